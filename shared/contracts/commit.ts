@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { actorSchema } from './actor.ts';
+import { sha256Hex, timestamp } from './identifiers.ts';
+
+/**
+ * One message of the log: all events of one decision and the folded state after it. The envelope uses the names of CloudEvents 1.0
+ * where there is one; `revision` counts the aggregate's own commits (1, 2, …). `hash` covers everything else in the commit, with
+ * `previousHash` in it, so a hole or a changed byte shows; `previousSequence` is the stream sequence of the commit before (0: none).
+ */
+export const commitSchema = <Event extends z.ZodType, State extends z.ZodType>(event: Event, state: State) =>
+  z.object({
+    specversion: z.literal('1.0'),
+    id: z.string().min(1).max(64),
+    type: z.literal('bindery.commit'),
+    source: z.string(),
+    subject: z.string(),
+    time: timestamp,
+    actor: actorSchema,
+    /** Id of the message that made this decision necessary: a request id, a fact id, a commit id. */
+    causationId: z.string(),
+    /** Same for everything that follows from one request. */
+    correlationId: z.string(),
+    traceparent: z.string().optional(),
+    revision: z.int().min(1),
+    previousSequence: z.int().min(0),
+    previousHash: z.union([sha256Hex, z.literal('')]),
+    hash: sha256Hex,
+    data: z.object({ events: z.array(event).min(1), state }),
+  });
+
+export type CommitEvent = { type: string; version: number; data: unknown };
+
+export type Commit<E extends CommitEvent = CommitEvent, S = unknown> = {
+  specversion: '1.0';
+  id: string;
+  type: 'bindery.commit';
+  source: string;
+  subject: string;
+  time: string;
+  actor: z.infer<typeof actorSchema>;
+  causationId: string;
+  correlationId: string;
+  traceparent?: string | undefined;
+  revision: number;
+  previousSequence: number;
+  previousHash: string;
+  hash: string;
+  data: { events: E[]; state: S };
+};

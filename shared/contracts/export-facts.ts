@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { actorSchema } from './actor.ts';
+import { failedPageSchema } from './failed-page.ts';
+import { jobId, organizationId, sha256Hex, timestamp } from './identifiers.ts';
+
+/** What workers report about one job (`facts.<org>.<job>`), without deciding anything. Order and repetition do not matter. */
+const fact = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+  z.object({
+    type: z.literal(type),
+    version: z.literal(1),
+    id: z.string().min(1).max(64),
+    source: z.string(),
+    time: timestamp,
+    organization: organizationId,
+    jobId,
+    traceparent: z.string().optional(),
+    data: z.object(data),
+  });
+
+const attempt = z.int().min(1);
+const chunk = z.int().min(0);
+
+export const factSchema = z.discriminatedUnion('type', [
+  fact('ChunkRendered', {
+    chunk,
+    attempt,
+    pageCount: z.int().min(0),
+    reused: z.boolean(),
+    durationMs: z.number().min(0),
+  }),
+  fact('ChunkFailed', {
+    chunk,
+    attempt,
+    cause: z.enum(['pages', 'renderer']),
+    reason: z.string().max(500),
+    failedPages: z.array(failedPageSchema).max(64),
+  }),
+  fact('ClosingRendered', { attempt, reused: z.boolean(), manifestSha256: sha256Hex }),
+  fact('ClosingFailed', { attempt, reason: z.string().max(500) }),
+  /** Segments that should be there and are not, or are damaged; −1 is the closing segment. Reported by whoever needed them. */
+  fact('SegmentsLost', { chunks: z.array(z.int().min(-1)).min(1), reason: z.string().max(500) }),
+  fact('BundleJoined', { attempt, bundleKey: z.string(), sizeBytes: z.int(), sha256: sha256Hex }),
+  fact('BundleFailed', { attempt, reason: z.string().max(500) }),
+  fact('CancelRequested', { actor: actorSchema }),
+]);
+
+export type Fact = z.infer<typeof factSchema>;
+export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** Ids and names as they occur in subjects, keys and paths; the patterns keep them safe in all three. */
+export const organizationId = z.string().regex(/^[a-z0-9_-]{1,63}$/, 'must be 1 to 63 of a-z, 0-9, _ and -');
+export const domainSlug = z.string().regex(/^[a-z0-9-]{1,63}$/, 'must be 1 to 63 of a-z, 0-9 and -');
+export const hostName = z
+  .string()
+  .max(253)
+  .regex(/^(?=.*\.)[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be a host name such as docs.acme.com, in lower case');
+export const jobId = z.string().regex(/^se_[0-9A-Za-z]{22}$/);
+export const contentVersion = z.string().regex(/^cv_[0-9a-f]{32}$/);
+export const rendererVersion = z.string().regex(/^r-[0-9a-f]{12}$/);
+export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
+export const contentLabel = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be 1 to 100 letters, digits, dots, dashes, pluses or underscores');
+export const timestamp = z.iso.datetime({ precision: 3 });

@@ -1,0 +1,22 @@
+import type { Commit } from '#shared/contracts/commit.ts';
+
+/**
+ * The history of one kind of aggregate (one stream): one subject per aggregate, one message per commit.
+ *
+ * What an adapter owes:
+ * - `append` is guarded: it stores the commit only if the subject's last message has sequence `after.sequence` (0: there is none),
+ *   and answers only when the commit is stored durably.
+ * - A retried append whose first try did get through answers as if it had worked: on a conflict the adapter reads the message that
+ *   follows `after` and compares commit ids. Any other conflict is `ConcurrentAppend`.
+ * - `last` is one read, however long the history is; with `fromLeader` it never shows an older commit than one that was acknowledged.
+ * - Commits that are read have been parsed by the schema of their kind; an unknown event type is `UnknownEvent` and never skipped.
+ */
+export type EventLog<C extends Commit> = {
+  append(commit: C, after: { sequence: number }): Promise<StoredCommit<C>>;
+  last(subject: string, options?: { fromLeader?: boolean }): Promise<StoredCommit<C> | undefined>;
+  /** All commits of one subject, oldest first, as they were when reading began. */
+  history(subject: string): AsyncIterable<StoredCommit<C>>;
+};
+
+/** `sequence` is the stream's own: internal, never shown to a tenant. */
+export type StoredCommit<C extends Commit> = { commit: C; sequence: number };
