@@ -1,0 +1,16 @@
+import pino, { type Logger } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Logs as JSON lines on standard error, at the level of `BINDERY_LOG_LEVEL` (`info`). Keys and tokens are cut out wherever they stand. */
+export function createLogger(service: string, instance: string): Logger {
+  return pino(
+    {
+      name: service,
+      level: process.env.BINDERY_LOG_LEVEL ?? 'info',
+      base: { service, instance },
+      redact: ['req.headers.authorization', 'headers.authorization', '*.password', '*.token', 'key', '*.secret'],
+    },
+    pino.destination({ fd: 2, sync: true }),
+  );
+}
