@@ -6,6 +6,7 @@ import { gfm } from 'micromark-extension-gfm';
 import { mdxjs } from 'micromark-extension-mdxjs';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
+import { bringBackLines, setAsideLongLines } from './long-lines.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { mdxWithoutElements } from './mdx-without-elements.ts';
 import { parseFrontmatter } from './parse-frontmatter.ts';
@@ -25,9 +26,12 @@ function parse(source: Uint8Array | string, file: string, options: ParseOptions 
   const prepared = prepareSource(body, file, options.variables ?? {});
   const { lines, fenced, headingIds } = prepared;
   const head = { frontmatter, diagnostics: [...decoded.diagnostics, ...found, ...prepared.diagnostics] };
-  const text = lines.join('\n');
-  const broken = sourceTooLarge(Buffer.byteLength(text)) ?? brokenLimit(lines, fenced);
+  const replacedBytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+  const broken = sourceTooLarge(replacedBytes - 1) ?? brokenLimit(lines, fenced);
   if (broken) return refused(broken, head, file);
+  const longLines = setAsideLongLines(lines, fenced);
+  const text = lines.join('\n');
+  const finished = (tree: Root): Root => bringBackLines(withHeadingIds(tree, headingIds), longLines);
 
   const isMarkdown = file.toLowerCase().endsWith('.md');
   const mdxProblem = brokenMdxLimit(lines, fenced);
@@ -35,14 +39,14 @@ function parse(source: Uint8Array | string, file: string, options: ParseOptions 
   const math = options.latex !== false && text.includes('$');
   try {
     if (mdxProblem) throw Object.assign(new Error(mdxProblem.message), { line: mdxProblem.line });
-    return { ...head, tree: withHeadingIds(toTree(text, 'mdx', math), headingIds), format: 'mdx' };
+    return { ...head, tree: finished(toTree(text, 'mdx', math)), format: 'mdx' };
   } catch (error) {
     if (error instanceof RangeError) return refused(overflow, head, file);
     if (!isMarkdown) head.diagnostics.push(syntaxDiagnostic(error, file));
   }
   try {
     const tree = toTree(text, isMarkdown ? 'html' : 'plain', math);
-    return { ...head, tree: withHeadingIds(tree, headingIds), format: 'markdown' };
+    return { ...head, tree: finished(tree), format: 'markdown' };
   } catch (error) {
     const message = `The page cannot be parsed: ${sentenceOf(error)}`;
     return refused(error instanceof RangeError ? overflow : { code: 'page-not-parsed', message }, head, file);

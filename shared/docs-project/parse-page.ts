@@ -1,5 +1,6 @@
+/// <reference types="mdast-util-mdx" />
 import type { Root } from 'mdast';
-import type {} from 'mdast-util-mdx';
+
 import type { Position } from 'unist';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { JsonObject } from './plain-json.ts';

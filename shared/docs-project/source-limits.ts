@@ -7,6 +7,8 @@ export const MAX_BLOCK_NESTING = 100;
 export const MAX_ELEMENT_NESTING = 200;
 export const MAX_EXPRESSION_NESTING = 200;
 
+const MAX_LAZY_LINES = 5000;
+
 export type BrokenLimit = { code: string; message: string; line?: number };
 
 /**
@@ -14,7 +16,7 @@ export type BrokenLimit = { code: string; message: string; line?: number };
  * Markdown and JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
  */
 export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
-  return blockNesting(lines, fenced) ?? tableCells(lines, fenced);
+  return blockNesting(lines, fenced) ?? lazyLines(lines, fenced) ?? tableCells(lines, fenced);
 }
 
 /** As `brokenLimit`, for what only MDX nests: elements and expressions. Plain Markdown may break these. */
@@ -43,6 +45,22 @@ function blockNesting(lines: readonly string[], fenced: readonly boolean[]): Bro
     if (depth > MAX_BLOCK_NESTING) {
       const message = `Lists and quotes are nested deeper than ${MAX_BLOCK_NESTING}. Use fewer levels.`;
       return { code: 'nesting-too-deep', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+/** Lines that go on a quote without its `>`: the time of micromark grows with the square of their number. */
+function lazyLines(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let lazy = 0;
+  let inQuote = false;
+  for (const [index, line] of lines.entries()) {
+    const isQuote = /^\s*>/.test(line);
+    if (!isQuote && inQuote && !fenced[index] && line.trim() !== '') lazy += 1;
+    inQuote = isQuote || (inQuote && line.trim() !== '');
+    if (lazy > MAX_LAZY_LINES) {
+      const message = `More than ${MAX_LAZY_LINES} lines go on a quote without ">". Start them with ">", or end the quote by an empty line.`;
+      return { code: 'page-too-large', message, line: index + 1 };
     }
   }
   return undefined;
