@@ -1,0 +1,74 @@
+import { porterStem } from './porter-stem.ts';
+
+/**
+ * Terms of a text, in order, as they are indexed and asked for: folded to lower case without accents, English stems, compound names also by
+ * their parts (`retrievalPageSize`, `docs.json`, `on_page_error`), and Chinese, Japanese, Korean and Thai text, which has no spaces,
+ * as overlapping pairs of characters. A term has letters and digits only. Analyzing before the engine does makes every
+ * engine find the same.
+ */
+export function analyzeText(text: string): string[] {
+  const terms: string[] = [];
+  for (const [word] of text.normalize('NFKC').matchAll(words)) {
+    if (unspaced.test(word)) {
+      for (const run of word.match(runs) ?? []) {
+        if (unspaced.test(run)) addPairs(terms, run);
+        else addName(terms, run);
+      }
+    } else {
+      addName(terms, word);
+    }
+  }
+  return terms;
+}
+
+/** Terms of a question: those of `analyzeText` without repetition and, if any others remain, without words that carry no topic. */
+export function analyzeQuery(query: string): string[] {
+  const all = [...new Set(analyzeText(query.slice(0, MAX_QUERY_CHARACTERS)))];
+  const topical = all.filter((term) => !stopTerms.has(term));
+  return (topical.length > 0 ? topical : all).slice(0, MAX_QUERY_TERMS);
+}
+
+const MAX_QUERY_CHARACTERS = 2_000;
+const MAX_QUERY_TERMS = 40;
+/** No word of a language is longer; hashes and encoded data are, and nobody asks for them. */
+const MAX_TERM_CHARACTERS = 60;
+
+/** Letters, digits and marks, also joined by what names are joined by. */
+const words = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[._'’-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+const runs =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
+
+function addPairs(terms: string[], run: string): void {
+  const characters = [...run.replace(/[^\p{L}\p{N}]/gu, '')];
+  if (characters.length === 1) terms.push(characters[0] ?? '');
+  for (let at = 0; at + 1 < characters.length; at += 1) terms.push(`${characters[at]}${characters[at + 1]}`);
+}
+
+function addName(terms: string[], word: string): void {
+  const possessive = word.replace(/['’]s$/i, '');
+  const parts = possessive.split(/[^\p{L}\p{N}\p{M}]+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+  for (const part of parts) addTerm(terms, part);
+  // `e-mail` is also `email`, `retrievalPageSize` also `retrievalpagesize`.
+  if (parts.length > 1 && parts.length <= 4) addTerm(terms, parts.join(''));
+}
+
+function addTerm(terms: string[], part: string): void {
+  const folded = part
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+  if (folded !== '' && folded.length <= MAX_TERM_CHARACTERS) terms.push(porterStem(folded));
+}
+
+const stopTerms = new Set(
+  analyzeText(
+    `a an the this that these those it its is are was were be been being am do does did doing done has have had having
+    i me my mine you your yours we us our ours they them their he she his her
+    and or but if then else so than as of at by for from in into on onto out over to up with within without about
+    what which who whom whose when where why how can could may might must shall should will would
+    there here not no nor only own same too very just also any some all each both more most other such
+    please tell show give want need like get got let know explain describe use using used`,
+  ),
+);

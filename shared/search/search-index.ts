@@ -1,0 +1,67 @@
+import type { FoundPassage, SearchPage } from './passage.ts';
+
+/** One content version of one domain: what is indexed, searched and removed as a whole. */
+export type SearchScope = { organization: string; domain: string; contentVersion: string };
+
+/**
+ * Passages of all content versions, to be searched by words.
+ *
+ * What an adapter owes:
+ * - A content version appears as a whole: between `startBuild` and `commit` no reader sees anything of it, also if the writer dies.
+ *   Building a version that is already there replaces it, and readers see the old one until `commit`.
+ * - Readers and writers may be different processes. Scopes never see each other's passages.
+ * - A page with groups is found only by a query that names one of them.
+ * - The order is that of `rankPassages`: the same passages and query give the same result with every adapter.
+ * - Every call ends: with `SearchUnavailable` when the index cannot be reached in time.
+ */
+export type SearchIndex = {
+  startBuild(scope: SearchScope): Promise<IndexBuild>;
+  has(scope: SearchScope): Promise<boolean>;
+  /** Best first. Empty when the version is not indexed, and for a filter value that no page has. */
+  search(query: SearchQuery): Promise<FoundPassage[]>;
+  /** Undefined when there is no such page, or its groups are not among those given. */
+  findPage(scope: SearchScope, path: string, groups: readonly string[]): Promise<FoundPage | undefined>;
+  /** Values that filters can have; undefined when the version is not indexed. */
+  facets(scope: SearchScope): Promise<SearchFacets | undefined>;
+  /** No error when there is nothing to remove. */
+  remove(scope: SearchScope): Promise<void>;
+  /** Rejects with the reason when the index cannot be used. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type IndexBuild = {
+  add(pages: readonly SearchPage[]): Promise<void>;
+  /** Makes the version searchable; answers how many passages it has. */
+  commit(): Promise<number>;
+  /** Throws away what was added; no error after `commit`. */
+  abandon(): Promise<void>;
+};
+
+export type SearchQuery = SearchScope & {
+  query: string;
+  /** At most so many passages. */
+  limit: number;
+  filter?: SearchFilter | undefined;
+  /** Paths of pages that must not be found. */
+  exclude?: readonly string[] | undefined;
+  /** Page that the reader is on: its language and version come first. */
+  near?: string | undefined;
+  /** At most so many passages of one page; no bound by default. */
+  passagesPerPage?: number | undefined;
+};
+
+/**
+ * `language` and `version`: pages of that language or version, and those that belong to all. A value that no page has finds nothing.
+ * `groups`: what the reader belongs to; pages without groups are always found.
+ */
+export type SearchFilter = {
+  version?: string | undefined;
+  language?: string | undefined;
+  groups?: readonly string[] | undefined;
+  tag?: string | undefined;
+};
+
+export type FoundPage = { path: string; title: string; language: string | undefined; version: string | undefined };
+
+export type SearchFacets = { versions: string[]; languages: string[]; tags: string[] };

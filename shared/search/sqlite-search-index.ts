@@ -1,0 +1,106 @@
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { analyzeQuery } from './analyze-text.ts';
+import { rankPassages } from './rank-passages.ts';
+import type { FoundPage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';
+import type { FoundPassage } from './passage.ts';
+import { buildSqlitePassages } from './sqlite-index-build.ts';
+import { openSqlitePassages, type SqlitePassages } from './sqlite-passages.ts';
+
+const OPEN_FILES = 32;
+
+/**
+ * The embedded search index: one SQLite file with an FTS5 table per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
+ * A file is built under another name and renamed when it is complete, and never changed after that: so readers in any number of
+ * processes need no locks, see whole versions only, and keep reading a file that is being replaced.
+ */
+export function sqliteSearchIndex(folder: string): SearchIndex {
+  const open = new Map<string, SqlitePassages>();
+  const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
+    join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
+
+  /** Opened once per file; a file that has been replaced since is opened anew. */
+  async function passagesOf(scope: SearchScope): Promise<SqlitePassages | undefined> {
+    const file = fileOf(scope);
+    const inode = await inodeOf(file);
+    const known = open.get(file);
+    if (known) open.delete(file);
+    if (known && known.inode !== inode) known.close();
+    if (inode === undefined) return undefined;
+    const passages = known?.inode === inode ? known : openSqlitePassages(file, inode);
+    open.set(file, passages);
+    for (const [oldestFile, oldest] of open) {
+      if (open.size <= OPEN_FILES) break;
+      open.delete(oldestFile);
+      oldest.close();
+    }
+    return passages;
+  }
+
+  return {
+    async startBuild(scope) {
+      const file = fileOf(scope);
+      await mkdir(dirname(file), { recursive: true });
+      return buildSqlitePassages(file);
+    },
+    has: async (scope) => (await inodeOf(fileOf(scope))) !== undefined,
+    async search(query) {
+      const passages = await passagesOf(query);
+      return passages ? searchPassages(passages, query) : [];
+    },
+    async findPage(scope, path, groups): Promise<FoundPage | undefined> {
+      const page = (await passagesOf(scope))?.page(path);
+      if (!page || (page.groups.length > 0 && !page.groups.some((group) => groups.includes(group)))) return undefined;
+      const { title, language, version } = page;
+      return { path, title, language, version };
+    },
+    facets: async (scope): Promise<SearchFacets | undefined> => (await passagesOf(scope))?.facets,
+    async remove(scope) {
+      const file = fileOf(scope);
+      open.get(file)?.close();
+      open.delete(file);
+      await rm(file, { force: true });
+    },
+    check: async () => {
+      await mkdir(folder, { recursive: true });
+    },
+    async close() {
+      for (const passages of open.values()) passages.close();
+      open.clear();
+    },
+  };
+}
+
+function searchPassages(passages: SqlitePassages, query: SearchQuery): FoundPassage[] {
+  const terms = analyzeQuery(query.query);
+  if (terms.length === 0) return [];
+  const candidates = passages.candidates(terms, query.filter ?? {}, query.exclude ?? []);
+  const near = query.near === undefined ? undefined : passages.page(query.near);
+  const ranked = rankPassages(terms, candidates, passages.collection, near);
+  const perPage = new Map<string, number>();
+  const found: FoundPassage[] = [];
+  for (const { candidate, score } of ranked) {
+    const count = (perPage.get(candidate.path) ?? 0) + 1;
+    if (count > (query.passagesPerPage ?? Number.POSITIVE_INFINITY)) continue;
+    perPage.set(candidate.path, count);
+    found.push({ ...passages.passage(candidate), score });
+    if (found.length === query.limit) break;
+  }
+  return found;
+}
+
+/** Ids become file names: whatever is no id must not reach the file system. */
+function token(id: string): string {
+  if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" is no id that a search index can be named by.`);
+  return id;
+}
+
+async function inodeOf(file: string): Promise<bigint | undefined> {
+  try {
+    return (await stat(file, { bigint: true })).ino;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
