@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 
 /**
  * What is kept outside the log: contents, segments, bundles. Keys are `/`-separated paths of `[A-Za-z0-9._~!+@=,() -]` segments
- * (no empty, `.` or `..` segment), at most 900 bytes.
+ * (no empty, `.` or `..` segment, none over 200 bytes), at most 900 bytes. No key goes on
+ * where another one ends (`a` and `a/b`): S3 gateways over file systems refuse that.
  *
  * What an adapter owes:
  * - A put is all or nothing. A reader sees the old object or the whole new one, never a part; a writer that dies leaves nothing under the key.
@@ -19,7 +20,7 @@ export type ObjectStore = {
   /** Undefined when there is no such object. */
   get(key: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
   /** Undefined when there is no such object. An object that is cut while being read makes the stream fail. */
-  getStream(key: string, options?: ReadOptions): Promise<Readable | undefined>;
+  getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;
   head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;
   /** Keys in no promised order. */
   list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
@@ -29,6 +30,8 @@ export type ObjectStore = {
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** How far the store's clock is ahead of ours, in milliseconds; 0 for stores on this machine. */
   clockSkewMs(): Promise<number>;
+  /** Removes what writers that died before `olderThan` left unfinished, and says how many there were. */
+  sweepUnfinishedUploads(olderThan: Date): Promise<number>;
   /** Rejects with the reason when the store cannot be used. */
   check(options?: ReadOptions): Promise<void>;
   close(): Promise<void>;
@@ -42,6 +45,9 @@ export type PutOptions = {
 };
 
 export type ReadOptions = { signal?: AbortSignal };
+
+/** Bytes `start` to `end`, both included, from 0; without `end` to the last one. A start behind the last byte is a `RangeError`. */
+export type StreamOptions = ReadOptions & { range?: { start: number; end?: number } };
 
 export type ObjectHead = { sizeBytes: number; modifiedAt: Date; metadata: Readonly<Record<string, string>> };
 
