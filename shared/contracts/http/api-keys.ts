@@ -1,0 +1,65 @@
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+import { type ApiKey, apiKeySchema } from '../directory-events.ts';
+
+/** One address, or a network such as `10.0.0.0/8`. */
+const addressOrNetwork = z.string().refine(isAddressOrNetwork, 'must be an IP address or a network such as 10.0.0.0/8');
+
+/** Scheme, host and port, as browsers send it in `Origin`. */
+const origin = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    'must be an origin such as https://docs.acme.com',
+  );
+
+/** Body of `POST /v1/api-keys`. Without `expiresInDays` admin keys live 90 days and assistant keys for ever: they are part of exported pages. */
+export const createApiKeyBodySchema = z.object({
+  kind: z.enum(['admin', 'assistant']),
+  name: z.string().trim().max(100).default(''),
+  scopes: z
+    .array(z.enum(['read', 'write']))
+    .min(1)
+    .max(2)
+    .optional(),
+  allowedAddresses: z.array(addressOrNetwork).max(100).default([]),
+  allowedOrigins: z.array(origin).max(100).default([]),
+  expiresInDays: z.int().min(1).max(3650).optional(),
+});
+
+export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;
+
+/** Body of `POST /v1/api-keys/{id}/rotate`: how long the old key goes on. */
+export const rotateApiKeyBodySchema = z
+  .object({ overlapHours: z.number().min(0).max(720).default(24) })
+  .default({ overlapHours: 24 });
+
+/** A key without anything it could be used or guessed by. */
+export const shownApiKeySchema = apiKeySchema.omit({ sha256: true });
+
+export type ShownApiKey = z.infer<typeof shownApiKeySchema>;
+
+export const apiKeyListSchema = z.object({ apiKeys: z.array(shownApiKeySchema) });
+
+/** Answer when a key was made; `key` is the secret, shown this once. */
+export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() });
+
+/** Pure. */
+export function toShownApiKey(apiKey: ApiKey): ShownApiKey {
+  const { sha256: _, ...shown } = apiKey;
+  return shown;
+}
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^[0-9]{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), family === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
+}

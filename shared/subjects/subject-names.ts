@@ -1,0 +1,9 @@
+/** Subjects of single aggregates, as the table in DESIGN names them. Ids have been checked by their schemas before they get here. */
+export const exportLogSubject = (organization: string, jobId: string): string => `exports.${organization}.${jobId}.log`;
+export const factSubject = (organization: string, jobId: string): string => `facts.${organization}.${jobId}`;
+export const accessSubject = (organization: string, jobId: string): string => `access.${organization}.${jobId}`;
+export const contentLogSubject = (organization: string, domain: string): string =>
+  `content.${organization}.${domain}.log`;
+export const directoryLogSubject = (organization: string): string => `directory.${organization}.log`;
+export const threadSubject = (organization: string, domain: string, threadId: string): string =>
+  `threads.${organization}.${domain}.${threadId}`;
