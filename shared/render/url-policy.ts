@@ -1,0 +1,48 @@
+/** What an address that an author wrote is. The one place that decides whether it may be in a page at all. */
+export type ClassifiedUrl =
+  | { kind: 'anchor'; hash: string }
+  /** Inside the site, as written: rooted or relative; `suffix` is the query. */
+  | { kind: 'path'; path: string; query: string; hash: string }
+  | { kind: 'external'; href: string }
+  | { kind: 'refused' };
+
+/** Browsers drop these inside addresses before they look at the protocol. */
+const INVISIBLE = /[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const EXTERNAL_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
+const MAX_LENGTH = 8192;
+
+/**
+ * `//host` and backslash forms count as external, as browsers read them. Protocols other than http, https, mailto, tel and sms are refused,
+ * whatever white space or control characters hide them.
+ */
+export function classifyUrl(written: string): ClassifiedUrl {
+  if (written.length > MAX_LENGTH) return { kind: 'refused' };
+  const trimmed = written.trim();
+  if (trimmed === '') return { kind: 'anchor', hash: '' };
+  if (trimmed.startsWith('#')) return { kind: 'anchor', hash: trimmed };
+  const compact = trimmed.replace(INVISIBLE, '').replace(/\\/g, '/');
+  if (compact.startsWith('//')) return external(`https:${compact}`);
+  const protocol = /^([a-z][a-z0-9+.-]*:)/i.exec(compact)?.[1]?.toLowerCase();
+  if (protocol !== undefined) {
+    return EXTERNAL_PROTOCOLS.has(protocol) ? external(compact) : { kind: 'refused' };
+  }
+  const parts = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(trimmed.replace(/[\u0000-\u001f\u007f]/g, '').replace(/\\/g, '/'));
+  const path = parts?.[1] ?? '';
+  // What browsers would take for a protocol after entities or percent signs is read cannot start here: a colon in the first part is refused.
+  if (/^[^/]*:/.test(path)) return { kind: 'refused' };
+  return { kind: 'path', path, query: parts?.[2] ?? '', hash: parts?.[3] ?? '' };
+}
+
+function external(href: string): ClassifiedUrl {
+  if (/^(mailto|tel|sms):/i.test(href)) return { kind: 'external', href };
+  try {
+    return { kind: 'external', href: new URL(href).href };
+  } catch {
+    return { kind: 'refused' };
+  }
+}
+
+/** Pictures may also be inline, in formats that cannot hold scripts. */
+export function isInlineImage(written: string): boolean {
+  return /^data:image\/(png|jpeg|gif|webp|avif);base64,[a-z0-9+/=]+$/i.test(written) && written.length <= 262_144;
+}
