@@ -36,7 +36,9 @@ function cutText(text: string, separators: readonly RegExp[] = boundaries): stri
   }
   if (piece.length < SCRAP_CHARACTERS && pieces.length > 0) pieces.push((pieces.pop() ?? '') + piece);
   else pieces.push(piece);
-  return pieces.flatMap((part) => (part.length <= PASSAGE_CHARACTERS + SCRAP_CHARACTERS ? tidy(part) : cutText(part.trim(), finer)));
+  return pieces.flatMap((part) =>
+    part.length <= PASSAGE_CHARACTERS + SCRAP_CHARACTERS ? tidy(part) : cutText(part.trim(), finer),
+  );
 }
 
 /** Coarsest first; each matches the empty place after a boundary, so that nothing is lost by splitting. */

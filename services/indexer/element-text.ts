@@ -27,7 +27,9 @@ const shownByComponent: Readonly<Record<string, readonly string[]>> = {
 /** Text attributes that readers see. */
 export function shownAttributes(element: Element): string[] {
   const shown = shownByComponent[element.name ?? ''] ?? [];
-  return shown.map((name) => attribute(element, name)).filter((value) => value !== undefined && value !== '') as string[];
+  return shown
+    .map((name) => attribute(element, name))
+    .filter((value) => value !== undefined && value !== '') as string[];
 }
 
 /** Hidden from readers by its kind, or by what its author wrote on it. */

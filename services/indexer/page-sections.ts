@@ -21,7 +21,11 @@ export function pageSections(tree: Root): PageSection[] {
   const addHeading = (depth: number, title: string, id: string | undefined): void => {
     while ((open.at(-1)?.depth ?? 0) >= depth) open.pop();
     open.push({ depth, title });
-    sections.push({ anchor: headingAnchor(title, id, anchors), headings: open.map((heading) => heading.title), text: '' });
+    sections.push({
+      anchor: headingAnchor(title, id, anchors),
+      headings: open.map((heading) => heading.title),
+      text: '',
+    });
   };
 
   const visit = (node: Nodes): void => {
@@ -51,7 +55,11 @@ export function pageSections(tree: Root): PageSection[] {
 /** Lists whose items have elements, headings or code are read block by block. */
 const holdsBlocks = (node: Nodes): boolean =>
   'children' in node &&
-  node.children.some((child) => ['mdxJsxFlowElement', 'heading', 'code'].includes(child.type) || (child.type === 'listItem' && holdsBlocks(child)));
+  node.children.some(
+    (child) =>
+      ['mdxJsxFlowElement', 'heading', 'code'].includes(child.type) ||
+      (child.type === 'listItem' && holdsBlocks(child)),
+  );
 
 function blockText(node: Nodes): string {
   switch (node.type) {
@@ -68,7 +76,9 @@ function blockText(node: Nodes): string {
     case 'table':
       return node.children.map((row) => row.children.map((cell) => blockText(cell)).join(' | ')).join('\n');
     case 'list':
-      return node.children.map((item, at) => `${node.ordered ? `${(node.start ?? 1) + at}.` : '-'} ${blockText(item)}`).join('\n');
+      return node.children
+        .map((item, at) => `${node.ordered ? `${(node.start ?? 1) + at}.` : '-'} ${blockText(item)}`)
+        .join('\n');
     case 'listItem':
       return node.children.map(blockText).join('\n');
     case 'mdxTextExpression':
@@ -86,4 +96,5 @@ function blockText(node: Nodes): string {
 }
 
 /** `{"text"}` and `{' '}` are text; whatever needs evaluation is the renderer's. */
-const literalText = (expression: string): string => /^\s*(["'`])((?:(?!\1|\\|\$\{).)*)\1\s*$/s.exec(expression)?.[2] ?? '';
+const literalText = (expression: string): string =>
+  /^\s*(["'`])((?:(?!\1|\\|\$\{).)*)\1\s*$/s.exec(expression)?.[2] ?? '';

@@ -52,7 +52,11 @@ function step5(w: string): string {
   return result.endsWith('ll') && measure(result) > 1 ? result.slice(0, -1) : result;
 }
 
-function replaceSuffix(w: string, suffixes: readonly (readonly [string, string])[], allowed: (stem: string) => boolean): string {
+function replaceSuffix(
+  w: string,
+  suffixes: readonly (readonly [string, string])[],
+  allowed: (stem: string) => boolean,
+): string {
   const match = suffixes.find(([suffix]) => w.endsWith(suffix));
   if (!match) return w;
   const stem = w.slice(0, -match[0].length);
@@ -114,5 +118,4 @@ const step3Suffixes = longestFirst([
   ['ness', ''],
 ]);
 
-const step4Suffixes =
-  'ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic ou'.split(' ');
+const step4Suffixes = 'ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic ou'.split(' ');

@@ -1,33 +1,39 @@
 /**
  * The ranking that all search adapters share: an engine finds candidates, this orders them. BM25F (Robertson and Zaragoza 2009: term
- * frequencies of the fields are added with weights before they saturate) times the share of the question's terms that the passage has, so
- * that a passage with all words beats one that repeats a rare word. On link texts of real sites it raised recall@5 from 0.76 to 0.84.
- * Pure: terms are those of `analyzeText`.
+ * frequencies of the fields are added with weights before they saturate), times the share of the question that the passage covers, so that
+ * a passage with all words beats one that repeats a rare word, plus a share of what the page's other passages have, so that a page
+ * about the matter beats one that mentions it. Weights are measured, see `test/bench/search-quality.ts`. Pure: terms are those of
+ * `analyzeText`. Scores are 0–1.
  */
 export function rankPassages<C extends RankedCandidate>(
   queryTerms: readonly string[],
   candidates: readonly C[],
   collection: CollectionFacts,
-  near?: { path: string; language: string | undefined; version: string | undefined } | undefined,
+  near?: Near | undefined,
 ): { candidate: C; score: number }[] {
   const idf = new Map(queryTerms.map((term) => [term, inverseFrequency(collection, term)]));
   const idfSum = [...idf.values()].reduce((sum, value) => sum + value, 0);
   if (idfSum === 0) return [];
+  const matches = candidates.map((candidate) => matchScore(candidate, idf, idfSum, collection));
+  const support = pageSupport(candidates, matches);
   return candidates
-    .map((candidate) => ({
-      candidate,
-      score: Math.min(1, matchScore(candidate, idf, idfSum, collection) * candidate.boost * nearness(candidate, near)),
-    }))
+    .map((candidate, at) => {
+      const match = ((matches[at] ?? 0) + (support[at] ?? 0)) / (1 + maxSupport);
+      return { candidate, score: Math.min(1, match * candidate.boost * nearness(candidate, near)) };
+    })
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || compare(a.candidate.order, b.candidate.order));
+    .sort((a, b) => b.score - a.score || a.candidate.order - b.candidate.order);
 }
+
+/** The page that the reader is on. */
+export type Near = { path: string; language: string | undefined; version: string | undefined };
 
 export type RankedCandidate = {
   path: string;
   language: string | undefined;
   version: string | undefined;
   boost: number;
-  /** Terms by field. `title` has the title's terms and the page's keywords. */
+  /** Terms by field. `title` has the title's terms and the page's keywords, `path` those of the page's path. */
   terms: Record<Field, readonly string[]>;
   /** Position in the index; decides between equal scores. */
   order: number;
@@ -40,15 +46,18 @@ export type CollectionFacts = {
   averageLength: Record<Field, number>;
 };
 
-export const fields = ['title', 'heading', 'text'] as const;
+export const fields = ['title', 'path', 'heading', 'text'] as const;
 export type Field = (typeof fields)[number];
 
-/** Tuned by `test/bench/search-quality.ts`. */
-const weights: Record<Field, number> = { title: 3, heading: 2, text: 1 };
+const weights: Record<Field, number> = { title: 5, path: 3.5, heading: 2, text: 1 };
 /** How much a longer field counts less, 0–1. */
-const lengthPenalty: Record<Field, number> = { title: 0.6, heading: 0.5, text: 0.5 };
-const saturation = 1.2;
-const coverageExponent = 1;
+const lengthPenalty: Record<Field, number> = { title: 0.9, path: 0.6, heading: 0.6, text: 0.55 };
+/** Weighted frequency at which a term has half of its worth. */
+const saturation = 8.5;
+const coverageExponent = 0.4;
+/** What the page's second-best and third-best passages add. */
+const supportShares = [0.34, 0.17];
+const maxSupport = 0.51;
 
 const otherLanguage = 0.4;
 const otherVersion = 0.5;
@@ -68,8 +77,28 @@ function matchScore(
     for (const term of terms) if (idf.has(term)) frequencies.set(term, (frequencies.get(term) ?? 0) + unit);
   }
   let score = 0;
-  for (const [term, frequency] of frequencies) score += (idf.get(term) ?? 0) * (frequency / (frequency + saturation));
-  return (score / idfSum) * (frequencies.size / idf.size) ** coverageExponent;
+  let covered = 0;
+  for (const [term, frequency] of frequencies) {
+    const worth = idf.get(term) ?? 0;
+    score += worth * (frequency / (frequency + saturation));
+    covered += worth;
+  }
+  return (score / idfSum) * (covered / idfSum) ** coverageExponent;
+}
+
+/** By candidate, what the best others of its page add to it. */
+function pageSupport(candidates: readonly RankedCandidate[], matches: readonly number[]): number[] {
+  const bestOfPage = new Map<string, { at: number; match: number }[]>();
+  for (const [at, { path }] of candidates.entries()) {
+    const best = bestOfPage.get(path) ?? [];
+    best.push({ at, match: matches[at] ?? 0 });
+    best.sort((a, b) => b.match - a.match);
+    bestOfPage.set(path, best.slice(0, supportShares.length + 1));
+  }
+  return candidates.map(({ path }, at) => {
+    const others = (bestOfPage.get(path) ?? []).filter((other) => other.at !== at);
+    return supportShares.reduce((sum, share, rank) => sum + share * (others[rank]?.match ?? 0), 0);
+  });
 }
 
 function inverseFrequency(collection: CollectionFacts, term: string): number {
@@ -77,12 +106,12 @@ function inverseFrequency(collection: CollectionFacts, term: string): number {
   return Math.log(1 + (collection.passageCount - count + 0.5) / (count + 0.5));
 }
 
-function nearness(candidate: RankedCandidate, near: Parameters<typeof rankPassages>[3]): number {
+function nearness(candidate: RankedCandidate, near: Near | undefined): number {
   if (!near) return 1;
   let factor = candidate.path === near.path ? samePage : 1;
-  if (near.language !== undefined && candidate.language !== undefined && candidate.language !== near.language) factor *= otherLanguage;
-  if (near.version !== undefined && candidate.version !== undefined && candidate.version !== near.version) factor *= otherVersion;
+  if (near.language !== undefined && candidate.language !== undefined && candidate.language !== near.language)
+    factor *= otherLanguage;
+  if (near.version !== undefined && candidate.version !== undefined && candidate.version !== near.version)
+    factor *= otherVersion;
   return factor;
 }
-
-const compare = (a: number, b: number): number => a - b;

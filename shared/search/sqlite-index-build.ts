@@ -16,13 +16,14 @@ export function buildSqlitePassages(file: string): IndexBuild {
     'INSERT INTO pages (path, title, language, version, tag, groups, boost) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const insertPassage = db.prepare('INSERT INTO passages (page, anchor, heading, text) VALUES (?, ?, ?, ?)');
-  const insertWords = db.prepare('INSERT INTO words (rowid, title, heading, text) VALUES (?, ?, ?, ?)');
-  const lengths = { title: 0, heading: 0, text: 0 };
+  const insertWords = db.prepare('INSERT INTO words (rowid, title, path, heading, text) VALUES (?, ?, ?, ?, ?)');
+  const lengths = { title: 0, path: 0, heading: 0, text: 0 };
   let passageCount = 0;
 
   return {
     async add(pages) {
       for (const page of pages) {
+        const pathTerms = analyzeText(page.path.replaceAll(/[/_-]/g, ' '));
         const titleTerms = analyzeText([page.title, ...page.keywords].join(' \n '));
         const { lastInsertRowid: pageId } = insertPage.run(
           page.path,
@@ -37,8 +38,9 @@ export function buildSqlitePassages(file: string): IndexBuild {
           const headingTerms = analyzeText(heading);
           const textTerms = analyzeText(text);
           const { lastInsertRowid: id } = insertPassage.run(pageId, anchor, heading, text);
-          insertWords.run(id, titleTerms.join(' '), headingTerms.join(' '), textTerms.join(' '));
+          insertWords.run(id, titleTerms.join(' '), pathTerms.join(' '), headingTerms.join(' '), textTerms.join(' '));
           lengths.title += titleTerms.length;
+          lengths.path += pathTerms.length;
           lengths.heading += headingTerms.length;
           lengths.text += textTerms.length;
           passageCount += 1;
@@ -47,9 +49,10 @@ export function buildSqlitePassages(file: string): IndexBuild {
     },
     async commit() {
       const average = (sum: number): number => (passageCount === 0 ? 0 : sum / passageCount);
-      db.prepare('INSERT INTO facts VALUES (?, ?, ?, ?)').run(
+      db.prepare('INSERT INTO facts VALUES (?, ?, ?, ?, ?)').run(
         passageCount,
         average(lengths.title),
+        average(lengths.path),
         average(lengths.heading),
         average(lengths.text),
       );

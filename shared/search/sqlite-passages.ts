@@ -38,7 +38,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
      FROM passages s JOIN pages p ON p.id = s.page WHERE s.id = ?`,
   );
   const find = db.prepare(
-    `SELECT words.rowid AS id, words.title, words.heading, words.text, p.path, p.language, p.version, p.boost
+    `SELECT words.rowid AS id, words.title, words.path AS path_terms, words.heading, words.text, p.path, p.language, p.version, p.boost
      FROM words JOIN passages s ON s.id = words.rowid JOIN pages p ON p.id = s.page
      WHERE words MATCH :match
        AND (:version IS NULL OR p.version = :version OR (p.version IS NULL AND :versionKnown))
@@ -46,7 +46,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
        AND (:tag IS NULL OR p.tag = :tag)
        AND (p.groups = '[]' OR EXISTS (SELECT 1 FROM json_each(p.groups) g WHERE g.value IN (SELECT value FROM json_each(:groups))))
        AND p.path NOT IN (SELECT value FROM json_each(:exclude))
-     ORDER BY bm25(words, 6.0, 3.0, 1.0) LIMIT ${CANDIDATES}`,
+     ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${CANDIDATES}`,
   );
   const values = (column: 'version' | 'language' | 'tag'): string[] =>
     db
@@ -63,6 +63,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
       passagesWith: (term) => Number(countOfTerm.get(term)?.doc ?? 0),
       averageLength: {
         title: Number(facts.title_length),
+        path: Number(facts.path_length),
         heading: Number(facts.heading_length),
         text: Number(facts.text_length),
       },
@@ -86,7 +87,12 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
         language: optional(row.language),
         version: optional(row.version),
         boost: Number(row.boost),
-        terms: { title: split(row.title), heading: split(row.heading), text: split(row.text) },
+        terms: {
+          title: split(row.title),
+          path: split(row.path_terms),
+          heading: split(row.heading),
+          text: split(row.text),
+        },
       }));
     },
     passage({ id }) {
@@ -123,7 +129,9 @@ function openFile(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   } catch (error) {
-    throw new SearchUnavailable(`The search index ${file} cannot be opened: ${(error as Error).message}`, { cause: error });
+    throw new SearchUnavailable(`The search index ${file} cannot be opened: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -20,11 +20,12 @@ export const sqliteSchema = `
     heading TEXT NOT NULL,
     text TEXT NOT NULL
   );
-  CREATE VIRTUAL TABLE words USING fts5 (title, heading, text, tokenize = 'unicode61 remove_diacritics 0');
+  CREATE VIRTUAL TABLE words USING fts5 (title, path, heading, text, tokenize = 'unicode61 remove_diacritics 0');
   CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
   CREATE TABLE facts (
     passage_count INTEGER NOT NULL,
     title_length REAL NOT NULL,
+    path_length REAL NOT NULL,
     heading_length REAL NOT NULL,
     text_length REAL NOT NULL
   );

@@ -103,4 +103,3 @@ async function inodeOf(file: string): Promise<bigint | undefined> {
     throw error;
   }
 }
-

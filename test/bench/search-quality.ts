@@ -13,7 +13,13 @@ import type { SearchPage } from '#shared/search/passage.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
 
-type KnownItem = { site: string; query: string; target: string; exclude: string[]; kind: 'link-text' | 'title' | 'description' };
+type KnownItem = {
+  site: string;
+  query: string;
+  target: string;
+  exclude: string[];
+  kind: 'link-text' | 'title' | 'description';
+};
 
 const corpus = process.argv[2] ?? join(import.meta.dirname, '../../../shared/corpus');
 const knownItemsFile = join(corpus, 'known-items.jsonl');
@@ -40,7 +46,10 @@ try {
     console.log(
       `${site}: ${pages.length} pages, ${count} passages; parsed in ${Math.round(parsed - started)} ms, indexed in ${Math.round(performance.now() - parsed)} ms`,
     );
-    await measure(scope, items.filter((item) => item.site === site));
+    await measure(
+      scope,
+      items.filter((item) => item.site === site),
+    );
   }
 } finally {
   await index.close();
@@ -82,17 +91,32 @@ async function measure(scope: SearchScope, questions: readonly KnownItem[]): Pro
 
 /** The default language only, as the questions are; descriptions stay out, as some questions are made of them. */
 function readPages(site: string): SearchPage[] {
+  // Pages outside the navigation are not searched. It may be spread over several files of settings.
+  const navigation = ['', 'config']
+    .map((folder) => join(site, folder))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+    .filter((file) => /(docs|mint|navigation)\.json$/.test(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
   return readdirSync(site, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.mdx?$/.test(entry.name) && !/^(LICENSE|README)/.test(entry.name))
     .map((entry) => relative(site, join(entry.parentPath, entry.name)))
-    .filter((file) => !/^(es|fr|zh|snippets|_snippets)\//.test(file))
+    .filter((file) => navigation.includes(`"${file.replace(/\.mdx?$/, '')}"`))
     .sort()
     .map((file) => {
       const { frontmatter, tree } = micromarkPageParser.parse(readFileSync(join(site, file)), file);
-      const path = file.replace(/\.mdx?$/, '');
+      const path = file.replace(/\.mdx?$/, '').replace(/(?<=.)\/index$/, '');
       const title = typeof frontmatter.title === 'string' ? frontmatter.title : (path.split('/').at(-1) ?? path);
       const keywords = Array.isArray(frontmatter.keywords) ? frontmatter.keywords.map(String) : [];
       const passages = cutPassages(pageSections(tree));
-      return { path, title, keywords, groups: [], boost: 1, passages: passages.length > 0 ? passages : [{ anchor: '', heading: '', text: title }] };
+      return {
+        path,
+        title,
+        keywords,
+        groups: [],
+        boost: 1,
+        passages: passages.length > 0 ? passages : [{ anchor: '', heading: '', text: title }],
+      };
     });
 }

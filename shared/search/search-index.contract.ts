@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchPage } from './passage.ts';
+import type { SearchIndex, SearchScope } from './search-index.ts';
+
+const scopeOf = (organization: string, contentVersion: string): SearchScope => ({
+  organization,
+  domain: 'docs',
+  contentVersion,
+});
+
+const page = (path: string, title: string, text: string, more: Partial<SearchPage> = {}): SearchPage => ({
+  path,
+  title,
+  keywords: [],
+  groups: [],
+  boost: 1,
+  passages: [{ anchor: '', heading: '', text }],
+  ...more,
+});
+
+async function fill(index: SearchIndex, scope: SearchScope, pages: SearchPage[]): Promise<number> {
+  const build = await index.startBuild(scope);
+  await build.add(pages);
+  return build.commit();
+}
+
+/** What every search index owes; `open` gives an empty one, and a second one over the same storage for `reopen`. */
+export function searchIndexContract(
+  open: () => Promise<{ index: SearchIndex; reopen: () => SearchIndex; end: () => Promise<void> }>,
+): void {
+  describe('search index', () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    let index: SearchIndex;
+    const scope = scopeOf('acme', 'cv_1');
+    const paths = async (query: string, more: object = {}): Promise<string[]> =>
+      (await index.search({ ...scope, query, limit: 10, ...more })).map((found) => found.path);
+
+    beforeAll(async () => {
+      opened = await open();
+      index = opened.index;
+      const count = await fill(index, scope, [
+        page('guides/webhooks', 'Webhooks', 'Events arrive as a POST request.', {
+          passages: [
+            { anchor: '', heading: '', text: 'Events arrive as a POST request.' },
+            { anchor: 'retries', heading: 'Retries', text: 'Deliveries that fail are tried again for three days.' },
+          ],
+        }),
+        page('v1/billing', 'Billing', 'Invoices are sent monthly.', { version: 'v1' }),
+        page('v2/billing', 'Billing', 'Invoices are sent weekly.', { version: 'v2' }),
+        page('fr/factures', 'Facturation', 'Les factures arrivent chaque mois.', { language: 'fr' }),
+        page('zh/start', '快速开始', '安装命令行工具后即可发布文档。', { language: 'zh' }),
+        page('internal/runbook', 'Runbook', 'Rotate the signing secret every quarter.', { groups: ['staff'] }),
+        page('sdk', 'SDK', 'Set retrievalPageSize to five.', { tag: 'api', keywords: ['client library'] }),
+      ]);
+      expect(count).toBe(8);
+    });
+    afterAll(() => opened.end());
+
+    test('finds a section by its words, whatever their form, and says where it is', async () => {
+      const [found] = await index.search({ ...scope, query: 'How is a failed delivery retried?', limit: 3 });
+      expect(found).toMatchObject({
+        path: 'guides/webhooks',
+        anchor: 'retries',
+        title: 'Webhooks',
+        heading: 'Retries',
+        text: 'Deliveries that fail are tried again for three days.',
+      });
+      expect(found?.score).toBeGreaterThan(0);
+      expect(found?.score).toBeLessThanOrEqual(1);
+    });
+
+    test('finds parts of compound names, keywords, and words of scripts without spaces', async () => {
+      expect(await paths('page size')).toContain('sdk');
+      expect(await paths('client libraries')).toEqual(['sdk']);
+      expect(await paths('发布文档')).toEqual(['zh/start']);
+    });
+
+    test('operators and quotes of query languages are words', async () => {
+      for (const query of [
+        '"',
+        'NOT invoices',
+        'a AND (',
+        'title:webhooks*',
+        'x\u0000y',
+        "'; DROP TABLE pages; --",
+        '^{"a":1}',
+        '',
+      ]) {
+        await expect(index.search({ ...scope, query, limit: 5 })).resolves.toBeInstanceOf(Array);
+      }
+      expect(await paths('NOT invoices')).toContain('v1/billing');
+    });
+
+    test('a question of stop words alone still finds nothing but does not fail', async () => {
+      expect(await paths('what is it')).toEqual(expect.any(Array));
+    });
+
+    test('version and language leave pages of others out, but not those of all', async () => {
+      expect(await paths('invoices sent events', { filter: { version: 'v2' } })).toEqual(
+        expect.arrayContaining(['v2/billing', 'guides/webhooks']),
+      );
+      expect(await paths('invoices', { filter: { version: 'v2' } })).toEqual(['v2/billing']);
+      expect(await paths('factures', { filter: { language: 'zh' } })).toEqual([]);
+    });
+
+    test('a filter value that no page has finds nothing', async () => {
+      expect(await paths('invoices events', { filter: { version: 'v9' } })).toEqual([]);
+      expect(await paths('invoices events', { filter: { language: 'tlh' } })).toEqual([]);
+      expect(await paths('sdk events', { filter: { tag: 'none' } })).toEqual([]);
+      expect(await paths('retrievalPageSize', { filter: { tag: 'api' } })).toEqual(['sdk']);
+    });
+
+    test('pages of groups are found by their readers only', async () => {
+      expect(await paths('signing secret')).toEqual([]);
+      expect(await paths('signing secret', { filter: { groups: ['sales'] } })).toEqual([]);
+      expect(await paths('signing secret', { filter: { groups: ['sales', 'staff'] } })).toEqual(['internal/runbook']);
+      expect(await index.findPage(scope, 'internal/runbook', [])).toBeUndefined();
+      expect(await index.findPage(scope, 'internal/runbook', ['staff'])).toMatchObject({ title: 'Runbook' });
+      expect(await index.findPage(scope, 'guides/webhooks', [])).toMatchObject({
+        path: 'guides/webhooks',
+        title: 'Webhooks',
+      });
+      expect(await index.findPage(scope, 'nowhere', ['staff'])).toBeUndefined();
+    });
+
+    test("the reader's own version comes first", async () => {
+      expect((await paths('billing invoices', { near: 'v1/billing' }))[0]).toBe('v1/billing');
+      expect((await paths('billing invoices', { near: 'v2/billing' }))[0]).toBe('v2/billing');
+    });
+
+    test('excluded pages are not found, and limits are kept', async () => {
+      expect(await paths('billing', { exclude: ['v1/billing'] })).toEqual(['v2/billing']);
+      expect(await paths('billing', { limit: 1 })).toHaveLength(1);
+      expect(await paths('webhooks events deliveries', { passagesPerPage: 1 })).toEqual(['guides/webhooks']);
+    });
+
+    test('says which filter values there are', async () => {
+      expect(await index.facets(scope)).toEqual({ versions: ['v1', 'v2'], languages: ['fr', 'zh'], tags: ['api'] });
+      expect(await index.facets(scopeOf('acme', 'cv_none'))).toBeUndefined();
+    });
+
+    test('a version appears only when it is complete, to other processes too', async () => {
+      const fresh = scopeOf('acme', 'cv_2');
+      const reader = opened.reopen();
+      const build = await index.startBuild(fresh);
+      await build.add([page('new', 'New', 'unfinished words')]);
+      expect(await reader.has(fresh)).toBe(false);
+      expect(await reader.search({ ...fresh, query: 'unfinished', limit: 5 })).toEqual([]);
+      expect(await build.commit()).toBe(1);
+      expect(await reader.has(fresh)).toBe(true);
+      expect(await reader.search({ ...fresh, query: 'unfinished', limit: 5 })).toHaveLength(1);
+      await reader.close();
+    });
+
+    test('a version that is built again is replaced at once; an abandoned build changes nothing', async () => {
+      const replaced = scopeOf('acme', 'cv_3');
+      await fill(index, replaced, [page('a', 'A', 'first words')]);
+      const build = await index.startBuild(replaced);
+      await build.add([page('b', 'B', 'second words')]);
+      expect(await index.search({ ...replaced, query: 'words', limit: 5 })).toMatchObject([{ path: 'a' }]);
+      await build.abandon();
+      expect(await index.search({ ...replaced, query: 'words', limit: 5 })).toMatchObject([{ path: 'a' }]);
+      await fill(index, replaced, [page('c', 'C', 'third words')]);
+      expect(await index.search({ ...replaced, query: 'words', limit: 5 })).toMatchObject([{ path: 'c' }]);
+    });
+
+    test('organizations, domains and versions do not see each other', async () => {
+      await fill(index, scopeOf('globex', 'cv_1'), [page('secret', 'Secret', 'globex words')]);
+      expect(await paths('globex')).toEqual([]);
+      await index.remove(scopeOf('globex', 'cv_1'));
+      await index.remove(scopeOf('globex', 'cv_1'));
+      expect(await index.has(scopeOf('globex', 'cv_1'))).toBe(false);
+      expect(await index.search({ ...scopeOf('globex', 'cv_1'), query: 'globex', limit: 5 })).toEqual([]);
+      expect(await paths('webhooks')).toContain('guides/webhooks');
+    });
+
+    test('an empty version is indexed and finds nothing', async () => {
+      const empty = scopeOf('acme', 'cv_empty');
+      expect(await fill(index, empty, [])).toBe(0);
+      expect(await index.has(empty)).toBe(true);
+      expect(await index.search({ ...empty, query: 'anything', limit: 5 })).toEqual([]);
+    });
+  });
+}
