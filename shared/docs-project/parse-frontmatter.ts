@@ -61,7 +61,7 @@ function readYaml(
   const unknownTags = new Set<string>();
   try {
     const value = load(raw, {
-      schema: schemaThatDropsUnknownTags(unknownTags),
+      schema: raw.includes('!') ? schemaThatDropsUnknownTags(unknownTags) : CORE_SCHEMA,
       maxAliases: 0,
       maxDepth: MAX_DEPTH,
       maxTotalMergeKeys: 0,

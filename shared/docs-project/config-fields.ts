@@ -1,0 +1,50 @@
+import { isJsonObject, type JsonObject, type JsonValue } from './plain-json.ts';
+
+/** Reading single values of a configuration: what is not of the expected shape is as if it were not there. */
+export function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function listOf(value: JsonValue | undefined): JsonValue[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [value];
+}
+
+export function objectsOf(value: JsonValue | undefined): JsonObject[] {
+  return listOf(value).filter((item) => isJsonObject(item));
+}
+
+export function textsOf(value: JsonValue | undefined): string[] {
+  return listOf(value).flatMap((item) => textOf(item) ?? []);
+}
+
+/** Texts of an object's values, without those that are none. */
+export function textRecordOf(value: JsonValue | undefined): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (const [key, item] of Object.entries(objectOf(value))) {
+    const text = textOf(item);
+    if (text !== undefined) record[key] = text;
+  }
+  return record;
+}
+
+/** One value for both, or `{ light, dark }`; one of them stands for the other. */
+export function lightDarkOf(value: JsonValue | undefined): { light: string; dark: string } | undefined {
+  const both = textOf(value);
+  if (both !== undefined) return { light: both, dark: both };
+  const { light, dark } = textRecordOf(value);
+  if (light === undefined && dark === undefined) return undefined;
+  return { light: light ?? dark ?? '', dark: dark ?? light ?? '' };
+}
+
+/** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` wants it. */
+export function present<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
