@@ -11,6 +11,8 @@ export type ArchiveFile = { path: string; size: number; body: Readable };
 export type ReadArchiveOptions = {
   /** Refuse names that differ only in case or Unicode normalization; for bundles, which are unpacked anywhere. */
   portableNames?: boolean;
+  /** Refuse bytes after the first gzip member, which some readers take and others silently leave out. */
+  oneMember?: boolean;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function* readArchive(
   pipeline(
     packed,
     counting((bytes) => meter.packed(bytes)),
-    createGunzip(),
+    createGunzip({ rejectGarbageAfterEnd: options.oneMember ?? false }),
     counting((bytes) => meter.unpacked(bytes)),
     entries.sink,
     (error) => entries.end(error ? archiveError(error, meter.isEmpty()) : undefined),
@@ -66,6 +68,9 @@ function archiveError(error: Error, isEmpty: boolean): Error {
   if (code === 'Z_BUF_ERROR' && isEmpty) return new ArchiveRefused('the archive is empty: send a .tar.gz');
   if (code === 'Z_BUF_ERROR' || error.message === 'Unexpected end of data') {
     return new ArchiveRefused('the archive ends too early: it was cut on its way', { cause: error });
+  }
+  if (code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END') {
+    return new ArchiveRefused('the archive has more than one gzip member, or bytes behind its end', { cause: error });
   }
   if (error.message === 'incorrect header check') {
     return new ArchiveRefused('the archive is not packed with gzip: send a .tar.gz', { cause: error });
