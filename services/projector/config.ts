@@ -1,0 +1,6 @@
+import { busSettings, internalServerSettings } from '#shared/config/common-settings.ts';
+import type { ConfigOf } from '#shared/config/setting.ts';
+
+export const projectorSettings = { ...busSettings('projector'), ...internalServerSettings('projector') };
+
+export type ProjectorConfig = ConfigOf<typeof projectorSettings>;

@@ -1,0 +1,54 @@
+import type { ApiKey, DirectoryCommit } from '#shared/contracts/directory-events.ts';
+import type { KeyDocument, OrganizationDocument } from '#shared/contracts/read-model-documents.ts';
+import { apiKeyKey, organizationKey } from '#shared/contracts/read-model-keys.ts';
+import type { DocumentStore } from '#shared/read-model/document-store.ts';
+import type { Projection } from './projection.ts';
+
+/** Organizations, and under the hash of each API key all that is needed to let a request in. */
+export function directoryProjection(documents: {
+  directoryOrganizations: DocumentStore<OrganizationDocument>;
+  directoryKeys: DocumentStore<KeyDocument>;
+}): Projection<DirectoryCommit, OrganizationDocument> {
+  return {
+    name: 'directory',
+    stream: 'DIRECTORY',
+    primary: documents.directoryOrganizations,
+    keyOf: ({ data: { state } }) => organizationKey(state.organization),
+    toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
+    writeSecondary: async (commit) => {
+      for (const key of touchedKeys(commit)) await writeKey(documents.directoryKeys, commit, key);
+    },
+  };
+}
+
+/** Keys whose document says something else after this commit: what concerns the organization concerns all of its keys. Pure. */
+export function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
+  const ids = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'ApiKeyCreated') ids.add(event.data.key.id);
+    else if (event.type === 'ApiKeyRevoked') ids.add(event.data.keyId);
+    else if (event.type === 'ApiKeyRotated') ids.add(event.data.oldKeyId).add(event.data.key.id);
+    else return state.keys;
+  }
+  return state.keys.filter((key) => ids.has(key.id));
+}
+
+/** Never puts an older state over a newer one: that could bring a revoked key back. */
+async function writeKey(store: DocumentStore<KeyDocument>, commit: DirectoryCommit, key: ApiKey): Promise<void> {
+  const { organization, plan, domains } = commit.data.state;
+  const document: KeyDocument = {
+    revision: commit.revision,
+    commitId: commit.id,
+    updatedAt: commit.time,
+    organization,
+    organizationPlan: plan,
+    domains,
+    key,
+  };
+  for (;;) {
+    const stored = await store.get(apiKeyKey(key.sha256), { fromLeader: true });
+    if (stored !== undefined && stored.document.revision >= commit.revision) return;
+    const written = await store.put(apiKeyKey(key.sha256), document, { expectedRevision: stored?.revision ?? 0 });
+    if (written !== undefined) return;
+  }
+}

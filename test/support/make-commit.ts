@@ -1,0 +1,65 @@
+import type { ContentCommit, ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
+import type { ExportCommit } from '#shared/contracts/export-commit.ts';
+import type { ExportEvent } from '#shared/contracts/export-events.ts';
+import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
+import { evolveContent } from '#shared/content-log/evolve-content.ts';
+import type { StoredCommit } from '#shared/event-log/event-log.ts';
+import { nextCommit } from '#shared/event-log/next-commit.ts';
+import { contentLogSubject, exportLogSubject } from '#shared/subjects/subject-names.ts';
+
+/** A job as it is right after its request; tests name what matters to them. */
+export function exportState(changes: Partial<ExportJobState> = {}): ExportJobState {
+  return {
+    jobId: `se_${'a'.repeat(22)}`,
+    organization: 'acme',
+    organizationPlan: 'enterprise',
+    domain: 'docs',
+    contentVersion: `cv_${'1'.repeat(32)}`,
+    options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
+    requestDigest: '0'.repeat(64),
+    requestedBy: 'key_0000000000000000',
+    phase: 'requested',
+    createdAt: '2026-03-01T10:00:00.000Z',
+    chunkCount: 0,
+    pageTotal: 0,
+    pageCount: 0,
+    doneChunks: '',
+    failedChunks: '',
+    timedOutAttempts: {},
+    failedPages: [],
+    failedPageCount: 0,
+    progress: 0,
+    ...changes,
+  };
+}
+
+/** The commit that brings a job into `state`; the events are only as true as the test needs them. */
+export function exportCommit(
+  state: ExportJobState,
+  previous?: StoredCommit<ExportCommit>,
+  events: ExportEvent[] = [{ type: 'RenderingFinished', version: 1, data: { pageCount: state.pageCount } }],
+): ExportCommit {
+  const revision = (previous?.commit.revision ?? 0) + 1;
+  return nextCommit(exportLogSubject(state.organization, state.jobId), previous, events, state, {
+    id: `commit-${state.jobId}-${revision}`,
+    source: 'test',
+    actor: { kind: 'service', id: 'orchestrator' },
+    time: new Date(Date.parse(state.createdAt) + revision * 1000),
+    causationId: 'test',
+    correlationId: 'test',
+  });
+}
+
+export function contentCommit(event: ContentEvent, previous?: StoredCommit<ContentCommit>): ContentCommit {
+  const { organization, domain } = event.data;
+  const time = new Date(Date.parse('2026-03-01T09:00:00.000Z') + (previous?.commit.revision ?? 0) * 1000);
+  const state: ContentState = evolveContent(previous?.commit.data.state, event, time.toISOString());
+  return nextCommit(contentLogSubject(organization, domain), previous, [event], state, {
+    id: `content-${organization}-${domain}-${(previous?.commit.revision ?? 0) + 1}`,
+    source: 'test',
+    actor: { kind: 'service', id: 'publisher' },
+    time,
+    causationId: 'test',
+    correlationId: 'test',
+  });
+}

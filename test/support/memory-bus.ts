@@ -1,0 +1,161 @@
+import type { Bus } from '#shared/bus/bus.ts';
+import type { AccessRecord } from '#shared/contracts/access-record.ts';
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { ContentCommit } from '#shared/contracts/content-events.ts';
+import type { ConversationCommit } from '#shared/contracts/conversation-events.ts';
+import type { DirectoryCommit } from '#shared/contracts/directory-events.ts';
+import type { ExportCommit } from '#shared/contracts/export-commit.ts';
+import type { Fact } from '#shared/contracts/export-facts.ts';
+import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
+import type { PresenceReport } from '#shared/contracts/presence-report.ts';
+import type { DeadLetter } from '#shared/event-log/dead-letters.ts';
+import { accessSubject, factSubject } from '#shared/subjects/subject-names.ts';
+import { memoryDocuments } from './memory-documents.ts';
+import { type MemoryLog, memoryLog } from './memory-log.ts';
+import { type MemoryReader, memoryReader } from './memory-reader.ts';
+
+export type MemoryBus = Bus & {
+  /** While true every call rejects, as when the servers are gone. */
+  away: boolean;
+  recorded: { facts: Fact[]; access: AccessRecord[]; deadLetters: DeadLetter[]; tasks: (RenderTask | BundleTask)[] };
+  /** Answers when the projector's readers have nothing left to read. */
+  projected(): Promise<void>;
+  memoryReaders: ReturnType<typeof memoryReaders>;
+};
+
+/** The whole bus in one process, for tests of what services decide and answer. The real adapter has contract tests of its own. */
+export function memoryBus(): MemoryBus {
+  const gate = async () => {
+    if (bus.away) throw Object.assign(new Error('The bus is away.'), { name: 'BusUnavailable' });
+  };
+  const exports = memoryLog<ExportCommit>(gate);
+  const content = memoryLog<ContentCommit>(gate);
+  const directory = memoryLog<DirectoryCommit>(gate);
+  const recorded: MemoryBus['recorded'] = { facts: [], access: [], deadLetters: [], tasks: [] };
+  const readers = memoryReaders();
+  feed(exports, readers.orchestratorExports, readers.projectorExports);
+  feed(content, readers.projectorContent, readers.indexerContent);
+  feed(directory, readers.projectorDirectory);
+  const jobStatus = memoryDocuments<never>(gate);
+  const presence = new Map<string, Set<(report: PresenceReport) => void>>();
+
+  const bus: MemoryBus = {
+    away: false,
+    recorded,
+    memoryReaders: readers,
+    projected: async () => {
+      await Promise.all([
+        readers.projectorExports.idle(),
+        readers.projectorContent.idle(),
+        readers.projectorDirectory.idle(),
+      ]);
+    },
+    exports,
+    content,
+    directory,
+    conversations: memoryLog<ConversationCommit>(gate),
+    facts: {
+      record: async (fact) => {
+        await gate();
+        recorded.facts.push(fact);
+        const subject = factSubject(fact.organization, fact.jobId);
+        readers.orchestratorFacts.push({ subject, sequence: recorded.facts.length, value: fact });
+      },
+    },
+    access: {
+      record: async (record) => {
+        await gate();
+        recorded.access.push(record);
+        const subject = accessSubject(record.organization, record.jobId);
+        readers.projectorAccess.push({ subject, sequence: recorded.access.length, value: record });
+      },
+    },
+    tasks: {
+      submitRender: async (task) => {
+        await gate();
+        recorded.tasks.push(task);
+        readers.renderTasks.push({ subject: 'tasks.render', sequence: recorded.tasks.length, value: task });
+      },
+      submitBundle: async (task) => {
+        await gate();
+        recorded.tasks.push(task);
+        readers.bundleTasks.push({ subject: 'tasks.bundle', sequence: recorded.tasks.length, value: task });
+      },
+    },
+    deadLetters: {
+      put: async (letter) => {
+        await gate();
+        recorded.deadLetters.push(letter);
+      },
+    },
+    readers: {
+      orchestratorExports: async () => readers.orchestratorExports,
+      orchestratorFacts: async () => readers.orchestratorFacts,
+      projectorExports: async () => readers.projectorExports,
+      projectorContent: async () => readers.projectorContent,
+      projectorDirectory: async () => readers.projectorDirectory,
+      projectorAccess: async () => readers.projectorAccess,
+      indexerContent: async () => readers.indexerContent,
+      renderTasks: async () => readers.renderTasks,
+      bundleTasks: async () => readers.bundleTasks,
+    },
+    documents: {
+      jobStatus,
+      jobList: memoryDocuments(gate),
+      directoryOrganizations: memoryDocuments(gate),
+      directoryKeys: memoryDocuments(gate),
+      directoryContents: memoryDocuments(gate),
+      activeJobs: memoryDocuments(gate),
+    },
+    presence: {
+      announce: (report) => {
+        const now = () => {
+          const current = report();
+          for (const listener of presence.get(current.service) ?? []) listener(current);
+        };
+        now();
+        return { now, stop: () => {} };
+      },
+      watch: (service, listener) => {
+        const listeners = presence.get(service) ?? new Set();
+        presence.set(service, listeners.add(listener));
+        return () => void listeners.delete(listener);
+      },
+    },
+    leases: {
+      acquire: async () => ({ lost: new AbortController().signal, release: async () => {} }),
+    },
+    liveUpdates: {
+      onJobStatus: (listener) => {
+        let on = true;
+        jobStatus.onPut((key, document) => on && listener({ key, document }));
+        return () => {
+          on = false;
+        };
+      },
+    },
+    check: gate,
+    close: async () => {},
+  };
+  return bus;
+}
+
+function memoryReaders() {
+  return {
+    orchestratorExports: memoryReader<ExportCommit>(),
+    orchestratorFacts: memoryReader<Fact>(),
+    projectorExports: memoryReader<ExportCommit>(),
+    projectorContent: memoryReader<ContentCommit>(),
+    projectorDirectory: memoryReader<DirectoryCommit>(),
+    projectorAccess: memoryReader<AccessRecord>(),
+    indexerContent: memoryReader<ContentCommit>(),
+    renderTasks: memoryReader<RenderTask>(),
+    bundleTasks: memoryReader<BundleTask>(),
+  };
+}
+
+function feed<C extends Commit>(log: MemoryLog<C>, ...readers: MemoryReader<C>[]): void {
+  log.onAppend(({ commit, sequence }) => {
+    for (const reader of readers) reader.push({ subject: commit.subject, sequence, value: structuredClone(commit) });
+  });
+}

@@ -1,0 +1,84 @@
+import type { DocumentChange, DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
+
+export type MemoryDocuments<T> = DocumentStore<T> & { onPut(listener: (key: string, document: T) => void): void };
+
+/** A bucket in one process. */
+export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T> {
+  const documents = new Map<string, StoredDocument<T>>();
+  const listeners = new Set<(change: DocumentChange<T>) => void>();
+  let revision = 0;
+
+  const emit = (change: DocumentChange<T>) => {
+    for (const listener of listeners) listener(change);
+  };
+
+  async function* watch(filter: string, signal: AbortSignal): AsyncIterable<DocumentChange<T>> {
+    const queue: DocumentChange<T>[] = [...documents.values()].map((stored) => ({
+      kind: 'put',
+      initial: true,
+      ...structuredClone(stored),
+    }));
+    queue.push({ kind: 'caught-up' });
+    let wake = () => {};
+    const listener = (change: DocumentChange<T>) => {
+      queue.push(change);
+      wake();
+    };
+    const stop = () => wake();
+    listeners.add(listener);
+    signal.addEventListener('abort', stop);
+    try {
+      while (!signal.aborted) {
+        const change = queue.shift();
+        if (change === undefined) await new Promise<void>((resolve) => (wake = resolve));
+        else if (change.kind === 'caught-up' || matches(change.key, filter)) yield change;
+      }
+    } finally {
+      listeners.delete(listener);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  return {
+    get: async (key) => {
+      await gate();
+      return structuredClone(documents.get(key));
+    },
+    put: async (key, document, options) => {
+      await gate();
+      const expected = options?.expectedRevision;
+      if (expected !== undefined && (documents.get(key)?.revision ?? 0) !== expected) return undefined;
+      revision += 1;
+      const copy = JSON.parse(JSON.stringify(document)) as T;
+      documents.set(key, { key, document: copy, revision });
+      emit({ kind: 'put', key, document: structuredClone(copy), revision, initial: false });
+      return revision;
+    },
+    remove: async (key) => {
+      await gate();
+      revision += 1;
+      if (documents.delete(key)) emit({ kind: 'removed', key, revision, initial: false });
+    },
+    keys: async (filter = '>') => {
+      await gate();
+      return [...documents.keys()].filter((key) => matches(key, filter));
+    },
+    watch,
+    onPut: (listener) =>
+      void listeners.add((change) => {
+        if (change.kind === 'put') listener(change.key, change.document);
+      }),
+  };
+}
+
+/** Subject filters: `*` is one token, `>` at the end is one or more. */
+function matches(key: string, filter: string): boolean {
+  const tokens = key.split('.');
+  const wanted = filter.split('.');
+  return (
+    wanted.every((token, at) =>
+      token === '>' ? tokens.length > at : token === '*' ? at < tokens.length : token === tokens[at],
+    ) &&
+    (wanted.at(-1) === '>' || wanted.length === tokens.length)
+  );
+}
