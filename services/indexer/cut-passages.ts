@@ -47,7 +47,7 @@ const boundaries = [/(?<=\n\n)/, /(?<=\n)/, /(?<=[.!?]\s)|(?<=[。！？])/, /(?
 const tidy = (text: string): string[] => (text.trim() === '' ? [] : [text.trim()]);
 
 function slices(text: string): string[] {
-  const characters = [...text];
+  const characters = Array.from(text);
   const count = Math.ceil(characters.length / PASSAGE_CHARACTERS);
   return Array.from({ length: count }, (_, at) =>
     characters.slice(at * PASSAGE_CHARACTERS, (at + 1) * PASSAGE_CHARACTERS).join(''),

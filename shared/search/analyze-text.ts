@@ -40,7 +40,7 @@ const runs =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
 
 function addPairs(terms: string[], run: string): void {
-  const characters = [...run.replace(/[^\p{L}\p{N}]/gu, '')];
+  const characters = Array.from(run.replace(/[^\p{L}\p{N}]/gu, ''));
   if (characters.length === 1) terms.push(characters[0] ?? '');
   for (let at = 0; at + 1 < characters.length; at += 1) terms.push(`${characters[at]}${characters[at + 1]}`);
 }

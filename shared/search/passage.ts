@@ -31,6 +31,8 @@ export type SearchPage = {
 export type FoundPassage = Passage & {
   /** 0–1; comparable between questions to one content version. */
   score: number;
+  /** Share of the question that the passage has, each word by how rare it is in this content version, 0–1. */
+  coverage: number;
   language: string | undefined;
   version: string | undefined;
   tag: string | undefined;

@@ -69,7 +69,7 @@ const measure = (stem: string): number => shape(stem).match(/v+c+/g)?.length ?? 
 const hasVowel = (stem: string): boolean => shape(stem).includes('v');
 
 /** Consonant, vowel, consonant at the end, the last one not w, x or y. */
-const endsInShortSyllable = (stem: string): boolean => /cvc$/.test(shape(stem)) && !/[wxyY]$/.test(stem);
+const endsInShortSyllable = (stem: string): boolean => shape(stem).endsWith('cvc') && !/[wxyY]$/.test(stem);
 
 function shape(stem: string): string {
   let result = '';

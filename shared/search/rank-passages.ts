@@ -9,17 +9,21 @@ export function rankPassages<C extends RankedCandidate>(
   queryTerms: readonly string[],
   candidates: readonly C[],
   collection: CollectionFacts,
-  near?: Near | undefined,
-): { candidate: C; score: number }[] {
+  near?: Near,
+): Ranked<C>[] {
   const idf = new Map(queryTerms.map((term) => [term, inverseFrequency(collection, term)]));
   const idfSum = [...idf.values()].reduce((sum, value) => sum + value, 0);
   if (idfSum === 0) return [];
   const matches = candidates.map((candidate) => matchScore(candidate, idf, idfSum, collection));
-  const support = pageSupport(candidates, matches);
+  const support = pageSupport(
+    candidates,
+    matches.map(({ match }) => match),
+  );
   return candidates
     .map((candidate, at) => {
-      const match = ((matches[at] ?? 0) + (support[at] ?? 0)) / (1 + maxSupport);
-      return { candidate, score: Math.min(1, match * candidate.boost * nearness(candidate, near)) };
+      const { match, coverage } = matches[at] ?? { match: 0, coverage: 0 };
+      const supported = (match + (support[at] ?? 0)) / (1 + maxSupport);
+      return { candidate, coverage, score: Math.min(1, supported * candidate.boost * nearness(candidate, near)) };
     })
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.candidate.order - b.candidate.order);
@@ -27,6 +31,9 @@ export function rankPassages<C extends RankedCandidate>(
 
 /** The page that the reader is on. */
 export type Near = { path: string; language: string | undefined; version: string | undefined };
+
+/** `coverage`: share of the question that the passage has, each term by how rare it is, 0–1. */
+export type Ranked<C> = { candidate: C; score: number; coverage: number };
 
 export type RankedCandidate = {
   path: string;
@@ -68,7 +75,7 @@ function matchScore(
   idf: ReadonlyMap<string, number>,
   idfSum: number,
   collection: CollectionFacts,
-): number {
+): { match: number; coverage: number } {
   const frequencies = new Map<string, number>();
   for (const field of fields) {
     const terms = candidate.terms[field];
@@ -83,7 +90,8 @@ function matchScore(
     score += worth * (frequency / (frequency + saturation));
     covered += worth;
   }
-  return (score / idfSum) * (covered / idfSum) ** coverageExponent;
+  const coverage = covered / idfSum;
+  return { match: (score / idfSum) * coverage ** coverageExponent, coverage };
 }
 
 /** By candidate, what the best others of its page add to it. */

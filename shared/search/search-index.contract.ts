@@ -67,6 +67,8 @@ export function searchIndexContract(
       });
       expect(found?.score).toBeGreaterThan(0);
       expect(found?.score).toBeLessThanOrEqual(1);
+      expect(found?.coverage).toBeGreaterThan(0.5);
+      expect(found?.coverage).toBeLessThanOrEqual(1);
     });
 
     test('finds parts of compound names, keywords, and words of scripts without spaces', async () => {

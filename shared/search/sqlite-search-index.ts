@@ -79,11 +79,11 @@ function searchPassages(passages: SqlitePassages, query: SearchQuery): FoundPass
   const ranked = rankPassages(terms, candidates, passages.collection, near);
   const perPage = new Map<string, number>();
   const found: FoundPassage[] = [];
-  for (const { candidate, score } of ranked) {
+  for (const { candidate, score, coverage } of ranked) {
     const count = (perPage.get(candidate.path) ?? 0) + 1;
     if (count > (query.passagesPerPage ?? Number.POSITIVE_INFINITY)) continue;
     perPage.set(candidate.path, count);
-    found.push({ ...passages.passage(candidate), score });
+    found.push({ ...passages.passage(candidate), score, coverage });
     if (found.length === query.limit) break;
   }
   return found;

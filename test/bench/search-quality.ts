@@ -70,7 +70,7 @@ async function measure(scope: SearchScope, questions: readonly KnownItem[]): Pro
     const milliseconds = performance.now() - started;
     const rank = found.findIndex(({ path }) => `/${path}` === item.target) + 1;
     if (process.env.SHOW_MISSES === item.kind && (rank === 0 || rank > 5)) {
-      console.log(`  missed "${item.query}" → ${item.target}; found ${found.slice(0, 3).map(({ path }) => path)}`);
+      console.log(`  missed "${item.query}" → ${item.target}; found ${found.slice(0, 3).map(({ path }) => path).join(', ')}`);
     }
     const sum = sums.get(item.kind) ?? { count: 0, at1: 0, at5: 0, reciprocal: 0, milliseconds: 0 };
     sums.set(item.kind, {
