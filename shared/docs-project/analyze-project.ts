@@ -1,0 +1,52 @@
+import { ChildDied, ChildTimedOut } from '#shared/sandbox/child-errors.ts';
+import { type ChildPool, childPool } from '#shared/sandbox/child-pool.ts';
+import { InvalidProject } from './invalid-project.ts';
+import type { ProjectFile, ProjectFiles } from './project-files.ts';
+import type { DocsProject } from './read-docs-project.ts';
+
+export type AnalyzeRequest = { files: readonly ProjectFile[] };
+export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
+/** What the child asks for: it has no right to read the upload itself, so one organization's child never sees another's files. */
+export type FileQuestion = { path: string };
+
+export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
+
+const DEFAULT_DEADLINE_MS = 60_000;
+
+/** Child processes in which uploads are read; made once by a service, drained when it stops. */
+export function projectPool(options: { slots: number; memoryLimitMb?: number }): ChildPool {
+  return childPool({ ...options, entry: new URL('./project-child.ts', import.meta.url) });
+}
+
+/**
+ * `readDocsProject` for files that a tenant sent: in a killable child of `pool`. Throws `InvalidProject`, also when the files take the child
+ * down or longer than the deadline (60 s).
+ */
+export async function analyzeProject(
+  pool: ChildPool,
+  project: ProjectFiles,
+  { organization, deadlineMs = DEFAULT_DEADLINE_MS, signal }: AnalyzeOptions,
+): Promise<DocsProject> {
+  const known = new Set(project.files.map(({ path }) => path));
+  const request: AnalyzeRequest = { files: project.files };
+  const answer = (content: unknown): Promise<Uint8Array> => {
+    const { path } = content as FileQuestion;
+    return known.has(path) ? project.read(path) : Promise.reject(new Error('there is no such file in the project'));
+  };
+  const response = (await responseOf(
+    pool.run(request, { deadlineMs, signal, affinity: organization, answer }),
+  )) as AnalyzeResponse;
+  if ('project' in response) return response.project;
+  const { code, file, message } = response.invalid;
+  throw new InvalidProject(code, file, message);
+}
+
+async function responseOf(running: Promise<unknown>): Promise<unknown> {
+  try {
+    return await running;
+  } catch (error) {
+    if (!(error instanceof ChildTimedOut || error instanceof ChildDied)) throw error;
+    const message = `The project cannot be read: ${error.message}. Publish part of it to find the file that causes this.`;
+    throw new InvalidProject('project-not-read', '', message);
+  }
+}

@@ -1,0 +1,16 @@
+import { serveChild } from '#shared/sandbox/child-server.ts';
+import { InvalidProject } from './invalid-project.ts';
+import type { AnalyzeRequest, AnalyzeResponse, FileQuestion } from './analyze-project.ts';
+import { readDocsProject } from './read-docs-project.ts';
+
+/** The child of `analyzeProject`: reads a docs project whose files it asks its parent for. */
+serveChild(async (request, ask): Promise<AnalyzeResponse> => {
+  const { files } = request as AnalyzeRequest;
+  const read = async (path: string): Promise<Uint8Array> => (await ask({ path } satisfies FileQuestion)) as Uint8Array;
+  try {
+    return { project: await readDocsProject({ files, read }) };
+  } catch (error) {
+    if (!(error instanceof InvalidProject)) throw error;
+    return { invalid: { code: error.code, file: error.file, message: error.message } };
+  }
+});

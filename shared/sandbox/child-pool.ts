@@ -1,0 +1,244 @@
+import { type ChildDied, ChildRequestFailed, ChildTimedOut } from './child-errors.ts';
+import type { FromChild } from './child-messages.ts';
+import { type Child, startChild } from './start-child.ts';
+
+export type ChildPoolOptions = {
+  /** A module that calls `serveChild`. */
+  entry: URL;
+  /** Requests that run at the same time, each in a child of its own. */
+  slots: number;
+  /** Children kept started and unused, so that a killed one is replaced at once. */
+  warmSpares?: number;
+  /** JavaScript heap of a child; native memory is limited to somewhat more. */
+  memoryLimitMb?: number;
+  /** A child that served so many requests is replaced. */
+  requestsPerChild?: number;
+};
+
+export type RunOptions = {
+  /** From the moment the child gets the request; time in the queue does not count. */
+  deadlineMs: number;
+  /** Gives up: takes the request out of the queue, or kills its child. */
+  signal?: AbortSignal | undefined;
+  /** Organization. A child that served one never serves another. */
+  affinity?: string | undefined;
+  /** Answers what the child asks while it works on this request. */
+  answer?: ((content: unknown) => Promise<unknown>) | undefined;
+};
+
+export type ChildPool = {
+  /**
+   * Has one child work on `request` (anything that structured clone takes) and gives its response. Rejects with `ChildTimedOut`,
+   * `ChildDied`, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
+   */
+  run(request: unknown, options: RunOptions): Promise<unknown>;
+  /** Takes nothing new, lets what was taken finish, then ends the children. */
+  drain(): Promise<void>;
+  /** Kills all children; what runs or waits rejects. */
+  close(): Promise<void>;
+};
+
+type Job = {
+  request: unknown;
+  options: RunOptions;
+  resolve: (response: unknown) => void;
+  reject: (error: unknown) => void;
+};
+
+type Member = {
+  child: Child;
+  state: 'starting' | 'idle' | 'busy';
+  served: number;
+  affinity: string | undefined;
+  onMessage: (message: FromChild) => void;
+};
+
+const DEFAULT_MEMORY_MB = 512;
+const DEFAULT_REQUESTS_PER_CHILD = 500;
+const START_DEADLINE_MS = 20_000;
+const MAX_FAILED_STARTS = 3;
+
+/** Killable child processes for work on tenants' bytes: parsers and highlighters can hang or exhaust a process, and only SIGKILL ends some of it. */
+export function childPool(options: ChildPoolOptions): ChildPool {
+  const { entry, slots, warmSpares = 1, memoryLimitMb = DEFAULT_MEMORY_MB } = options;
+  const requestsPerChild = options.requestsPerChild ?? DEFAULT_REQUESTS_PER_CHILD;
+  const members = new Set<Member>();
+  const queue: Job[] = [];
+  const waitingForQuiet: (() => void)[] = [];
+  /** Children that were killed and have not ended yet. */
+  const leaving = new Set<Promise<ChildDied>>();
+  let accepting = true;
+  let closed = false;
+  let lastId = 0;
+  let failedStarts = 0;
+
+  const isFresh = (member: Member): boolean => member.served === 0 && member.state !== 'busy';
+  const all = (test: (member: Member) => boolean): Member[] => [...members].filter(test);
+  const busyCount = (): number => all(({ state }) => state === 'busy').length;
+
+  function start(): void {
+    const member: Member = {
+      child: startChild({ entry, memoryLimitMb }, (message) => member.onMessage(message)),
+      state: 'starting',
+      served: 0,
+      affinity: undefined,
+      onMessage: (message) => {
+        if (message.kind !== 'ready') return;
+        clearTimeout(startTimer);
+        failedStarts = 0;
+        member.state = 'idle';
+        schedule();
+      },
+    };
+    const startTimer = setTimeout(() => member.child.kill(), START_DEADLINE_MS);
+    members.add(member);
+    void afterEnd(member, startTimer);
+  }
+
+  async function afterEnd(member: Member, startTimer: NodeJS.Timeout): Promise<void> {
+    const ended = await member.child.ended;
+    clearTimeout(startTimer);
+    if (member.state === 'starting' && members.has(member)) failedStarts += 1;
+    members.delete(member);
+    if (failedStarts < MAX_FAILED_STARTS) schedule();
+    else for (const job of queue.splice(0)) job.reject(ended);
+  }
+
+  /** Out of the pool at once, so that its place can be taken; the process ends on its own time. */
+  function retire(member: Member): void {
+    members.delete(member);
+    leaving.add(member.child.ended);
+    void member.child.ended.then(() => leaving.delete(member.child.ended));
+    member.child.kill();
+  }
+
+  function schedule(): void {
+    while (queue.length > 0 && busyCount() < slots) {
+      const found = nextMatch();
+      if (!found) break;
+      queue.splice(queue.indexOf(found.job), 1);
+      work(found.member, found.job);
+    }
+    refill();
+    if (queue.length === 0 && busyCount() === 0) for (const resolve of waitingForQuiet.splice(0)) resolve();
+  }
+
+  /** The oldest job for which there is a child that worked for the same organization, or for nobody yet. */
+  function nextMatch(): { job: Job; member: Member } | undefined {
+    const idle = all(({ state }) => state === 'idle');
+    for (const job of idle.length > 0 ? queue : []) {
+      const member =
+        idle.find(({ served, affinity }) => served > 0 && affinity === job.options.affinity) ??
+        idle.find(({ served }) => served === 0);
+      if (member) return { job, member };
+    }
+    return undefined;
+  }
+
+  function refill(): void {
+    // An entry that cannot start is tried again when somebody asks, not in a circle.
+    if (closed || (failedStarts > 0 && queue.length === 0)) return;
+    const waiting = Math.min(queue.length, slots - busyCount());
+    const wanted = Math.max(warmSpares, waiting);
+    for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
+      if (members.size >= slots + warmSpares) {
+        // Somebody else's child is of no use to those who wait.
+        const useless = all(({ state, served }) => state === 'idle' && served > 0)[0];
+        if (!useless) return;
+        retire(useless);
+      }
+      start();
+    }
+  }
+
+  function work(member: Member, job: Job): void {
+    const { deadlineMs, signal, affinity, answer } = job.options;
+    lastId += 1;
+    const id = lastId;
+    member.state = 'busy';
+    member.served += 1;
+    member.affinity = affinity;
+    let settled = false;
+    const finish = (settle: () => void, keep: boolean): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      member.onMessage = () => undefined;
+      member.state = 'idle';
+      if (!keep || member.served >= requestsPerChild) retire(member);
+      settle();
+      schedule();
+    };
+    const abort = (): void => finish(() => job.reject(signal?.reason), false);
+    const timer = setTimeout(() => finish(() => job.reject(new ChildTimedOut(deadlineMs)), false), deadlineMs);
+    signal?.addEventListener('abort', abort, { once: true });
+    void member.child.ended.then((ended) => finish(() => job.reject(ended), false));
+    member.onMessage = (message) => {
+      if (message.kind === 'ready' || message.id !== id) return;
+      if (message.kind === 'response') finish(() => job.resolve(message.response), true);
+      else if (message.kind === 'failure') {
+        finish(() => job.reject(new ChildRequestFailed(message.name, message.message)), true);
+      } else void answerQuestion(member, message.question, message.content, answer);
+    };
+    member.child.send({ kind: 'request', id, request: job.request });
+  }
+
+  async function answerQuestion(
+    { child }: Member,
+    question: number,
+    content: unknown,
+    answer: RunOptions['answer'],
+  ): Promise<void> {
+    try {
+      if (!answer) throw new Error('nobody answers questions about this request');
+      child.send({ kind: 'answer', question, answer: await answer(content) });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      child.send({ kind: 'no-answer', question, message });
+    }
+  }
+
+  async function end(): Promise<void> {
+    for (const member of all(() => true)) retire(member);
+    await Promise.all(leaving);
+  }
+
+  refill();
+  return {
+    run(request, runOptions) {
+      if (!accepting) return Promise.reject(new Error('the pool of child processes is closed'));
+      const { signal } = runOptions;
+      if (signal?.aborted) return Promise.reject(signal.reason as Error);
+      return new Promise((resolve, reject) => {
+        const job: Job = { request, options: runOptions, resolve, reject };
+        queue.push(job);
+        signal?.addEventListener(
+          'abort',
+          () => {
+            const at = queue.indexOf(job);
+            if (at < 0) return;
+            queue.splice(at, 1);
+            reject(signal.reason as Error);
+          },
+          { once: true },
+        );
+        schedule();
+      });
+    },
+    async drain() {
+      const quiet = new Promise<void>((resolve) => waitingForQuiet.push(resolve));
+      accepting = false;
+      schedule();
+      await quiet;
+      closed = true;
+      await end();
+    },
+    async close() {
+      accepting = false;
+      closed = true;
+      for (const job of queue.splice(0)) job.reject(new Error('the pool of child processes is closed'));
+      await end();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ChildDied } from './child-errors.ts';
+import type { FromChild, ToChild } from './child-messages.ts';
+
+export type StartOptions = { entry: URL; memoryLimitMb: number };
+
+/** One child process: what it says, how it ends. */
+export type Child = {
+  send(message: ToChild): void;
+  /** SIGKILL. `ended` follows. */
+  kill(): void;
+  /** Resolves with how it ended, once, whatever the cause. */
+  ended: Promise<ChildDied>;
+  pid: number | undefined;
+};
+
+const shell = '/bin/sh';
+/** Node 24 alone maps 575 MB of writable memory (most of it never touched) before any object of ours; the rest is room for other builds. */
+const NODE_OVERHEAD_MB = 768;
+
+/**
+ * A guard shell stays beside the child and waits for its own standard input to end, which the kernel does when we die, however we die:
+ * then it kills the child, even one that is stuck in a loop and would never see the channel close. `ulimit -d` bounds native memory, which
+ * `--max-old-space-size` does not. Descriptor 3 is the channel, which only the child may hold open.
+ */
+const guardScript = `ulimit -d "$1" 2>/dev/null; shift
+trap '' INT
+"$@" </dev/null &
+child=$!
+exec 3>&-
+read -r _
+kill -9 $child 2>/dev/null
+wait $child
+exit $?`;
+
+/**
+ * Starts a child that runs `entry` (which calls `serveChild`) with an empty environment, with no right to write files, to read any but
+ * the program's own, or to start programs. `onMessage` gets all that it says.
+ */
+export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (message: FromChild) => void): Child {
+  const guarded = existsSync(shell);
+  const command = [process.execPath, ...nodeArguments(entry, memoryLimitMb)];
+  const dataLimitKb = String((memoryLimitMb + NODE_OVERHEAD_MB) * 1024);
+  const [program, ...args] = guarded ? [shell, '-c', guardScript, 'guard', dataLimitKb, ...command] : command;
+  const child = spawn(program as string, args, {
+    env: { TZ: 'UTC' },
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  });
+  const kill = (): void => {
+    if (guarded) child.stdin?.destroy();
+    else child.kill('SIGKILL');
+  };
+  child.stdin?.on('error', () => undefined);
+  child.on('message', (message) => onMessage(message as FromChild));
+  return {
+    send: (message) => {
+      if (child.connected) child.send(message, () => undefined);
+    },
+    kill,
+    ended: endOf(child, kill),
+    pid: child.pid,
+  };
+}
+
+function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const readable = [
+    `${root}package.json`,
+    `${root}shared/`,
+    `${root}node_modules/`,
+    `${dirname(fileURLToPath(entry))}/`,
+  ].flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : []));
+  return [
+    '--permission',
+    '--allow-addons',
+    ...[...new Set(readable)].map((path) => `--allow-fs-read=${path.endsWith('/') ? `${path}*` : path}`),
+    `--max-old-space-size=${memoryLimitMb}`,
+    '--no-warnings',
+    fileURLToPath(entry),
+  ];
+}
+
+function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
+  const MAX_KEPT = 4000;
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_KEPT);
+  });
+  // The guard only waits for its input: tell it that there is nothing left to guard.
+  child.on('disconnect', kill);
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve(new ChildDied(undefined, undefined, error.message)));
+    child.on('close', (code, signal) => {
+      const signalNumber = code !== null && code > 128 ? code - 128 : undefined;
+      const name = Object.entries(constants.signals).find(([, number]) => number === signalNumber)?.[0];
+      const ended = signal ?? name;
+      resolve(new ChildDied(ended ? undefined : (code ?? undefined), ended, causeIn(errors)));
+    });
+  });
+}
+
+/** What the process said last, as far as it explains its end. */
+function causeIn(errors: string): string {
+  if (/out of memory|allocation failed|bad_alloc|Array buffer allocation/i.test(errors)) return 'out of memory';
+  const line = errors.split('\n').find((text) => /^(?:\w*Error\b|Error \[|FATAL ERROR)/.test(text.trim()));
+  return (line ?? '').trim().slice(0, 300);
+}

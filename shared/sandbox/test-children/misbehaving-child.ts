@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { type Ask, serveChild } from '../child-server.ts';
+
+/** A child that does what its request says, for the tests of the pool. */
+type Order =
+  | { do: 'echo'; value: unknown }
+  | { do: 'loop' }
+  | { do: 'regex' }
+  | { do: 'exit'; code: number }
+  | { do: 'heap' }
+  | { do: 'native' }
+  | { do: 'throw'; message: string }
+  | { do: 'env' }
+  | { do: 'read'; path: string }
+  | { do: 'program' }
+  | { do: 'pid' }
+  | { do: 'ask'; content: unknown };
+
+const served: unknown[] = [];
+
+serveChild((request, ask) => obey(request as Order, ask));
+
+async function obey(order: Order, ask: Ask): Promise<unknown> {
+  served.push(order.do);
+  if (order.do === 'echo') return order.value;
+  if (order.do === 'loop') for (;;) served.length = 1;
+  if (order.do === 'regex') return /^(?:a+)+$/.test(`${'a'.repeat(60)}b`);
+  if (order.do === 'exit') return process.exit(order.code);
+  if (order.do === 'heap') {
+    const kept: unknown[][] = [];
+    for (;;) kept.push(Array.from({ length: 100_000 }, () => ({ kept })));
+  }
+  if (order.do === 'native') {
+    const kept: Uint8Array[] = [];
+    for (;;) kept.push(new Uint8Array(16 * 1024 * 1024).fill(1));
+  }
+  if (order.do === 'throw') throw new TypeError(order.message);
+  if (order.do === 'env') return { ...process.env };
+  if (order.do === 'read') return readFileSync(order.path, 'utf8');
+  if (order.do === 'program') {
+    const { execFileSync } = await import('node:child_process');
+    return execFileSync('/bin/sh', ['-c', 'echo out']).toString();
+  }
+  if (order.do === 'ask') return { asked: await ask(order.content) };
+  return { pid: process.pid, served: served.length };
+}
