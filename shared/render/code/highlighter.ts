@@ -1,0 +1,106 @@
+import { createRequire } from 'node:module';
+import {
+  createCssVariablesTheme,
+  createHighlighterCoreSync,
+  type HighlighterCore,
+  type LanguageRegistration,
+} from 'shiki/core';
+import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
+import { bundledLanguages } from 'shiki/langs';
+
+const THEME = 'bindery';
+/** Grammars backtrack on long lines; by length and not by time, so that the same code always looks the same. */
+const MAX_LINE_LENGTH = 2000;
+const MAX_CODE_LENGTH = 200_000;
+const REMEMBERED = 300;
+
+/** A piece of a line; `kind` is one of the palette's names, absent for plain text. */
+export type Token = { text: string; kind?: string };
+
+const KINDS = new Set([
+  'constant',
+  'string',
+  'comment',
+  'keyword',
+  'parameter',
+  'function',
+  'string-expression',
+  'punctuation',
+  'link',
+]);
+
+/** Names as authors write them that the highlighter does not know itself. A map: a name of JavaScript's own is none of ours. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['curl', 'bash'],
+  ['shell-session', 'shellsession'],
+  ['env', 'dotenv'],
+  ['golang', 'go'],
+  ['node', 'javascript'],
+  ['nodejs', 'javascript'],
+  ['js-nolint', 'javascript'],
+  ['jsonl', 'json'],
+  ['mermaid', 'text'],
+]);
+const LANGUAGES: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
+
+const require = createRequire(import.meta.url);
+let highlighter: HighlighterCore | undefined;
+const loaded = new Set<string>();
+const remembered = new Map<string, Token[][]>();
+
+/** The highlighter's name of a language, or undefined when the code is shown as plain text. */
+export function knownLanguage(written: string): string | undefined {
+  const name = written.toLowerCase();
+  const language = ALIASES.get(name) ?? name;
+  return LANGUAGES.has(language) ? language : undefined;
+}
+
+/** Colours code, line by line. Languages are loaded when they are first seen; long lines and unknown languages stay plain. */
+export function highlight(code: string, written: string): Token[][] {
+  const language = knownLanguage(written);
+  if (language === undefined || code.length > MAX_CODE_LENGTH) return code.split('\n').map((text) => [{ text }]);
+  const key = `${language}\0${code}`;
+  const known = remembered.get(key);
+  if (known) {
+    remembered.delete(key);
+    remembered.set(key, known);
+    return known;
+  }
+  const tokens = tokenize(code, language);
+  remembered.set(key, tokens);
+  if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value as string);
+  return tokens;
+}
+
+function tokenize(code: string, language: string): Token[][] {
+  highlighter ??= createHighlighterCoreSync({
+    themes: [createCssVariablesTheme({ name: THEME, variablePrefix: '--' })],
+    langs: [],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  });
+  if (!loaded.has(language)) {
+    // The name is one of a fixed set, never what an author wrote.
+    const grammar = require(`shiki/langs/${language}.mjs`) as { default: LanguageRegistration[] };
+    highlighter.loadLanguageSync(grammar.default);
+    loaded.add(language);
+  }
+  const limits = { tokenizeMaxLineLength: MAX_LINE_LENGTH, tokenizeTimeLimit: 0 };
+  const lines = highlighter.codeToTokensBase(code, { lang: language, theme: THEME, ...limits });
+  return lines.map((line) => merged(line.map(({ content, color }) => ({ text: content, ...kindOf(color) }))));
+}
+
+function kindOf(color: string | undefined): { kind?: string } {
+  const kind = /^var\(--token-([a-z-]+)\)$/.exec(color ?? '')?.[1];
+  return kind !== undefined && KINDS.has(kind) ? { kind } : {};
+}
+
+/** Neighbours of one kind become one piece. */
+function merged(tokens: Token[]): Token[] {
+  const pieces: Token[] = [];
+  for (const token of tokens) {
+    const last = pieces.at(-1);
+    if (last && last.kind === token.kind) last.text += token.text;
+    else pieces.push({ ...token });
+  }
+  return pieces;
+}

@@ -1,0 +1,58 @@
+/** Text that is HTML already: only `html` and this folder's own constants make it. */
+export class SafeHtml {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  toString(): string {
+    return this.text;
+  }
+}
+
+type Part = string | number | SafeHtml | undefined | false | readonly Part[];
+
+/** Template for HTML: every value is escaped unless it is `SafeHtml`; arrays are joined, undefined and false are nothing. Attributes must be quoted. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): SafeHtml {
+  let text = strings[0] ?? '';
+  for (const [position, part] of parts.entries()) text += inside(part) + (strings[position + 1] ?? '');
+  return new SafeHtml(text);
+}
+
+function inside(part: Part): string {
+  if (part === undefined || part === false) return '';
+  if (part instanceof SafeHtml) return part.text;
+  if (Array.isArray(part)) return part.map(inside).join('');
+  return escapeHtml(String(part));
+}
+
+/** For text and quoted attribute values alike. Control characters that HTML does not allow become U+FFFD. */
+export function escapeHtml(text: string): string {
+  return /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)
+    ? text.replace(/[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, replacement)
+    : text;
+}
+
+function replacement(sign: string): string {
+  switch (sign) {
+    case '&':
+      return '&amp;';
+    case '<':
+      return '&lt;';
+    case '>':
+      return '&gt;';
+    case '"':
+      return '&quot;';
+    case "'":
+      return '&#39;';
+    default:
+      return '\ufffd';
+  }
+}
+
+/** A value as JSON that can stand inside of `<script>`. */
+export function scriptJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
