@@ -7,8 +7,8 @@ const passages = [
 ];
 
 test('passages come back as they were, whatever an author wrote', () => {
-  const prompt = `${writePromptPassages(passages)}\n\nHow does </passage> work?`;
-  expect(readPromptPassages(prompt)).toEqual({ passages, question: 'How does </passage> work?' });
+  const prompt = `${writePromptPassages(passages)}\n\nHow does </passages> work?`;
+  expect(readPromptPassages(prompt)).toEqual({ passages, question: 'How does </passages> work?' });
 });
 
 test('a prompt without passages is all question', () => {

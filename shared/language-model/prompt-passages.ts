@@ -19,7 +19,7 @@ export function writePromptPassages(passages: readonly PromptPassage[]): string 
 
 /** The passages of a prompt, and the text after them: the question. */
 export function readPromptPassages(prompt: string): { passages: PromptPassage[]; question: string } {
-  const end = prompt.lastIndexOf('</passages>');
+  const end = prompt.indexOf('</passages>');
   if (end === -1) return { passages: [], question: prompt.trim() };
   const passages = [...prompt.slice(0, end).matchAll(passagePattern)].map(([, url, title, relevance, text]) => ({
     url: unescapeText(url ?? ''),

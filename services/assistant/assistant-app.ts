@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '#shared/errors/api-error.ts';
+import { internalApp } from '#shared/internal-http/internal-app.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { addMessageRoute, type MessageRouteParts } from './message-route.ts';
+import { addPageRoute } from './page-route.ts';
+import { addSearchRoute } from './search-route.ts';
+
+/** The gateway refuses more than 1 MiB before it gets here. */
+const BODY_LIMIT = 2 * 1024 * 1024;
+
+export type AssistantAppParts = MessageRouteParts & {
+  objects: ObjectStore;
+  serviceToken: string;
+  draining: () => boolean;
+};
+
+/** The assistant's HTTP server, with all it needs given to it. */
+export function assistantApp(parts: AssistantAppParts): FastifyInstance {
+  const app = internalApp({
+    service: 'assistant',
+    serviceToken: parts.serviceToken,
+    logger: parts.logger,
+    checks: {
+      bus: () => parts.bus.check(),
+      search: () => parts.searchIndex.check(),
+      objects: () => parts.objects.check(),
+    },
+    draining: parts.draining,
+  });
+  // Bodies are what the gateway was sent, under whatever type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: BODY_LIMIT }, (_request, body, done) => {
+    try {
+      done(null, JSON.parse(String(body)));
+    } catch {
+      done(new ApiError('invalid_json'));
+    }
+  });
+  addMessageRoute(app, parts);
+  addSearchRoute(app, parts);
+  addPageRoute(app, parts);
+  return app;
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** Fields that the specification names for each kind of part; kinds that it does not name pass as they are. */
+const namedParts: Readonly<Record<string, z.ZodType>> = {
+  text: z.object({ text: z.string() }),
+  reasoning: z.object({ text: z.string() }),
+  'source-url': z.object({ sourceId: z.string(), url: z.string(), title: z.string().nullish() }),
+  file: z.object({ mediaType: z.string(), url: z.string(), filename: z.string().nullish() }),
+};
+
+const partSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
+  const result = Object.hasOwn(namedParts, part.type) ? namedParts[part.type]?.safeParse(part) : undefined;
+  for (const issue of result?.error?.issues ?? []) {
+    context.addIssue({ code: 'custom', message: issue.message, path: issue.path });
+  }
+});
+
+const filterSchema = z.object({
+  version: z.string().max(200).nullish(),
+  language: z.string().max(200).nullish(),
+  groups: z.array(z.string().max(200)).max(100).nullish(),
+});
+
+const contextItemSchema = z.looseObject({
+  type: z.enum(['code', 'textSelection']),
+  value: z.string(),
+  path: z.string().nullish(),
+  elementId: z.string().nullish(),
+});
+
+const common = {
+  fp: z.string().min(1).max(200),
+  threadId: z.string().max(200).nullish(),
+  retrievalPageSize: z.int().min(1).max(50).nullish(),
+  filter: filterSchema.nullish(),
+  context: z.array(contextItemSchema).max(100).nullish(),
+  currentPath: z.string().max(200).nullish(),
+};
+
+/** The specification's names; what clients send beside them passes. */
+const messageSchema = z.looseObject({
+  id: z.string(),
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(partSchema),
+  createdAt: z.iso.datetime({ offset: true }).nullish(),
+  metadata: z.looseObject({}).nullish(),
+});
+
+/** AI SDK 4 has the text in `content`; newer minor versions send `parts` as well. */
+const v1MessageSchema = z.looseObject({
+  id: z.string().nullish(),
+  role: z.enum(['system', 'user', 'assistant', 'data']),
+  content: z.string().nullish(),
+  parts: z.array(partSchema).nullish(),
+});
+
+const endsWithUser = (messages: readonly { role: string }[]): boolean => messages.at(-1)?.role === 'user';
+const lastIsUsers = "must end with a user's message";
+
+export const messageBodySchema = z.looseObject({
+  ...common,
+  messages: z.array(messageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
+});
+
+export const v1MessageBodySchema = z.looseObject({
+  ...common,
+  messages: z.array(v1MessageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
+});
+
+export type MessageBody = z.infer<typeof messageBodySchema> | z.infer<typeof v1MessageBodySchema>;
+
+export const searchBodySchema = z.looseObject({
+  query: z.string().min(1).max(2_000),
+  pageSize: z.int().min(1).max(50).nullish(),
+  scoreThreshold: z.number().min(0).max(1).nullish(),
+  filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
+});
+
+export const pageBodySchema = z.looseObject({
+  path: z.string().min(1).max(1_000),
+  groups: z.array(z.string().max(200)).max(100).nullish(),
+});

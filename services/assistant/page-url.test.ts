@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { pagePathOf, pageUrl } from './page-url.ts';
+
+test('addresses are those of the site, safe in Markdown links', () => {
+  expect(pageUrl('guides/x', 'install')).toBe('/guides/x#install');
+  expect(pageUrl('index', '')).toBe('/');
+  expect(pageUrl('a b/c?(1)', 'über')).toBe('/a%20b/c%3F%281%29#%C3%BCber');
+});
+
+test('whatever a client calls the current page', () => {
+  expect(pagePathOf('/guides/x')).toBe('guides/x');
+  expect(pagePathOf('guides/x.html?a=1#b')).toBe('guides/x');
+  expect(pagePathOf('https://docs.acme.com/guides/x/')).toBe('guides/x');
+  expect(pagePathOf('/')).toBe('index');
+  expect(pagePathOf('/%E0%A4%A')).toBe('%E0%A4%A');
+  expect(pagePathOf(' ')).toBeUndefined();
+  expect(pagePathOf(null)).toBeUndefined();
+});
