@@ -7,7 +7,7 @@ import type { DocsProject } from './read-docs-project.ts';
 export type AnalyzeRequest = { files: readonly ProjectFile[] };
 export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
 /** What the child asks for: it has no right to read the upload itself, so one organization's child never sees another's files. */
-export type FileQuestion = { path: string };
+export type FileQuestion = { path: string; maxBytes: number };
 
 export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
 
@@ -29,22 +29,24 @@ export async function analyzeProject(
 ): Promise<DocsProject> {
   const known = new Set(project.files.map(({ path }) => path));
   const request: AnalyzeRequest = { files: project.files };
-  const answer = (content: unknown): Promise<Uint8Array> => {
-    const { path } = content as FileQuestion;
-    return known.has(path) ? project.read(path) : Promise.reject(new Error('there is no such file in the project'));
+  const answer = async (content: unknown): Promise<Uint8Array> => {
+    const { path, maxBytes } = content as FileQuestion;
+    if (!known.has(path)) throw new Error('there is no such file in the project');
+    return (await project.read(path, maxBytes)).subarray(0, maxBytes);
   };
-  const response = (await responseOf(
-    pool.run(request, { deadlineMs, signal, affinity: organization, answer }),
-  )) as AnalyzeResponse;
+  const run = (): Promise<unknown> => pool.run(request, { deadlineMs, signal, affinity: organization, answer });
+  const response = (await responseOf(run)) as AnalyzeResponse;
   if ('project' in response) return response.project;
   const { code, file, message } = response.invalid;
   throw new InvalidProject(code, file, message);
 }
 
-async function responseOf(running: Promise<unknown>): Promise<unknown> {
+/** A child that died gets a second chance: the cause may have been the machine. */
+async function responseOf(run: () => Promise<unknown>, attempt = 1): Promise<unknown> {
   try {
-    return await running;
+    return await run();
   } catch (error) {
+    if (error instanceof ChildDied && attempt === 1) return responseOf(run, attempt + 1);
     if (!(error instanceof ChildTimedOut || error instanceof ChildDied)) throw error;
     const message = `The project cannot be read: ${error.message}. Publish part of it to find the file that causes this.`;
     throw new InvalidProject('project-not-read', '', message);

@@ -2,7 +2,7 @@ import { InvalidProject } from './invalid-project.ts';
 import { type JsonValue, plainJson } from './plain-json.ts';
 import { decodeSource } from './decode-source.ts';
 
-const MAX_CONFIG_BYTES = 5 * 1024 * 1024;
+export const MAX_CONFIG_BYTES = 5 * 1024 * 1024;
 /** Brackets in brackets. A navigation of 32 levels needs about two for each. */
 const MAX_CONFIG_NESTING = 64;
 

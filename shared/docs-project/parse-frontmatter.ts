@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, plainJson } from './plain-json.ts';
 
 export type Frontmatter = {
   data: JsonObject;
-  /** The text between the fences as written; '' where there is none. */
+  /** The text between the fences as written; '' where there is none. Of a block that is never closed its first 4 KB, which `body` has, too. */
   raw: string;
   /** The block is there but could not be read: `data` holds at most title and description. */
   broken: boolean;
@@ -15,6 +15,7 @@ export type Frontmatter = {
 
 const MAX_FRONTMATTER_BYTES = 64 * 1024;
 const MAX_DEPTH = 20;
+const MAX_UNCLOSED = 4096;
 
 /**
  * Takes the YAML block off the start of a page. `text` is decoded: no byte order mark, LF line ends (see `decodeSource`).
@@ -38,7 +39,13 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
   const start = opening[0].length;
   const closing = /^---[ \t]*$/m.exec(text.slice(start));
   if (!closing) {
-    return { ...none, diagnostics: [report('The frontmatter is never closed. Add a line "---" after it.')] };
+    const head = text.slice(start, start + MAX_UNCLOSED);
+    return {
+      ...none,
+      raw: head,
+      broken: true,
+      diagnostics: [report('The frontmatter is never closed. Add a line "---" after it.')],
+    };
   }
   const raw = text.slice(start, start + closing.index);
   const rest = text.slice(start + closing.index + closing[0].length);

@@ -6,7 +6,8 @@ import { readDocsProject } from './read-docs-project.ts';
 /** The child of `analyzeProject`: reads a docs project whose files it asks its parent for. */
 serveChild(async (request, ask): Promise<AnalyzeResponse> => {
   const { files } = request as AnalyzeRequest;
-  const read = async (path: string): Promise<Uint8Array> => (await ask({ path } satisfies FileQuestion)) as Uint8Array;
+  const read = async (path: string, maxBytes: number): Promise<Uint8Array> =>
+    (await ask({ path, maxBytes } satisfies FileQuestion)) as Uint8Array;
   try {
     return { project: await readDocsProject({ files, read }) };
   } catch (error) {

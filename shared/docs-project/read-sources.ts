@@ -1,7 +1,9 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { extensionOf } from './classify-files.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostic-list.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
+import type { JsonObject } from './plain-json.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import { prepareSource } from './prepare-source.ts';
 import { resolveImport, resolveSnippetFile } from './resolve-import.ts';
@@ -10,7 +12,9 @@ import { MAX_SOURCE_BYTES } from './source-limits.ts';
 
 export type ReadSource = {
   entry: ProjectFile;
-  frontmatter: Frontmatter;
+  frontmatter: JsonObject;
+  /** Its frontmatter cannot be read and says something about groups, or might. */
+  groupsUnreadable: boolean;
   /** Project files that it imports or includes itself. */
   imports: string[];
   linkTargets: string[];
@@ -37,8 +41,9 @@ export async function readSources(
   while (open.length > 0) {
     const batch = open.slice(0, PARALLEL_READS);
     open = open.slice(PARALLEL_READS);
-    const read = await Promise.all(batch.map((path) => readSource(project, entries, path, variables, report)));
-    for (const source of read) {
+    const read = await Promise.all(batch.map((path) => readSource(project, entries, path, variables)));
+    for (const { source, diagnostics } of read) {
+      for (const found of diagnostics) report(found);
       if (!source) continue;
       sources.set(source.entry.path, source);
       for (const path of source.imports) {
@@ -53,48 +58,49 @@ export async function readSources(
 
 export const isSource = (path: string): boolean => ['mdx', 'md', 'jsx', 'tsx', 'js', 'ts'].includes(extensionOf(path));
 
+type OneRead = { source?: ReadSource; diagnostics: Diagnostic[] };
+
 async function readSource(
   project: ProjectFiles,
   entries: ReadonlyMap<string, ProjectFile>,
   path: string,
   variables: Record<string, string>,
-  report: Report,
-): Promise<ReadSource | undefined> {
+): Promise<OneRead> {
   const entry = entries.get(path);
-  if (!entry) return undefined;
+  if (!entry) return { diagnostics: [] };
   let bytes: Uint8Array;
   try {
-    bytes = await project.read(path);
+    bytes = await project.read(path, MAX_SOURCE_BYTES + 1);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    report({ severity: 'error', code: 'file-not-read', message: `The file cannot be read: ${why}`, file: path });
-    return undefined;
+    const message = `The file cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return { diagnostics: [{ severity: 'error', code: 'file-not-read', message, file: path }] };
   }
-  const { text, diagnostics } = decodeSource(bytes.subarray(0, MAX_SOURCE_BYTES), path);
   const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));
-  const frontmatter = isMarkdown
-    ? parseFrontmatter(text, path)
-    : { data: {}, raw: '', broken: false, body: text, diagnostics: [] };
-  if (bytes.byteLength <= MAX_SOURCE_BYTES) for (const found of diagnostics) report(found);
-  for (const found of frontmatter.diagnostics) report(found);
-  const scanned = scanSource(frontmatter.body, path);
+  const isCut = bytes.byteLength > MAX_SOURCE_BYTES;
+  const decoded = decodeSource(bytes.subarray(0, MAX_SOURCE_BYTES), path);
+  const frontmatter = isMarkdown ? parseFrontmatter(decoded.text, path) : noFrontmatter(decoded.text);
+  const { data, raw, broken, body } = frontmatter;
+  const variablesLeft = isMarkdown && body.includes('{{') ? prepareSource(body, path, variables).diagnostics : [];
+  const scanned = scanSource(body, path);
   const has = (candidate: string): boolean => entries.has(candidate);
   const imports = [
     ...scanned.imports.map((specifier) => resolveImport(specifier, path, has)),
     ...scanned.snippetFiles.map((named) => resolveSnippetFile(named, has)),
   ].filter((found) => found !== undefined);
   return {
-    entry,
-    frontmatter,
-    imports: [...new Set(imports)].sort(),
-    linkTargets: scanned.linkTargets,
-    undefinedVariables: isMarkdown ? undefinedVariables(frontmatter.body, path, variables, report) : [],
+    source: {
+      entry,
+      groupsUnreadable: broken && /^\s*["']?groups["']?\s*:/m.test(raw),
+      imports: [...new Set(imports)].sort(),
+      undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
+      ...freshCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
+    },
+    // The end of what was cut off at the limit is no bad encoding of its author.
+    diagnostics: [...(isCut ? [] : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
   };
 }
 
-function undefinedVariables(body: string, path: string, variables: Record<string, string>, report: Report): string[] {
-  if (!body.includes('{{')) return [];
-  const { diagnostics } = prepareSource(body, path, variables);
-  for (const found of diagnostics) report(found);
-  return diagnostics.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? '');
-}
+const noFrontmatter = (body: string): Frontmatter => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });
+
+/** V8 keeps a whole text in memory for any piece cut out of it; of thousands of pages that is all of the project. */
+const freshCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { InvalidProject } from './invalid-project.ts';
-import { parseConfigJson } from './parse-config-json.ts';
+import { MAX_CONFIG_BYTES, parseConfigJson } from './parse-config-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './plain-json.ts';
 import type { ProjectFiles } from './project-files.ts';
 import { quoted } from './quoted.ts';
@@ -35,7 +35,7 @@ export async function resolveReferences(project: ProjectFiles, file: string): Pr
     }
     let content = parsed.get(path);
     if (content === undefined) {
-      content = parseConfigJson(await project.read(path), path);
+      content = parseConfigJson(await project.read(path, MAX_CONFIG_BYTES + 1), path);
       parsed.set(path, content);
     }
     return resolve(content, [...chain, path]);

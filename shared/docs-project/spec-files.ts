@@ -1,7 +1,7 @@
 import { textsOf } from './config-fields.ts';
 import type { JsonObject } from './plain-json.ts';
 
-const SNIFFED_BYTES = 64 * 1024;
+export const SNIFFED_BYTES = 64 * 1024;
 
 /** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by its first 64 KB. */
 export function isSpec(bytes: Uint8Array, path: string): boolean {
