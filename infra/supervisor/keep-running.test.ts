@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { keepRunning, restartDelayMs } from './keep-running.ts';
+
+test('restarts come slower and slower, to a bound', () => {
+  expect([1, 2, 3, 4, 20].map(restartDelayMs)).toEqual([100, 200, 400, 800, 5_000]);
+});
+
+test('a process that dies is started again, one that is stopped is not', async () => {
+  let restarts = 0;
+  let sawSecondEnd: () => void = () => {};
+  const secondEnd = new Promise<void>((resolve) => {
+    sawSecondEnd = resolve;
+  });
+  const kept = keepRunning(
+    { name: 'short', command: process.execPath, args: ['-e', 'process.exit(3)'], options: { stdio: 'ignore' } },
+    (news) => {
+      expect(news).toContain('exit code 3');
+      restarts += 1;
+      if (restarts === 2) sawSecondEnd();
+    },
+  );
+  await secondEnd;
+  await kept.stop(1_000);
+  expect(kept.pid()).toBeUndefined();
+});

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+
+export type ProcessSpec = {
+  name: string;
+  command: string;
+  args: string[];
+  options: SpawnOptions;
+};
+
+export type KeptProcess = {
+  name: string;
+  pid(): number | undefined;
+  /** Asks it to end, kills it after `graceMs`, and does not start it again. */
+  stop(graceMs: number): Promise<void>;
+};
+
+const firstDelayMs = 100;
+const longestDelayMs = 5_000;
+/** A process that ran this long was healthy: its next restart is quick again. */
+const healthyAfterMs = 10_000;
+
+/** The wait before the `failures`-th restart in a row, in milliseconds. Pure. */
+export const restartDelayMs = (failures: number): number =>
+  Math.min(longestDelayMs, firstDelayMs * 2 ** Math.max(0, failures - 1));
+
+/** Runs a process and starts it again, with back-off, whenever it ends by itself. `onExit` hears of every such end. */
+export function keepRunning(spec: ProcessSpec, onExit: (news: string) => void): KeptProcess {
+  let child: ChildProcess | undefined;
+  let stopping = false;
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const run = () => {
+    const startedAt = performance.now();
+    const started = spawn(spec.command, spec.args, spec.options);
+    child = started;
+    const ended = (how: string) => {
+      if (child !== started) return;
+      child = undefined;
+      if (stopping) return;
+      failures = performance.now() - startedAt > healthyAfterMs ? 1 : failures + 1;
+      const delayMs = restartDelayMs(failures);
+      onExit(`${spec.name} ended (${how}) and is started again in ${delayMs} ms`);
+      timer = setTimeout(run, delayMs);
+    };
+    started.once('error', (error) => ended(error.message));
+    started.once('exit', (code, signal) => ended(signal ?? `exit code ${code}`));
+  };
+  run();
+
+  return {
+    name: spec.name,
+    pid: () => child?.pid,
+    async stop(graceMs) {
+      stopping = true;
+      clearTimeout(timer);
+      const last = child;
+      if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
+      const gone = new Promise<void>((resolve) => last.once('exit', () => resolve()));
+      last.kill('SIGTERM');
+      const killer = setTimeout(() => last.kill('SIGKILL'), graceMs);
+      await gone;
+      clearTimeout(killer);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** Every service of an installation, in the order in which they are started. */
+export const serviceNames = [
+  'projector',
+  'publisher',
+  'indexer',
+  'orchestrator',
+  'page-renderer',
+  'bundler',
+  'link-signer',
+  'assistant',
+  'gateway',
+] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+export function isServiceName(name: string): name is ServiceName {
+  return serviceNames.some((known) => known === name);
+}

@@ -1,0 +1,85 @@
+import { type ErrorBody } from '#shared/errors/api-error.ts';
+
+/** An answer other than 2xx, or no answer; the message is the server's sentence. */
+export class ApiFailure extends Error {
+  override name = 'ApiFailure';
+  readonly code: string;
+  readonly status: number;
+
+  constructor(message: string, code: string, status: number) {
+    super(message);
+    this.code = code;
+    this.status = status;
+  }
+}
+
+export type ApiCall = {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  query?: Record<string, string | undefined>;
+  headers?: Record<string, string>;
+  json?: unknown;
+  body?: ReadableStream<Uint8Array>;
+  signal?: AbortSignal;
+};
+
+/** A client of the public interface with one key. */
+export type ApiClient = {
+  baseUrl: string;
+  /** The parsed body of a 2xx answer. Rejects with `ApiFailure`. */
+  json<T>(path: string, call?: ApiCall): Promise<T>;
+  /** The answer itself, for streams; also rejects with `ApiFailure` unless 2xx. */
+  raw(path: string, call?: ApiCall): Promise<Response>;
+};
+
+export function apiClient(baseUrl: string, key: string): ApiClient {
+  const raw = async (path: string, call: ApiCall = {}): Promise<Response> => {
+    const url = new URL(path, baseUrl);
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, value);
+    const body = call.json === undefined ? call.body : JSON.stringify(call.json);
+    const headers = {
+      authorization: `Bearer ${key}`,
+      ...(call.json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...call.headers,
+    };
+    let response: Response;
+    try {
+      response = await fetch(url, {
+        method: call.method ?? 'GET',
+        headers,
+        ...(body === undefined ? {} : { body, duplex: 'half' as const }),
+        ...(call.signal ? { signal: call.signal } : {}),
+      });
+    } catch (error) {
+      if (call.signal?.aborted) throw error;
+      throw new ApiFailure(
+        `No answer from ${url.origin}: ${causeOf(error)}. Is the server running ("npm start"), and is --url right?`,
+        'unreachable',
+        0,
+      );
+    }
+    if (!response.ok) throw await failureOf(response);
+    return response;
+  };
+  return { baseUrl, raw, json: async <T>(path: string, call?: ApiCall) => (await (await raw(path, call)).json()) as T };
+}
+
+async function failureOf(response: Response): Promise<ApiFailure> {
+  const text = await response.text();
+  try {
+    const body = JSON.parse(text) as ErrorBody;
+    const fields = (body.fields ?? []).map((field) => `\n  ${field.path}: ${field.message}`).join('');
+    return new ApiFailure(`${body.error}${fields}`, body.code, response.status);
+  } catch {
+    return new ApiFailure(
+      `${response.url} answered ${response.status} with a body that is no error of this interface.`,
+      'internal',
+      response.status,
+    );
+  }
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}
