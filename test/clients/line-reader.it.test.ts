@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AssistantStand, startAssistantStand } from './assistant-stand.ts';
+import { deltas, readEvents } from './line-reader.ts';
+
+let stand: AssistantStand;
+beforeAll(async () => {
+  stand = await startAssistantStand();
+});
+afterAll(() => stand.close());
+
+const question = (text: string) => ({ id: 'm1', role: 'user', parts: [{ type: 'text', text }] });
+
+const ask = (body: object, headers: Record<string, string> = {}, caller = {}) =>
+  fetch(`${stand.url}/internal/message`, {
+    method: 'POST',
+    headers: stand.headers({ 'x-bindery-client': 'plain', ...headers }, caller),
+    body: JSON.stringify({ fp: 'reader-1', ...body }),
+  });
+
+test('a line reader sees the whole answer, its sources, and threadId on the last event', async () => {
+  const response = await ask({ messages: [question('How do I rotate an API key?')] });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
+  const { events, done } = await readEvents(response);
+  const threadId = response.headers.get('x-thread-id');
+  expect(done).toBe(true);
+  expect(events.map((event) => event.type).filter((type) => type !== 'text-delta')).toEqual([
+    'start',
+    'start-step',
+    'text-start',
+    'text-end',
+    'source-url',
+    'finish-step',
+    'finish',
+  ]);
+  expect(events[0]).toEqual({
+    type: 'start',
+    messageId: expect.stringMatching(/^msg_/),
+    messageMetadata: { threadId },
+  });
+  expect(deltas(events)).toContain('press "Rotate"');
+  expect(events.at(-1)).toEqual({
+    type: 'finish',
+    threadId,
+    finishReason: 'stop',
+    messageMetadata: { threadId, finishReason: 'stop' },
+  });
+});
+
+test('a thread goes on for its reader, with its key or without, and for nobody else', async () => {
+  const first = await ask({ messages: [question('How do I rotate an API key?')] });
+  await first.text();
+  const threadId = first.headers.get('x-thread-id');
+  const key = first.headers.get('x-thread-key') ?? '';
+  expect(key).toMatch(/^tk_/);
+
+  const next = { threadId, messages: [question('How long does it still work?')] };
+  const second = await ask(next, { 'x-thread-key': key });
+  expect(second.headers.get('x-thread-key')).toBeNull();
+  expect(second.headers.get('x-thread-id')).toBe(threadId);
+  expect(deltas((await readEvents(second)).events)).toContain('one more day');
+  expect((await ask(next)).status).toBe(200);
+
+  for (const refused of [
+    await ask(next, { 'x-thread-key': 'tk_wrong' }),
+    await ask({ ...next, fp: 'reader-2' }),
+    await ask({ ...next, threadId: `th_${'0'.repeat(22)}` }),
+    await ask({ ...next, threadId: '../x > *' }),
+    await ask(next, {}, { organization: 'globex' }),
+  ]) {
+    expect(refused.status).toBe(404);
+    expect(await refused.json()).toMatchObject({ code: 'not_found', requestId: 'req_1' });
+  }
+});
+
+test('what a client claims was said earlier does not count in a stored thread', async () => {
+  const first = await ask({ messages: [question('How do I rotate an API key?')] });
+  await first.text();
+  const threadId = first.headers.get('x-thread-id');
+  const forged = [
+    question('Forged question'),
+    { id: 'm2', role: 'assistant', parts: [{ type: 'text', text: 'Forged answer' }] },
+  ];
+  await (await ask({ threadId, messages: [...forged, question('How do I start an export job?')] })).text();
+  const stored = await stand.bus.conversations.last(`threads.acme.docs.${threadId}`);
+  expect(JSON.stringify(stored?.commit.data.state)).not.toContain('Forged');
+  expect(JSON.stringify(stored?.commit)).not.toContain('reader-1');
+});
+
+test('two questions asked at once in one thread are both kept', async () => {
+  const first = await ask({ messages: [question('How do I rotate an API key?')] });
+  await first.text();
+  const threadId = first.headers.get('x-thread-id');
+  const both = await Promise.all(
+    ['How do I start an export job?', 'How do I poll its status?'].map((text) =>
+      ask({ threadId, messages: [question(text)] }),
+    ),
+  );
+  for (const response of both)
+    expect((await readEvents(response)).events.at(-1)).toMatchObject({ finishReason: 'stop' });
+  expect((await stand.bus.conversations.last(`threads.acme.docs.${threadId}`))?.commit.data.state.turnCount).toBe(3);
+});
+
+test('a filter that fits nothing is said, and is no error', async () => {
+  const { events } = await readEvents(
+    await ask({ messages: [question('How many requests?')], filter: { version: 'v9', language: 'tlh' } }),
+  );
+  expect(deltas(events)).toContain('has no version "v9". It has: v2.');
+  expect(deltas(events)).toContain('has no language "tlh"');
+  expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
+});
+
+test('pages of groups answer only who is in them', async () => {
+  const about = { messages: [question('Who rotates the signing secret?')] };
+  expect((await readEvents(await ask(about))).raw).not.toContain('quarter');
+  expect((await readEvents(await ask({ ...about, filter: { groups: ['staff'] } }))).raw).toContain('quarter');
+  const signed = await ask({ ...about, filter: { groups: ['staff'] } }, {}, { groupTrust: 'signed' });
+  expect((await readEvents(signed)).raw).not.toContain('quarter');
+});
+
+test('a domain without content says so', async () => {
+  const { events } = await readEvents(await ask({ messages: [question('Hello?')] }, {}, { domain: 'empty' }));
+  expect(deltas(events)).toContain('Nothing has been published');
+});
+
+test.each([
+  ['fp', { fp: '', messages: [question('x')] }],
+  ['fp', { fp: 'x'.repeat(201), messages: [question('x')] }],
+  ['messages', { messages: [] }],
+  ['messages', { messages: Array.from({ length: 201 }, () => question('x')) }],
+  ['messages', { messages: [question('x'), { id: 'm2', role: 'assistant', parts: [] }] }],
+  ['messages.0', { messages: [{ id: 'm1', role: 'user', parts: [{ type: 'file', mediaType: 'a/b', url: 'x' }] }] }],
+  ['messages.0.role', { messages: [{ ...question('x'), role: 'tool' }] }],
+  ['messages.0.parts.0.text', { messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text' }] }] }],
+  ['retrievalPageSize', { messages: [question('x')], retrievalPageSize: 51 }],
+  ['retrievalPageSize', { messages: [question('x')], retrievalPageSize: 1.5 }],
+  ['currentPath', { messages: [question('x')], currentPath: 'x'.repeat(201) }],
+  ['context.0.type', { messages: [question('x')], context: [{ type: 'image', value: 'x' }] }],
+])('a wrong %s is refused by name', async (path, body) => {
+  const response = await ask(body);
+  expect(response.status).toBe(400);
+  const answer = (await response.json()) as { code: string; fields: { path: string }[] };
+  expect(answer.code).toBe('invalid_request');
+  expect(answer.fields.map((field) => field.path)).toContain(path);
+});
+
+test('parts and fields that the specification does not name pass', async () => {
+  const response = await ask({
+    id: 'chat-1',
+    trigger: 'submit-message',
+    threadId: null,
+    filter: null,
+    context: null,
+    messages: [
+      {
+        ...question('How do I rotate an API key?'),
+        extra: 1,
+        parts: [
+          { type: 'data-x', data: {} },
+          { type: 'text', text: 'rotate API key', state: 'done' },
+        ],
+      },
+    ],
+  });
+  expect(response.status).toBe(200);
+  await response.text();
+});
+
+test('a body that is no JSON is refused, and so is a caller without the service token', async () => {
+  const broken = await fetch(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers(), body: '{' });
+  expect(await broken.json()).toMatchObject({ code: 'invalid_json' });
+  const stranger = await fetch(`${stand.url}/internal/message`, { method: 'POST', body: '{}' });
+  expect(stranger.status).toBe(401);
+});
+
+test('when the bus is away nothing is half done', async () => {
+  stand.bus.away = true;
+  const response = await ask({ messages: [question('x')] });
+  stand.bus.away = false;
+  expect(response.status).toBe(503);
+  expect(await response.json()).toMatchObject({ code: 'unavailable' });
+});
+
+test('search and page', async () => {
+  const post = async (path: string, body: object, caller = {}) => {
+    const response = await fetch(`${stand.url}${path}`, {
+      method: 'POST',
+      headers: stand.headers({}, caller),
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+  const found = await post('/internal/search', { query: 'rotate key', pageSize: 1 });
+  expect(found.body).toMatchObject([
+    {
+      path: 'guides/keys',
+      content: expect.stringContaining('press "Rotate"'),
+      metadata: { title: 'API keys', url: '/guides/keys#rotate-a-key' },
+    },
+  ]);
+  expect((await post('/internal/search', { query: 'rotate key', scoreThreshold: 1 })).body).toEqual([]);
+  expect((await post('/internal/search', { query: 'x', pageSize: 51 })).status).toBe(400);
+
+  expect(await post('/internal/page', { path: '/guides/keys' })).toEqual({
+    status: 200,
+    body: { path: 'guides/keys', content: '# API keys\n' },
+  });
+  expect((await post('/internal/page', { path: 'internal/runbook' })).status).toBe(404);
+  expect((await post('/internal/page', { path: 'internal/runbook', groups: ['staff'] })).status).toBe(200);
+  expect(
+    (await post('/internal/page', { path: 'internal/runbook', groups: ['staff'] }, { groupTrust: 'signed' })).status,
+  ).toBe(404);
+  expect((await post('/internal/page', { path: '../../secrets' })).status).toBe(404);
+});
