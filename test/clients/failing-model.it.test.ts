@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { afterEach, expect, test } from 'vitest';
+import { type AssistantStand, startAssistantStand } from './assistant-stand.ts';
+import { deltas, readEvents } from './line-reader.ts';
+import { scriptedModel, usage } from './scripted-model.ts';
+
+let stand: AssistantStand;
+afterEach(() => stand.close());
+
+const body = JSON.stringify({
+  fp: 'reader-1',
+  messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'How do I rotate an API key?' }] }],
+});
+
+async function ask(model: LanguageModelV4, headers: Record<string, string> = {}) {
+  stand = await startAssistantStand(model);
+  return fetch(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers(headers), body });
+}
+
+const lastState = async () => {
+  const [stored] = [
+    ...(stand.bus.conversations as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] })
+      .stored,
+  ];
+  return stored?.commit.data.events[0]?.data;
+};
+
+test('a model that dies mid-way ends the stream with an error, finish and [DONE]', async () => {
+  const response = await ask(
+    scriptedModel(async function* (): AsyncIterable<LanguageModelV4StreamPart> {
+      yield { type: 'stream-start', warnings: [] };
+      yield { type: 'text-start', id: '1' };
+      yield { type: 'text-delta', id: '1', delta: 'Half an ' };
+      throw new Error('upstream secret at 10.0.0.1');
+    }),
+  );
+  const { events, done, raw } = await readEvents(response);
+  expect(done).toBe(true);
+  expect(deltas(events)).toBe('Half an ');
+  expect(events.filter((event) => event.type === 'error')).toEqual([
+    { type: 'error', errorText: 'The answer could not be finished. Ask again in a moment.' },
+  ]);
+  expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'error' });
+  expect(raw).not.toContain('secret');
+  expect(await lastState()).toMatchObject({ answer: 'Half an ', aborted: true, model: 'test/scripted' });
+});
+
+test('a model that cannot be reached at all is an error in the stream too', async () => {
+  const unreachable = { ...scriptedModel(async function* () {}), doStream: () => Promise.reject(new Error('refused')) };
+  const { events, done } = await readEvents(await ask(unreachable));
+  expect(done).toBe(true);
+  expect(events.map((event) => event.type)).toContain('error');
+  expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'error' });
+});
+
+test('what a model ends for is said in words that every client knows', async () => {
+  const response = await ask(
+    scriptedModel(async function* (): AsyncIterable<LanguageModelV4StreamPart> {
+      yield { type: 'text-start', id: '1' };
+      yield { type: 'text-delta', id: '1', delta: 'Cut' };
+      yield { type: 'text-end', id: '1' };
+      yield { type: 'finish', finishReason: { unified: 'interrupted' as 'other', raw: 'interrupted' }, usage };
+    }),
+  );
+  expect((await readEvents(response)).events.at(-1)).toMatchObject({ finishReason: 'other' });
+});
+
+test('when the client goes away the model is stopped, and what was said is kept', async () => {
+  const modelStopped = Promise.withResolvers<void>();
+  const recorded = Promise.withResolvers<void>();
+  stand = await startAssistantStand(
+    scriptedModel(async function* (signal): AsyncIterable<LanguageModelV4StreamPart> {
+      yield { type: 'text-start', id: '1' };
+      yield { type: 'text-delta', id: '1', delta: 'First words' };
+      await once(signal, 'abort');
+      modelStopped.resolve();
+      throw signal.reason;
+    }),
+  );
+  (stand.bus.conversations as unknown as { onAppend(listener: () => void): void }).onAppend(() => recorded.resolve());
+  const call = request(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers() });
+  call.on('error', () => undefined);
+  call.end(body);
+  const [response] = (await once(call, 'response')) as [import('node:http').IncomingMessage];
+  let seen = '';
+  for await (const chunk of response) {
+    seen += String(chunk);
+    if (seen.includes('First words')) break;
+  }
+  call.destroy();
+  await modelStopped.promise;
+  await recorded.promise;
+  expect(await lastState()).toMatchObject({ answer: 'First words', aborted: true });
+});
+
+test('AI SDK 4 gets its data stream, with the thread in it', async () => {
+  stand = await startAssistantStand();
+  const response = await fetch(`${stand.url}/internal/message`, {
+    method: 'POST',
+    headers: stand.headers({ 'x-bindery-protocol': 'v1' }),
+    body: JSON.stringify({ fp: 'x', messages: [{ id: '1', role: 'user', content: 'How do I rotate an API key?' }] }),
+  });
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(response.headers.get('x-vercel-ai-data-stream')).toBe('v1');
+  const raw = await response.text();
+  expect(raw.endsWith('\n')).toBe(true);
+  const lines = raw
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => ({ code: line[0], value: JSON.parse(line.slice(2)) as unknown }));
+  expect(lines.map(({ code }) => code).join('')).toMatch(/^f0+he28d$/);
+  expect(lines.at(-1)?.value).toMatchObject({ finishReason: 'stop', threadId: response.headers.get('x-thread-id') });
+});
