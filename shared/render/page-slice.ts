@@ -5,7 +5,6 @@ import { resolveTarget } from './resolve-target.ts';
 import { type SharedSettings, sharedSettings } from './shared-settings.ts';
 import type { SiteIndex } from './site-index.ts';
 import { siteAddress } from './site-address.ts';
-import { isNoindex } from './visibility.ts';
 
 export { indexSite, type SiteIndex } from './site-index.ts';
 
@@ -21,6 +20,7 @@ export type PageSlice = {
   title: string;
   description?: string;
   tag?: string;
+  language?: string;
   deprecated: boolean;
   noindex: boolean;
   /** Absolute address without extension, where the project names its site. */
@@ -59,7 +59,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     sha256: page.sha256,
     title: page.title,
     deprecated: page.deprecated,
-    noindex: isNoindex(page),
+    noindex: page.noindex,
     frontmatter: page.frontmatter,
     settings: sharedSettings(index),
     sidebar: place.sidebar,
@@ -73,6 +73,8 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   };
   if (page.description !== undefined) slice.description = page.description;
   if (page.tag !== undefined) slice.tag = page.tag;
+  if (page.language !== undefined && /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(page.language))
+    slice.language = page.language;
   if (canonical !== undefined) slice.canonical = canonical;
   if (place.previous !== undefined) slice.previous = pageLink(index, place.previous);
   if (place.next !== undefined) slice.next = pageLink(index, place.next);

@@ -37,9 +37,7 @@ export function textsProp(props: StaticProps, name: string): string[] {
 
 /** A title may be text or JSX. */
 export function contentProp(value: StaticValue, context: ContentContext): ElementContent[] {
-  if (value instanceof StaticNodes) return context.children(value.nodes);
-  if (typeof value === 'string' && value !== '') return [{ type: 'text', value }];
-  return typeof value === 'number' ? [{ type: 'text', value: String(value) }] : [];
+  return context.children(contentNodes(value));
 }
 
 /** `icon` is a library name, JSX, or the address of a picture. */
@@ -84,4 +82,11 @@ export function elementsNamed(nodes: readonly Nodes[], ...names: string[]): Stat
     if (node.type === 'staticFragment' || node.type === 'paragraph') return elementsNamed(node.children, ...names);
     return [];
   });
+}
+
+/** A prop as static nodes, before they are HTML. */
+export function contentNodes(value: StaticValue): Nodes[] {
+  if (value instanceof StaticNodes) return value.nodes;
+  if (typeof value === 'string' && value !== '') return [{ type: 'text', value }];
+  return typeof value === 'number' ? [{ type: 'text', value: String(value) }] : [];
 }

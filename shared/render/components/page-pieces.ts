@@ -1,8 +1,9 @@
 import { h } from 'hastscript';
 import { icon } from '../content/icon.ts';
 import { toText } from '../content/to-text.ts';
+import { markdownOf } from '../markdown/to-markdown.ts';
 import { type Component, iconProp, textProp, textsProp } from './component.ts';
-import { codeGroup, plainText } from './tabs.ts';
+import { codeGroup } from './tabs.ts';
 
 /** `Update`: an entry of a changelog, with an address and an item in the page's feed. */
 export const update: Component = ({ props, children }, context) => {
@@ -96,7 +97,7 @@ export const prompt: Component = ({ props, children }, context) => {
       ]),
       h('details', { className: ['expandable'] }, [
         h('summary', [...icon('chevron-right', 'chevron'), h('span', 'Show prompt')]),
-        h('pre', { className: ['prompt-text'], tabIndex: 0 }, [h('code', plainText(children).trim())]),
+        h('pre', { className: ['prompt-text'], tabIndex: 0 }, [h('code', markdownOf(children).trim())]),
       ]),
     ]),
   ];

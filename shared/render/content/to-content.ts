@@ -1,6 +1,6 @@
 import type { Element, ElementContent, Root as HtmlRoot } from 'hast';
 import { h } from 'hastscript';
-import type { Code, Heading, Nodes, Root, Table } from 'mdast';
+import type { Code, Heading, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, toHast } from 'mdast-util-to-hast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
@@ -67,8 +67,8 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
     const children = state.all(node);
     return headingElement(node.depth, children, node.data?.id, context, false);
   };
-  const table: Handler = (state, node: Table, parent) => {
-    const made = defaultHandlers.table(state, node, parent);
+  const table: Handler = (state, node: Table) => {
+    const made = defaultHandlers.table(state, node);
     return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
   };
   const math: Handler = (_state, node: InlineMath | BlockMath) =>

@@ -1,0 +1,174 @@
+import type { TocEntry } from '../content/content-context.ts';
+import { pathToTop, relativeHref } from '../bundle-href.ts';
+import type { PageSlice } from '../page-slice.ts';
+import { classifyUrl } from '../url-policy.ts';
+import { html, type SafeHtml } from './html.ts';
+import { siteHeader } from './site-header.ts';
+import { shapeSvg } from './shape-svg.ts';
+import { siteFooter } from './site-footer.ts';
+import { fallbackSidebar } from './fallback-sidebar.ts';
+
+export type PageParts = {
+  /** Sanitized and serialized. */
+  content: SafeHtml;
+  aside: SafeHtml | undefined;
+  toc: readonly TocEntry[];
+  /** Ids of the content: an element of the shell gives up its own where the content has it. */
+  ids: ReadonlySet<string>;
+  banner: SafeHtml | undefined;
+};
+
+const RIGHT_TO_LEFT = /^(ar|he|fa|ur)\b/;
+
+/** The whole page around its content. Every address is relative; no inline script or style, so that the strictest content policy fits. */
+export function pageShell(slice: PageSlice, parts: PageParts): string {
+  const { settings, frontmatter, path } = slice;
+  const top = pathToTop(path);
+  const mode =
+    typeof frontmatter.mode === 'string' && /^(wide|custom|center|frame)$/.test(frontmatter.mode)
+      ? frontmatter.mode
+      : 'default';
+  const hasToc = parts.aside === undefined && mode === 'default' && parts.toc.length > 0;
+  const id = (name: string): SafeHtml | undefined => (parts.ids.has(name) ? undefined : html` id="${name}"`);
+  const language = slice.language ?? 'en';
+  const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
+  if (parts.aside !== undefined) classes.push('has-aside');
+  return html`<!doctype html>
+<html lang="${language}"${RIGHT_TO_LEFT.test(language) && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${pageHead(slice)}
+<script src="${top}_bindery/config.js"></script>
+<script src="${top}_bindery/start.js"></script>
+</head>
+<body>
+<a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">Skip to content</a>
+${parts.banner && html`<div${id('banner')} class="banner" role="note">${parts.banner}${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="Dismiss">${shapeSvg('xmark', '')}</button>`}</div>`}
+${siteHeader(slice, id)}
+<div${id('body-content')} class="layout">
+<aside${id('sidebar')} class="sidebar">
+<nav${id('sidebar-content')} class="sidebar-content" aria-label="Documentation">${fallbackSidebar(slice)}</nav>
+</aside>
+<script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
+<script src="${top}_bindery/sidebar.js"></script>
+<main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
+${pageTop(slice, parts.toc, id)}
+${parts.aside && html`<div${id('content-side-layout')} class="page-aside">${parts.aside}</div>`}
+<div${id('content')} class="mdx-content">
+${parts.content}
+</div>
+${pagination(slice, id)}
+${siteFooter(slice, id)}
+</main>
+${hasToc && tableOfContents(parts.toc, id)}
+</div>
+<script src="${top}_bindery/site.js"></script>
+${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
+</html>
+`.text;
+}
+
+export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(written) ? written : 'mint');
+
+function pageHead({
+  path,
+  title,
+  description,
+  settings,
+  noindex,
+  canonical,
+  frontmatter,
+  styles,
+}: PageSlice): SafeHtml {
+  const own = (name: string) => (typeof frontmatter[name] === 'string' ? (frontmatter[name] as string) : undefined);
+  const address = own('canonical') ?? canonical;
+  const isAddress = address !== undefined && /^https?:\/\//i.test(address) && classifyUrl(address).kind === 'external';
+  const robots = own('robots') ?? (noindex ? 'noindex' : undefined);
+  const name = title === settings.name ? title : `${title} - ${settings.name}`;
+  const tags: [string, string][] = [
+    ['og:title', title],
+    ['og:type', 'website'],
+    ['og:site_name', settings.name],
+  ];
+  if (description !== undefined) tags.push(['og:description', description]);
+  for (const [key, value] of Object.entries(settings.metatags)) tags.push([key, value]);
+  for (const [key, value] of Object.entries(frontmatter)) {
+    if (/^(og|twitter|article):/.test(key) && typeof value === 'string') tags.push([key, value]);
+  }
+  const last = new Map(
+    tags.filter(
+      ([key]) => /^[a-z][\w:.-]{0,80}$/i.test(key) && !/^(canonical|robots|description|viewport)$/i.test(key),
+    ),
+  );
+  return html`<title>${name}</title>
+${description !== undefined && html`<meta name="description" content="${description}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${isAddress && html`<link rel="canonical" href="${address}">\n`}${[...last].map(([key, value]) => metaTag(key, value))}${favicon(path, settings.favicon)}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
+<link rel="stylesheet" href="${relativeHref(path, '_bindery/theme.css')}">
+${styles.map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
+}
+
+function metaTag(key: string, value: string): SafeHtml | undefined {
+  if (/(image|url|video|audio)$/.test(key) && !/^https?:\/\//i.test(value)) return undefined;
+  return /^(og|article|fb):/.test(key)
+    ? html`<meta property="${key}" content="${value}">\n`
+    : html`<meta name="${key}" content="${value}">\n`;
+}
+
+function favicon(path: string, pictures: PageSlice['settings']['favicon']): SafeHtml | undefined {
+  if (!pictures) return undefined;
+  const { light, dark } = pictures;
+  if (light === dark) return html`<link rel="icon" href="${pictureHref(path, light)}">\n`;
+  return html`<link rel="icon" href="${pictureHref(path, light)}" media="(prefers-color-scheme: light)">
+<link rel="icon" href="${pictureHref(path, dark)}" media="(prefers-color-scheme: dark)">\n`;
+}
+
+export function pictureHref(path: string, picture: string): string {
+  return /^(https|data):/.test(picture) ? picture : relativeHref(path, picture);
+}
+
+type IdOf = (name: string) => SafeHtml | undefined;
+
+function pageTop(slice: PageSlice, toc: readonly TocEntry[], id: IdOf): SafeHtml {
+  const { path, title, description, groups, settings, deprecated, frontmatter } = slice;
+  const section = groups.at(-1);
+  const isTrail = settings.eyebrows === 'breadcrumbs' && groups.length > 0;
+  const eyebrow = isTrail
+    ? html`<ol class="breadcrumb-list">${groups.map((group) => html`<li class="breadcrumb-item">${group}</li>`)}</ol>`
+    : section;
+  return html`<header${id('header')} class="page-header">
+${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
+<div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">Deprecated</span>`}</h1>
+<div class="page-actions"><button type="button" class="copy-page" hidden>${shapeSvg('copy', '')}<span>Copy page</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
+${description !== undefined && html`<p class="page-description">${description}</p>`}
+${endpoint(frontmatter)}
+</header>
+${toc.length > 0 && html`<details class="toc-inline"><summary>${shapeSvg('list', '')}On this page</summary>${tocList(toc)}</details>`}`;
+}
+
+/** `openapi: "GET /path"` and `api: "POST https://…"` name the operation that a page describes. */
+function endpoint(frontmatter: PageSlice['frontmatter']): SafeHtml | undefined {
+  const written = frontmatter.openapi ?? frontmatter.api;
+  const found =
+    typeof written === 'string'
+      ? /\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)/i.exec(written)
+      : null;
+  if (!found) return undefined;
+  const method = (found[1] ?? '').toUpperCase();
+  return html`<div class="endpoint"><span class="method method-${method.toLowerCase()}">${method}</span><code>${found[2]}</code></div>`;
+}
+
+function tableOfContents(toc: readonly TocEntry[], id: IdOf): SafeHtml {
+  return html`<aside${id('table-of-contents')} class="table-of-contents"><nav${id('table-of-contents-content')} aria-label="On this page"><p class="toc-title">On this page</p>${tocList(toc)}</nav></aside>`;
+}
+
+function tocList(toc: readonly TocEntry[]): SafeHtml {
+  return html`<ul class="toc">${toc.map((entry) => html`<li class="toc-item toc-depth-${entry.depth}"><a href="#${encodeURIComponent(entry.anchor)}">${entry.title}</a></li>`)}</ul>`;
+}
+
+function pagination({ path, previous, next, frontmatter }: PageSlice, id: IdOf): SafeHtml | undefined {
+  if ((!previous && !next) || frontmatter.hideFooterPagination === true) return undefined;
+  return html`<nav${id('pagination')} class="pagination" aria-label="Pages">
+${previous && html`<a class="pagination-link previous" rel="prev" href="${relativeHref(path, `${previous.path}.html`)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}Previous</span><span class="pagination-title">${previous.title}</span></a>`}
+${next && html`<a class="pagination-link next" rel="next" href="${relativeHref(path, `${next.path}.html`)}"><span class="pagination-label">Next${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
+</nav>`;
+}
