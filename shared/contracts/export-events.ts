@@ -67,8 +67,14 @@ export const chunkFailed = event(
 /** The chunk took its renderer down or was lost: no presence named it and no fact came. */
 export const chunkTimedOut = event('ChunkTimedOut', z.object({ chunk: z.int().min(0), attempt: z.int().min(1) }));
 
-/** A segment that was there is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment. */
-export const segmentLost = event('SegmentLost', z.object({ chunk: z.int().min(-1), reason: z.string().max(500) }));
+/**
+ * A segment that was there is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment; `pageCount` is what the
+ * count of exported pages goes down by.
+ */
+export const segmentLost = event(
+  'SegmentLost',
+  z.object({ chunk: z.int().min(-1), reason: z.string().max(500), pageCount: z.int().min(0).optional() }),
+);
 
 export const renderingFinished = event('RenderingFinished', z.object({ pageCount: z.int().min(0) }));
 
@@ -76,6 +82,12 @@ export const closingRendered = event(
   'ClosingRendered',
   z.object({ attempt: z.int().min(1), renderer: z.string(), reused: z.boolean(), manifestSha256: sha256Hex }),
 );
+
+/** An attempt at the closing segment failed or was lost; it may be repeated. */
+export const closingFailed = event('ClosingFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
+
+/** An attempt at joining the bundle failed or was lost; it may be repeated. */
+export const bundleFailed = event('BundleFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
 
 export const exportCompleted = event(
   'ExportCompleted',
@@ -101,6 +113,8 @@ export const exportEventSchema = z.discriminatedUnion('type', [
   segmentLost,
   renderingFinished,
   closingRendered,
+  closingFailed,
+  bundleFailed,
   exportCompleted,
   exportFailed,
   exportCancelled,

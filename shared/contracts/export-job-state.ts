@@ -40,8 +40,13 @@ export const exportJobStateSchema = z.object({
   doneChunks: z.string(),
   /** Same shape: ended without a segment, because pages of it cannot be rendered. */
   failedChunks: z.string(),
-  /** Attempts that took a renderer down or got lost, by chunk; only chunks that have any. */
+  /**
+   * Attempts that failed as a whole, took a renderer down or got lost, by chunk, and under `closing` and `bundle`; only for work that is
+   * not done yet and has any.
+   */
   timedOutAttempts: z.record(z.string(), z.int()),
+  /** How often a segment that was there got lost. Part of later task ids, so that the same attempt is a new task. */
+  lostSegments: z.int().min(1).optional(),
   failedPages: z.array(failedPageSchema).max(50),
   failedPageCount: z.int().min(0),
   /** Never goes down, also when a segment is lost. */
