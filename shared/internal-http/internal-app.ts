@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { toApiError } from '#shared/errors/to-api-error.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/lifecycle/health-server.ts';
@@ -18,7 +18,7 @@ export function internalApp(options: {
 }): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdIn(request.headers[callerHeader]),
   });

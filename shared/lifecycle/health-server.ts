@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 
 /** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
@@ -41,7 +41,7 @@ export async function startHealthServer(options: {
 }): Promise<HealthServer> {
   const app = Fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
   addHealthRoutes(app, options.service, options.checks, options.draining);

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import {
+  busSettings,
+  hashKeySettings,
+  objectStoreSettings,
+  serviceTokenSettings,
+} from '#shared/config/common-settings.ts';
+import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/config/setting.ts';
+import { planLimit } from './plan-limit.ts';
+
+const serviceUrl = (service: string) => z.url(`must be the address of the ${service}, such as http://127.0.0.1:9000`);
+
+const limit = (variable: string, requests: number, description: string) =>
+  setting(variable, planLimit(requests), `${description}: a number, or by plan as in "pro=60,enterprise=600"`);
+
+export const gatewaySettings = {
+  ...busSettings('gateway'),
+  ...serviceTokenSettings,
+  ...hashKeySettings,
+  ...objectStoreSettings,
+  host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
+  port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on; 0: a free one'),
+  trustProxy: setting(
+    'BINDERY_TRUST_PROXY',
+    z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').flatMap((part) => part.trim() || [])),
+    'addresses and networks of the proxies in front, comma-separated; only they may say who the client is',
+  ),
+  operatorToken: secretSetting(
+    'BINDERY_OPERATOR_TOKEN',
+    z.string().min(16),
+    'token of whoever runs the installation, for organizations and domains; 16 characters or more',
+  ),
+  publisherUrl: setting('BINDERY_PUBLISHER_URL', serviceUrl('publisher'), 'address of the publisher'),
+  linkSignerUrl: setting('BINDERY_LINK_SIGNER_URL', serviceUrl('link-signer'), 'address of the link-signer'),
+  assistantUrl: setting('BINDERY_ASSISTANT_URL', serviceUrl('assistant'), 'address of the assistant'),
+  assistantPerHour: limit('BINDERY_LIMIT_ASSISTANT_PER_HOUR', 10_000, 'assistant requests of an organization an hour'),
+  assistantPerAddressPerDay: setting(
+    'BINDERY_LIMIT_ASSISTANT_PER_ADDRESS_PER_DAY',
+    wholeNumber(1, 1_000_000_000).default(10_000),
+    'assistant requests of an IP address (IPv6: of a /64) a day',
+  ),
+  startsPerHour: limit('BINDERY_LIMIT_STARTS_PER_HOUR', 60, 'exports that an organization may start an hour'),
+  publicationsPerHour: limit('BINDERY_LIMIT_PUBLICATIONS_PER_HOUR', 60, 'publications of an organization an hour'),
+  linksPerHour: limit('BINDERY_LIMIT_LINKS_PER_HOUR', 600, 'bundle links of an organization an hour'),
+  keysPerHour: limit('BINDERY_LIMIT_KEYS_PER_HOUR', 10, 'new API keys of an organization an hour'),
+  activeJobs: limit('BINDERY_LIMIT_ACTIVE_JOBS', 20, 'exports of an organization that may be active at once'),
+};
+
+export type GatewayConfig = ConfigOf<typeof gatewaySettings>;

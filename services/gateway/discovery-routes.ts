@@ -1,0 +1,126 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '#shared/errors/api-error.ts';
+import { callService } from '#shared/internal-http/call-service.ts';
+import { serviceAnswerError } from '#shared/internal-http/service-answer-error.ts';
+import { addressGroup } from '#shared/rate-limit/address-group.ts';
+import { admissionOf, admitByKey } from './admission.ts';
+import { callerOf } from './caller-of.ts';
+import { clientGone } from './client-gone.ts';
+import { clientKind } from './client-kind.ts';
+import type { GatewayContext } from './context.ts';
+import { countRequest, daySeconds, hourSeconds } from './count-request.ts';
+import { allowAnyOrigin, answerPreflight, checkOrigin } from './cross-origin.ts';
+import { resolveDomain } from './resolve-domain.ts';
+
+const answerWithinMs = 30_000;
+/** The assistant sends a comment well before that. */
+const idleMs = 60_000;
+
+/** Headers of the assistant's answers that clients need. */
+const passedHeaders = [
+  'content-type',
+  'cache-control',
+  'x-accel-buffering',
+  'x-thread-id',
+  'x-thread-key',
+  'x-vercel-ai-ui-message-stream',
+  'x-vercel-ai-data-stream',
+];
+
+/** Public path → path of the assistant. */
+const paths = {
+  '/discovery/v2/assistant/:domain/message': '/internal/message',
+  '/discovery/v1/assistant/:domain/message': '/internal/v1/message',
+  '/discovery/v1/search/:domain': '/internal/search',
+  '/discovery/v1/page/:domain': '/internal/page',
+  '/discovery/v1/feedback/:domain': '/internal/feedback',
+};
+
+type DiscoveryRequest = { Params: { domain: string }; Body: Buffer | undefined };
+
+/** The assistant, search, pages and feedback: what a documentation site's own pages call. */
+export async function discoveryRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
+  app.addHook('onRequest', allowAnyOrigin);
+  app.removeAllContentTypeParsers();
+  // The bytes as they came: the assistant gets them unchanged, and the order of keys tells clients apart.
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => body,
+  );
+
+  for (const path of Object.keys(paths)) app.options(path, answerPreflight);
+
+  await app.register(async (admitted) => {
+    // An answer costs its organization nothing but a count, so reading rights are enough.
+    admitted.addHook('onRequest', admitByKey(context, { kinds: ['assistant', 'admin'], scope: 'read' }));
+    admitted.addHook('onRequest', checkOrigin);
+    for (const [path, target] of Object.entries(paths)) {
+      admitted.post<DiscoveryRequest>(path, (request, reply) => passThrough(request, reply, target));
+    }
+    // Chats ask whether an answer goes on that they lost; answers do not outlive their connection.
+    admitted.get('/discovery/v2/assistant/:domain/message/:chatId/stream', async (_request, reply) =>
+      reply.code(204).send(),
+    );
+  });
+
+  async function passThrough(
+    request: FastifyRequest<DiscoveryRequest>,
+    reply: FastifyReply,
+    target: string,
+  ): Promise<FastifyReply> {
+    const { organization, organizationPlan, domains } = admissionOf(request);
+    const { assistantPerHour, assistantPerAddressPerDay } = context.config;
+    const domain = resolveDomain(domains, request.params.domain);
+    await countRequest(context, reply, [
+      {
+        limit: { name: 'assistant', requests: assistantPerHour[organizationPlan], windowSeconds: hourSeconds },
+        key: organization,
+      },
+      {
+        limit: { name: 'assistant-address', requests: assistantPerAddressPerDay, windowSeconds: daySeconds },
+        key: addressGroup(request.ip),
+      },
+    ]);
+    const body = request.body ?? Buffer.alloc(0);
+    const answer = await callService({
+      service: 'assistant',
+      baseUrl: context.config.assistantUrl,
+      serviceToken: context.config.serviceToken,
+      method: 'POST',
+      path: target,
+      caller: callerOf(request, domain),
+      headers: assistantHeaders(request, parseJson(body)),
+      body,
+      signal: clientGone(reply),
+      answerWithinMs,
+      idleMs,
+    });
+    if (answer.status >= 300) throw await serviceAnswerError('assistant', answer);
+    for (const name of passedHeaders) {
+      const value = answer.headers[name];
+      if (value !== undefined) reply.header(name, value);
+    }
+    return reply.code(answer.status).send(answer.body);
+  }
+}
+
+function assistantHeaders(request: FastifyRequest, body: unknown): Record<string, string> {
+  const passed = ['x-thread-key', 'x-user-token'].flatMap((name) => {
+    const value = request.headers[name];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  return {
+    ...Object.fromEntries(passed),
+    'content-type': 'application/json',
+    'x-bindery-client': clientKind(body, request.headers),
+  };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    throw new ApiError('invalid_json', undefined, { cause: error });
+  }
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '#shared/errors/api-error.ts';
+import { verifyFolderLink } from '#shared/object-store/verify-folder-link.ts';
+import { byteRange } from './byte-range.ts';
+import { clientGone } from './client-gone.ts';
+import type { GatewayContext } from './context.ts';
+
+/** Downloads by signed link, where the object store is a folder. The link is all the permission it takes. */
+export async function objectLinkRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
+  const { linkSigningKey } = context.config;
+  if (context.config.objectStore !== 'folder' || linkSigningKey === undefined) return;
+
+  app.get('/_objects/*', { exposeHeadRoute: true }, async (request, reply) => {
+    const link = verify(request, linkSigningKey);
+    const signal = clientGone(reply);
+    const head = await context.objectStore.head(link.key, { signal });
+    if (head === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
+    const range = byteRange(request.headers.range, head.sizeBytes);
+    reply.headers({
+      'content-type': link.contentType,
+      'content-disposition': `attachment; filename="${link.fileName.replace(/["\\\r\n]/g, '_')}"`,
+      'accept-ranges': 'bytes',
+      'last-modified': head.modifiedAt.toUTCString(),
+      'cache-control': 'private, no-store',
+      ...(head.metadata.sha256 === undefined ? {} : { etag: `"${head.metadata.sha256}"` }),
+      ...Object.fromEntries(Object.entries(head.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
+    });
+    if (range === 'unsatisfiable') {
+      // No error of ours: what a client gets that resumes a download which was complete.
+      return reply.code(416).header('content-range', `bytes */${head.sizeBytes}`).send();
+    }
+    const { start, end } = range ?? { start: 0, end: head.sizeBytes - 1 };
+    if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${head.sizeBytes}`);
+    reply.header('content-length', String(end - start + 1));
+    if (request.method === 'HEAD' || head.sizeBytes === 0) return reply.send();
+    const body = await context.objectStore.getStream(link.key, { range: { start, end }, signal });
+    if (body === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
+    return reply.send(body);
+  });
+
+  function verify(request: FastifyRequest, signingKey: string) {
+    const link = verifyFolderLink(request.url, signingKey, context.clock.now());
+    if (link === 'expired') {
+      throw new ApiError('not_found', 'This link has expired. Ask for a fresh one with POST …/jobs/{jobId}/bundle.');
+    }
+    if (link === 'invalid')
+      throw new ApiError('not_found', 'This is not a link that was signed here, or a part of it is missing.');
+    return link;
+  }
+}

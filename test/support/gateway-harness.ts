@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import pino from 'pino';
+import type { Clock } from '#shared/clock/clock.ts';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { randomBase62 } from '#shared/identifiers/base62.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { memoryRateLimiter } from '#shared/rate-limit/memory-rate-limiter.ts';
+import { buildGateway } from '#services/gateway/build-gateway.ts';
+import { gatewaySettings } from '#services/gateway/config.ts';
+import type { GatewayContext } from '#services/gateway/context.ts';
+import { jobStatusFeed } from '#services/gateway/job-status-feed.ts';
+import { keyDirectory } from '#services/gateway/key-directory.ts';
+import { startProjections } from '#services/projector/start-projections.ts';
+import { type MemoryBus, memoryBus } from './memory-bus.ts';
+
+export const operatorToken = 'the-operator-token-of-tests';
+export const serviceToken = 'the-service-token-of-tests';
+export const linkSigningKey = 'the-link-signing-key-of-tests';
+
+export type GatewayHarness = {
+  app: FastifyInstance;
+  context: GatewayContext;
+  bus: MemoryBus;
+  objectStore: ObjectStore;
+  /** What the gateway and the object store take for now; tests set it. */
+  clock: Clock & { time: Date };
+  close(): Promise<void>;
+};
+
+/** A gateway with its projections over a bus in memory and an object store in a folder of its own. */
+export async function gatewayHarness(env: Record<string, string> = {}): Promise<GatewayHarness> {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-gateway-'));
+  const bus = memoryBus();
+  const stop = new AbortController();
+  const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' }, pino.destination({ fd: 2, sync: true }));
+  const clock = { time: new Date('2026-03-01T10:00:00.000Z'), now: () => clock.time };
+  const objectStore = folderObjectStore({
+    folder,
+    publicBaseUrl: 'http://gateway.test',
+    signingKey: linkSigningKey,
+    maxLinkLifetimeSeconds: 604_800,
+    clock,
+  });
+  const config = loadConfig(gatewaySettings, {
+    BINDERY_NATS_PASSWORD_GATEWAY: 'unused',
+    BINDERY_SERVICE_TOKEN: serviceToken,
+    BINDERY_HASH_KEY: 'the-hash-key-of-tests',
+    BINDERY_OPERATOR_TOKEN: operatorToken,
+    BINDERY_LINK_SIGNING_KEY: linkSigningKey,
+    BINDERY_PUBLISHER_URL: 'http://127.0.0.1:1',
+    BINDERY_LINK_SIGNER_URL: 'http://127.0.0.1:1',
+    BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
+    ...env,
+  });
+  const context: GatewayContext = {
+    config,
+    bus,
+    objectStore,
+    rateLimiter: memoryRateLimiter(),
+    clock,
+    random: randomBase62,
+    logger,
+    keys: keyDirectory(bus.documents.directoryKeys, clock, logger, stop.signal),
+    jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
+    stopping: stop.signal,
+  };
+  const projections = startProjections(bus, 'test', logger, stop.signal);
+  const app = await buildGateway(context);
+  return {
+    app,
+    context,
+    bus,
+    objectStore,
+    clock,
+    close: async () => {
+      stop.abort();
+      await app.close();
+      await projections;
+      await objectStore.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type TestOrganization = { id: string; adminKey: string; adminKeyId: string; assistantKey: string };
+
+/** An organization with the domain `docs` (also `docs.acme.test`) and a key of each kind. */
+export async function createOrganization(
+  { app }: Pick<GatewayHarness, 'app'>,
+  name = 'Acme',
+  plan = 'enterprise',
+): Promise<TestOrganization> {
+  const operator = { authorization: `Bearer ${operatorToken}` };
+  const created = await app.inject({
+    method: 'POST',
+    url: '/v1/organizations',
+    headers: operator,
+    payload: { name, plan },
+  });
+  const { organization, adminKey } = created.json();
+  await app.inject({
+    method: 'POST',
+    url: `/v1/organizations/${organization.id}/domains`,
+    headers: operator,
+    payload: { domain: 'docs', hosts: [`docs.${organization.id}.test`] },
+  });
+  const assistant = await app.inject({
+    method: 'POST',
+    url: '/v1/api-keys',
+    headers: { authorization: `Bearer ${adminKey.key}` },
+    payload: { kind: 'assistant', name: 'site' },
+  });
+  return { id: organization.id, adminKey: adminKey.key, adminKeyId: adminKey.id, assistantKey: assistant.json().key };
+}
+
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
