@@ -27,7 +27,7 @@ export function evaluateElement(
   if (component instanceof ComponentReference) return include(component, name, props, children, frame, place);
   if (name === 'Snippet') return legacyInclude(props, children, frame, place);
   if (name === 'React.Fragment' || name === 'Fragment') return children;
-  if (builtInComponents.has(name) || /^[a-z][a-z0-9-]*$/.test(name)) {
+  if (builtInComponents.has(name) || /^[a-z][A-Za-z0-9-]*$/.test(name)) {
     for (const key of props.keys()) {
       if (!/^on[A-Z]/.test(key)) continue;
       report(
