@@ -1,5 +1,6 @@
-import { CORE_SCHEMA, defineMappingTag, defineScalarTag, defineSequenceTag, load } from 'js-yaml';
+import { CORE_SCHEMA, defineMappingTag, defineScalarTag, defineSequenceTag, load, type LoadOptions } from 'js-yaml';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { indentQuotedLines } from './indent-quoted-lines.ts';
 import { isJsonObject, type JsonObject, plainJson } from './plain-json.ts';
 
 export type Frontmatter = {
@@ -67,7 +68,7 @@ function readYaml(
   if (!/^[^\n#]*[^\s#]/m.test(raw)) return { data: {}, broken: false, diagnostics: [] };
   const unknownTags = new Set<string>();
   try {
-    const value = load(raw, {
+    const value = loadLeniently(raw, {
       schema: raw.includes('!') ? schemaThatDropsUnknownTags(unknownTags) : CORE_SCHEMA,
       maxAliases: 0,
       maxDepth: MAX_DEPTH,
@@ -83,6 +84,16 @@ function readYaml(
   } catch (error) {
     const { sentence, line } = explain(error);
     return { data: rescued(raw), broken: true, diagnostics: [report(sentence, line)] };
+  }
+}
+
+function loadLeniently(raw: string, options: LoadOptions): unknown {
+  try {
+    return load(raw, options);
+  } catch (error) {
+    const indented = indentQuotedLines(raw);
+    if (indented === raw) throw error;
+    return load(indented, options);
   }
 }
 

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { parseFrontmatter } from './parse-frontmatter.ts';
+
+const read = (text: string) => parseFrontmatter(text, 'a.mdx');
+const block = (yaml: string) => read(`---\n${yaml}\n---\n\nBody\n`);
+const codes = (text: ReturnType<typeof read>) => text.diagnostics.map(({ code }) => code);
+
+describe('frontmatter', () => {
+  it('is taken off, and the lines of the body keep their numbers', () => {
+    const { data, body, diagnostics } = read('---\ntitle: A\ntags: [x, 1, true]\n---\n\n# Hi\n');
+    expect(data).toEqual({ title: 'A', tags: ['x', 1, true] });
+    expect(body.split('\n').indexOf('# Hi')).toBe(5);
+    expect(diagnostics).toEqual([]);
+  });
+
+  it('may be missing, empty, or end without a line end', () => {
+    expect(read('# Hi\n')).toMatchObject({ data: {}, body: '# Hi\n', broken: false });
+    expect(block('# only a comment')).toMatchObject({ data: {}, broken: false, diagnostics: [] });
+    expect(read('---\ntitle: only\n---')).toMatchObject({ data: { title: 'only' }, diagnostics: [] });
+    expect(read('---\n---\nText')).toMatchObject({ data: {}, broken: false, diagnostics: [] });
+  });
+
+  it('keeps dates as text and takes quoted text over several lines', () => {
+    expect(block('date: 2024-01-02\ndescription: "one\ntwo"\nb: c').data).toEqual({
+      date: '2024-01-02',
+      description: 'one two',
+      b: 'c',
+    });
+  });
+
+  it('is not opened by a thematic break', () => {
+    expect(read('--- x y\ntext\n---\n')).toMatchObject({ data: {}, raw: '', broken: false });
+  });
+
+  it.each([
+    ['aliases', 'a: &a [x]\nb: *a'],
+    ['merge keys', 'a: &a {x: 1}\nb: {<<: *a}'],
+    ['deep nesting', `a: ${'['.repeat(10_000)}${']'.repeat(10_000)}`],
+    ['no mapping', '- a\n- b'],
+    ['64 KB and more', `a: "${'x'.repeat(70_000)}"`],
+  ])('refuses %s', (_what, yaml) => {
+    expect(block(yaml)).toMatchObject({ broken: true, data: {} });
+    expect(codes(block(yaml))).toEqual(['bad-frontmatter']);
+  });
+
+  it('is YAML only', () => {
+    const found = read('---js\n{ title: process.exit(3) }\n---\n\nText\n');
+    expect(found).toMatchObject({ data: {}, broken: true });
+    expect(found.body.trim()).toBe('Text');
+    expect(codes(found)).toEqual(['bad-frontmatter']);
+  });
+
+  it('drops values with a tag of a programming language', () => {
+    const found = block('title: T\nx: !!js/function "function () { return 1 }"\ny: !ruby/object {a: 1}\nz: !thing [1]');
+    expect(found.data).toEqual({ title: 'T', x: null, y: null, z: null });
+    expect(codes(found)).toEqual(['bad-frontmatter', 'bad-frontmatter', 'bad-frontmatter']);
+  });
+
+  it('drops keys that reach prototypes', () => {
+    const { data } = block(
+      '__proto__: {polluted: 1}\nconstructor: {prototype: {polluted: 1}}\nnested: {__proto__: 1, a: 1}',
+    );
+    expect(JSON.stringify(data)).toBe('{"nested":{"a":1}}');
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  it('keeps the title of a block that is broken', () => {
+    const found = block('title: Errors: a list\ndescription: "All"\nbad: [');
+    expect(found).toMatchObject({ broken: true, data: { title: 'Errors: a list', description: 'All' } });
+    expect(found.diagnostics[0]).toMatchObject({ code: 'bad-frontmatter', line: 2 });
+  });
+
+  it('that is never closed stays in the body and is reported', () => {
+    const found = read('---\ntitle: never\n\n# Hi\n');
+    expect(found.body).toContain('# Hi');
+    expect(codes(found)).toEqual(['bad-frontmatter']);
+  });
+});

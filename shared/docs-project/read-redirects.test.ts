@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { readRedirects } from './read-redirects.ts';
+
+function read(redirects: { source: string; destination: string; permanent?: boolean }[]) {
+  const diagnostics: Diagnostic[] = [];
+  const kept = readRedirects(
+    redirects,
+    'docs.json',
+    (path) => path === 'page',
+    (found) => diagnostics.push(found),
+  );
+  return { sources: kept.map(({ source }) => source), kept, codes: diagnostics.map(({ code }) => code) };
+}
+
+it('keeps paths, patterns and addresses; permanent unless it says no', () => {
+  const { kept, codes } = read([
+    { source: '/a', destination: '/b' },
+    { source: 'c', destination: 'd', permanent: false },
+    { source: '/old/:slug*', destination: '/new/:slug*' },
+    { source: '/x', destination: 'https://a.example/x' },
+  ]);
+  expect(kept).toEqual([
+    { source: '/a', destination: '/b', permanent: true },
+    { source: '/c', destination: '/d', permanent: false },
+    { source: '/old/:slug*', destination: '/new/:slug*', permanent: true },
+    { source: '/x', destination: 'https://a.example/x', permanent: true },
+  ]);
+  expect(codes).toEqual([]);
+});
+
+it.each([
+  ['bad-redirect', [{ source: '/:p*', destination: '//example.invalid/:p*' }]],
+  ['bad-redirect', [{ source: '/a', destination: 'javascript:alert(1)' }]],
+  ['bad-redirect', [{ source: '/a?b', destination: '/b' }]],
+  ['bad-redirect', [{ source: '', destination: '/b' }]],
+  ['redirect-hides-page', [{ source: '/page', destination: '/b' }]],
+  ['redirect-loop', [{ source: '/a', destination: '/a' }]],
+  ['redirect-loop', [{ source: '/a/:x*', destination: '/a/b/:x*' }]],
+])('leaves out with %s', (code, redirects) => {
+  expect(read(redirects)).toMatchObject({ sources: [], codes: [code] });
+});
+
+it('breaks circles and leaves the rest', () => {
+  const found = read([
+    { source: '/a', destination: '/b' },
+    { source: '/b', destination: '/a' },
+    { source: '/ok', destination: '/page' },
+    { source: '/ok', destination: '/other' },
+  ]);
+  expect(found.sources).toEqual(['/ok']);
+  expect(found.codes.sort()).toEqual(['duplicate-redirect', 'redirect-loop', 'redirect-loop']);
+});
