@@ -12,16 +12,21 @@ type ClientMessage = {
  * messages, tool results, reasoning and files never reach a model. Neighbours of one role become one turn; the first is a user's.
  */
 export function conversationTurns(messages: readonly ClientMessage[]): Turn[] {
-  const turns: Turn[] = [];
+  let turns: Turn[] = [];
   for (const message of messages) {
     const { role } = message;
     const text = textOf(message);
     if ((role !== 'user' && role !== 'assistant') || text === '') continue;
-    const last = turns.at(-1);
-    if (last?.role === role) last.text += `\n\n${text}`;
-    else if (role === 'user' || last) turns.push({ role, text });
+    if (role === 'user' || turns.length > 0) turns = withTurn(turns, { role, text });
   }
   return turns;
+}
+
+/** The conversation with one more turn; said by whoever spoke last, it becomes part of that turn. */
+export function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
+  const last = turns.at(-1);
+  if (last?.role !== turn.role) return [...turns, turn];
+  return [...turns.slice(0, -1), { role: turn.role, text: `${last.text}\n\n${turn.text}` }];
 }
 
 /** The newest turns that fit into so many bytes of UTF-8, from a user's on. */

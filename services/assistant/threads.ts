@@ -1,15 +1,15 @@
 import type { Bus } from '#shared/bus/bus.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Actor } from '#shared/contracts/actor.ts';
 import type { ConversationCommit, ConversationState } from '#shared/contracts/conversation-events.ts';
 import { ApiError } from '#shared/errors/api-error.ts';
 import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
 import type { StoredCommit } from '#shared/event-log/event-log.ts';
 import { nextCommit } from '#shared/event-log/next-commit.ts';
+import type { Caller } from '#shared/internal-http/caller.ts';
 import { randomBase62 } from '#shared/identifiers/base62.ts';
 import { threadSubject } from '#shared/subjects/subject-names.ts';
 import type { AnswerOutcome } from './answer-outcome.ts';
-import type { Turn } from './conversation-turns.ts';
+import { type Turn, withTurn } from './conversation-turns.ts';
 import { mayContinue, type ThreadIdentity, threadAfter, threadKeyHash } from './thread-state.ts';
 
 export type Thread = ThreadIdentity & {
@@ -33,6 +33,8 @@ export type AnsweredQuestion = {
 const ID_DIGITS = 22;
 const KEY_DIGITS = 43;
 const MAX_TRIES = 5;
+
+export type Threads = ReturnType<typeof threads>;
 
 /** Threads of questions and answers in the log: one commit per answered question. */
 export function threads(log: Bus['conversations'], clock: Clock) {
@@ -66,13 +68,7 @@ export function threads(log: Bus['conversations'], clock: Clock) {
     },
 
     /** Appends the answered question. Questions that were asked at the same time are all kept. */
-    async record(
-      thread: Thread,
-      answered: AnsweredQuestion,
-      actor: Actor,
-      requestId: string,
-      traceparent: string,
-    ): Promise<void> {
+    async record(thread: Thread, answered: AnsweredQuestion, caller: Caller): Promise<void> {
       const subject = threadSubject(thread.organization, thread.domain, thread.threadId);
       const id = `qa_${randomBase62(ID_DIGITS)}`;
       let previous = thread.stored;
@@ -80,16 +76,16 @@ export function threads(log: Bus['conversations'], clock: Clock) {
         const origin = {
           id,
           source: 'assistant',
-          actor,
+          actor: caller.actor,
           time: clock.now(),
-          causationId: requestId,
-          correlationId: requestId,
-          traceparent,
+          causationId: caller.requestId,
+          correlationId: caller.requestId,
+          traceparent: caller.traceparent,
         };
         const isFirstTry = previous?.sequence === thread.stored?.sequence;
-        const before: readonly Turn[] = isFirstTry
+        const before = isFirstTry
           ? answered.turns
-          : [...(previous?.commit.data.state.lastTurns ?? []), { role: 'user', text: answered.question }];
+          : withTurn(previous?.commit.data.state.lastTurns ?? [], { role: 'user', text: answered.question });
         const state = threadAfter(
           previous?.commit.data.state,
           () => newState(thread, clock),

@@ -16,7 +16,8 @@ export type SearchScope = { organization: string; domain: string; contentVersion
  */
 export type SearchIndex = {
   startBuild(scope: SearchScope): Promise<IndexBuild>;
-  has(scope: SearchScope): Promise<boolean>;
+  /** How many passages the version has; undefined when it is not indexed. */
+  passageCount(scope: SearchScope): Promise<number | undefined>;
   /** Best first. Empty when the version is not indexed, and for a filter value that no page has. */
   search(query: SearchQuery): Promise<FoundPassage[]>;
   /** Undefined when there is no such page, or its groups are not among those given. */

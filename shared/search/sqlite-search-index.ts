@@ -43,7 +43,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       await mkdir(dirname(file), { recursive: true });
       return buildSqlitePassages(file);
     },
-    has: async (scope) => (await inodeOf(fileOf(scope))) !== undefined,
+    passageCount: async (scope) => (await passagesOf(scope))?.collection.passageCount,
     async search(query) {
       const passages = await passagesOf(query);
       return passages ? searchPassages(passages, query) : [];

@@ -42,7 +42,7 @@ test('the stock transport of ai 7 has two turns in one thread, with sources', as
       headers: stand.headers({ 'x-bindery-client': 'ui' }),
       body: () => ({ fp: 'anonymous', ...(threadId === undefined ? {} : { threadId }) }),
       fetch: async (input, init) => {
-        sent.push(JSON.parse(String(init?.body)) as { threadId?: string });
+        sent.push(JSON.parse(init?.body as string) as { threadId?: string });
         return fetch(input, init);
       },
     }),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { afterEach, expect, test } from 'vitest';
 import { type AssistantStand, startAssistantStand } from './assistant-stand.ts';
@@ -61,7 +61,7 @@ test('what a model ends for is said in words that every client knows', async () 
       yield { type: 'text-start', id: '1' };
       yield { type: 'text-delta', id: '1', delta: 'Cut' };
       yield { type: 'text-end', id: '1' };
-      yield { type: 'finish', finishReason: { unified: 'interrupted' as 'other', raw: 'interrupted' }, usage };
+      yield { type: 'finish', finishReason: { unified: 'interrupted', raw: 'interrupted' }, usage };
     }),
   );
   expect((await readEvents(response)).events.at(-1)).toMatchObject({ finishReason: 'other' });
@@ -83,7 +83,7 @@ test('when the client goes away the model is stopped, and what was said is kept'
   const call = request(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers() });
   call.on('error', () => undefined);
   call.end(body);
-  const [response] = (await once(call, 'response')) as [import('node:http').IncomingMessage];
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
   let seen = '';
   for await (const chunk of response) {
     seen += String(chunk);
@@ -97,9 +97,9 @@ test('when the client goes away the model is stopped, and what was said is kept'
 
 test('AI SDK 4 gets its data stream, with the thread in it', async () => {
   stand = await startAssistantStand();
-  const response = await fetch(`${stand.url}/internal/message`, {
+  const response = await fetch(`${stand.url}/internal/v1/message`, {
     method: 'POST',
-    headers: stand.headers({ 'x-bindery-protocol': 'v1' }),
+    headers: stand.headers(),
     body: JSON.stringify({ fp: 'x', messages: [{ id: '1', role: 'user', content: 'How do I rotate an API key?' }] }),
   });
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');

@@ -189,7 +189,7 @@ test('search and page', async () => {
       headers: stand.headers({}, caller),
       body: JSON.stringify(body),
     });
-    return { status: response.status, body: (await response.json()) as unknown };
+    return { status: response.status, body: await response.json() };
   };
   const found = await post('/internal/search', { query: 'rotate key', pageSize: 1 });
   expect(found.body).toMatchObject([
