@@ -1,0 +1,118 @@
+// Where the servers live that services and tests need. The fetchers and the code that starts servers share this file, so that what
+// one has put somewhere the other finds. Plain JavaScript without dependencies: it runs on Node 20 before anything is installed.
+
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** The versions that are fetched. nats-server has three because its sources publish at different times; each is good. */
+export const pinnedVersions = {
+  natsServerRelease: '2.15.0',
+  natsServerWheel: '2.15.1',
+  natsServerModule: '2.15.2',
+  versitygw: '1.8.0',
+  elasticsearch: '9.4.3',
+};
+
+/** nats-server from 2.12 on has what the streams are configured with; distributions still carry 2.9. */
+export const oldestNatsServer = [2, 12];
+
+/** The folder outside the repository in which everything fetched is kept. */
+export function cacheFolder() {
+  return process.env.BINDERY_CACHE || join(homedir(), '.cache', 'bindery');
+}
+
+/** The folder of one pinned version in the cache. */
+export function cachedFolder(name, version) {
+  return join(cacheFolder(), `${name}-${version}`);
+}
+
+/** @returns the path of the server's program, or undefined when it is neither on PATH nor in the cache. */
+export function findServer(name) {
+  return finders[name]();
+}
+
+/** Major and minor version that a nats-server names, or undefined when it does not run. */
+export function natsServerVersion(program) {
+  try {
+    const text = execFileSync(program, ['--version'], { encoding: 'utf8', timeout: 5_000, stdio: ['ignore', 'pipe', 'ignore'] });
+    const found = /v(\d+)\.(\d+)/.exec(text);
+    return found ? [Number(found[1]), Number(found[2])] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The newest full JDK (not a JRE: Elasticsearch needs jdk.attach) of at least this version, or undefined. */
+export function findJdk(oldest) {
+  const folders = [process.env.ES_JAVA_HOME, process.env.JAVA_HOME, ...childFolders('/usr/lib/jvm')].filter(Boolean);
+  const versions = folders.map((folder) => ({ folder, version: jdkVersion(folder) })).filter((jdk) => jdk.version >= oldest);
+  return versions.sort((a, b) => b.version - a.version)[0]?.folder;
+}
+
+/** All programs of these names on PATH, in its order. */
+export function onPath(...names) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return names.flatMap((name) => folders.map((folder) => join(folder, name)).filter(isProgram));
+}
+
+const finders = {
+  'nats-server': () => onPath('nats-server').find(isNewEnough) ?? cachedNatsServers().find(isProgram),
+  versitygw: () => [...onPath('versitygw'), join(cachedFolder('versitygw', pinnedVersions.versitygw), 'versitygw')].find(isProgram),
+  elasticsearch: () => {
+    const program = join(cachedFolder('elasticsearch', pinnedVersions.elasticsearch), 'bin', 'elasticsearch');
+    return isProgram(program) && findJdk(21) !== undefined ? program : undefined;
+  },
+  chromium: () =>
+    [
+      ...onPath('chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'),
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+      '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    ].find(isProgram),
+  'redis-server': () => onPath('redis-server')[0],
+  bsdtar: () => onPath('bsdtar')[0],
+  busybox: () => onPath('busybox')[0],
+  jq: () => onPath('jq')[0],
+  python3: () => onPath('python3')[0],
+};
+
+function cachedNatsServers() {
+  const { natsServerModule, natsServerWheel, natsServerRelease } = pinnedVersions;
+  return [natsServerModule, natsServerWheel, natsServerRelease].map((version) =>
+    join(cachedFolder('nats-server', version), 'nats-server'),
+  );
+}
+
+function isNewEnough(program) {
+  const version = natsServerVersion(program);
+  if (version === undefined) return false;
+  const [major, minor] = oldestNatsServer;
+  return version[0] > major || (version[0] === major && version[1] >= minor);
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function childFolders(folder) {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function jdkVersion(folder) {
+  try {
+    const version = /^JAVA_VERSION="(\d+)/m.exec(readFileSync(join(folder, 'release'), 'utf8'));
+    return version && isProgram(join(folder, 'bin', 'javac')) ? Number(version[1]) : 0;
+  } catch {
+    return 0;
+  }
+}

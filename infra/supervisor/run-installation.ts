@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { findServer } from '#infra/setup/server-paths.ts';
+import { provision } from '#shared/nats/provision.ts';
+import { rendererVersion } from '#shared/render/renderer-version.ts';
+import { natsConfig } from '#shared/subjects/nats-config.ts';
+import { lockFolder } from './folder-lock.ts';
+import { freePorts, isFree } from './free-ports.ts';
+import { openSecrets, type Secrets, writePrivateJson } from './installation.ts';
+import { keepRunning, type KeptProcess } from './keep-running.ts';
+import { runNatsServer } from './nats-server.ts';
+import { type InstallationPlan, serviceEnvironment } from './service-environment.ts';
+import { serviceNames, type ServiceName } from './service-names.ts';
+import { whenReady } from './when-ready.ts';
+
+/** The installation cannot start; the message names the setting or file that is in the way. */
+export class CannotStart extends Error {
+  override name = 'CannotStart';
+}
+
+export type InstallationOptions = {
+  dataFolder: string;
+  host: string;
+  port: number;
+  environment: Record<string, string | undefined>;
+  /** How many processes of a service run; 1 where nothing is said. */
+  copies?: Partial<Record<ServiceName, number>>;
+  /** One line about what happens. */
+  onNews: (news: string) => void;
+};
+
+export type Installation = {
+  baseUrl: string;
+  dataFolder: string;
+  secrets: Secrets;
+  natsUrl: string;
+  /** Process ids of a service that run now. */
+  pids(service: ServiceName | 'nats-server'): number[];
+  stop(): Promise<void>;
+};
+
+const stopGraceMs = 8_000;
+const readyDeadlineMs = 30_000;
+
+/** All services on this machine: a bus of its own, each service a process of its own. Resolves when every one is ready. */
+export async function runInstallation(options: InstallationOptions): Promise<Installation> {
+  const { onNews } = options;
+  const dataFolder = resolve(options.dataFolder);
+  const natsBinary = findServer('nats-server');
+  if (natsBinary === undefined) {
+    throw new CannotStart(
+      'There is no nats-server of version 2.12 or later. "npm start" obtains one; or install it and put it on the PATH.',
+    );
+  }
+  const secrets = await openSecrets(dataFolder);
+  const lock = await lockFolder(dataFolder);
+  const undo: (() => Promise<void>)[] = [lock.release];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    if (options.port !== 0 && !(await isFree(options.host, options.port))) {
+      throw new CannotStart(
+        `Port ${options.port} is taken by another program. Choose a free one with BINDERY_PORT, for example BINDERY_PORT=${options.port + 1} npm start.`,
+      );
+    }
+    const [natsPort = 0, freeGatewayPort = 0, ...servicePorts] = await freePorts(serviceNames.length + 2);
+    const gatewayPort = options.port === 0 ? freeGatewayPort : options.port;
+    const baseUrl = `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${gatewayPort}`;
+
+    const natsFolder = join(dataFolder, 'nats');
+    const nats = await runNatsServer({
+      binary: natsBinary,
+      folder: natsFolder,
+      port: natsPort,
+      configText: natsConfig({ port: natsPort, storeDir: join(natsFolder, 'store'), passwords: secrets.natsPasswords }),
+      onExit: onNews,
+    });
+    undo.push(() => nats.stop());
+    onNews(`nats-server is up (${nats.url})`);
+    await provision({
+      url: nats.url,
+      password: secrets.natsPasswords.provisioner ?? '',
+      rendererVersions: [await rendererVersion()],
+    });
+
+    const plan: InstallationPlan = {
+      dataFolder,
+      publicUrl: options.environment.BINDERY_PUBLIC_URL ?? baseUrl,
+      host: options.host,
+      gatewayPort,
+      natsUrl: nats.url,
+      ports: Object.fromEntries(
+        serviceNames.map((name, index) => [name, servicePorts[index] ?? 0]),
+      ) as InstallationPlan['ports'],
+      secrets,
+      rendererSlots: availableParallelism(),
+    };
+    await writePrivateJson(join(dataFolder, 'ports.json'), { nats: natsPort, ...plan.ports, gateway: gatewayPort });
+
+    const processes = serviceNames.flatMap((name) =>
+      Array.from({ length: options.copies?.[name] ?? 1 }, (_, copy) => startService(name, copy, plan, options)),
+    );
+    undo.push(async () => {
+      await Promise.all(processes.map(({ kept }) => kept.stop(stopGraceMs)));
+    });
+    await Promise.all(
+      serviceNames.map((name) =>
+        whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, readyDeadlineMs),
+      ),
+    );
+    return {
+      baseUrl,
+      dataFolder,
+      secrets,
+      natsUrl: nats.url,
+      pids: (service) =>
+        (service === 'nats-server'
+          ? [nats.pid()]
+          : processes.filter(({ name }) => name === service).map(({ kept }) => kept.pid())
+        ).flatMap((pid) => pid ?? []),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function startService(
+  name: ServiceName,
+  copy: number,
+  plan: InstallationPlan,
+  options: InstallationOptions,
+): { name: ServiceName; kept: KeptProcess } {
+  const env = serviceEnvironment(name, plan, options.environment);
+  // The first copy has the port that others know; further ones take any.
+  if (copy > 0) env[`BINDERY_${name.toUpperCase().replaceAll('-', '_')}_PORT`] = '0';
+  const main = join(import.meta.dirname, '../../services/cli/main.ts');
+  const kept = keepRunning(
+    {
+      name,
+      command: process.execPath,
+      args: [main, 'run', name],
+      options: { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+    },
+    options.onNews,
+  );
+  return { name, kept };
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { connect, domainOrLocal } from './connection.ts';
+import { createOutput } from './output.ts';
+import { publishProject } from './publish-project.ts';
+import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+
+type Options = ServerCommandOptions & { domain?: string; label?: string };
+
+export function publishCommand(program: Command): void {
+  withConnection(program.command('publish'))
+    .description('publish a docs project: a folder with docs.json and MDX files')
+    .argument('<folder>')
+    .option('--domain <domain>', 'slug or host name of the domain')
+    .option('--label <label>', 'name for this content version')
+    .action(async (folder: string, options: Options) => {
+      const output = createOutput(options.json);
+      const domain = domainOrLocal(options.domain, options);
+      const publication = await publishProject(connect(options, 'admin'), domain, folder, options.label);
+      const lines = publication.diagnostics.map(diagnosticLine);
+      output.result(
+        publication,
+        [
+          ...lines,
+          `Published ${publication.pages} pages to "${domain}" as ${publication.contentVersion}${options.label ? ` (${options.label})` : ''}.`,
+        ].join('\n'),
+      );
+    });
+}
+
+/** `file:line: severity code: sentence`, as compilers say it. */
+export function diagnosticLine(diagnostic: Diagnostic): string {
+  const place = [diagnostic.file, diagnostic.line, diagnostic.column].filter((part) => part !== undefined).join(':');
+  return `${place}: ${diagnostic.severity} ${diagnostic.code}: ${diagnostic.message}`;
+}

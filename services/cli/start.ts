@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { runInstallation } from '#infra/supervisor/run-installation.ts';
+import { writePrivateJson } from '#infra/supervisor/installation.ts';
+import { z } from 'zod';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { onOff, portNumber, setting } from '#shared/config/setting.ts';
+import { showDemo } from './demo.ts';
+import { localInstallationSchema, readLocalInstallation } from './connection.ts';
+import { createFirstOrganization } from './first-organization.ts';
+
+export const startSettings = {
+  host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
+  port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on'),
+  data: setting('BINDERY_DATA', z.string().default('.bindery'), 'folder for all that is kept'),
+  demo: setting('BINDERY_DEMO', onOff.default(true), '0: do not publish and export the demo'),
+};
+
+/** A second Ctrl-C within this time is the same one: the terminal sends it to npm, too, and npm passes it on. */
+const sameInterruptMs = 1_000;
+
+/** `bindery start`: everything on this machine, until Ctrl-C. */
+export async function startCommand(environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = loadConfig(startSettings, environment);
+  const say = (line = '') => process.stdout.write(`${line}\n`);
+  const startedAt = performance.now();
+  let interruptedAt: number | undefined;
+  const stopAsked = new Promise<void>((resolve) => {
+    const onSignal = () => {
+      if (interruptedAt !== undefined && performance.now() - interruptedAt > sameInterruptMs) process.exit(130);
+      interruptedAt ??= performance.now();
+      resolve();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+
+  say(`Starting Bindery: nine services and a nats-server, data in ${config.data}`);
+  const installation = await runInstallation({
+    dataFolder: config.data,
+    host: config.host,
+    port: config.port,
+    environment,
+    onNews: (news) => say(`· ${news}`),
+  });
+  try {
+    say(`· all services are ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    const localFile = join(installation.dataFolder, 'local.json');
+    const known = readLocalInstallation(installation.dataFolder);
+    const local = localInstallationSchema.parse({
+      ...(known ?? (await createFirstOrganization(installation.baseUrl, installation.secrets.operatorToken))),
+      baseUrl: installation.baseUrl,
+      operatorToken: installation.secrets.operatorToken,
+    });
+    await writePrivateJson(localFile, local);
+    if (config.demo) await Promise.race([showDemo(local, installation.dataFolder, say), stopAsked]);
+    if (interruptedAt === undefined) sayWelcome(local, say);
+    await stopAsked;
+    say('\nStopping: services first, the bus last.');
+  } finally {
+    await installation.stop();
+  }
+  say('Stopped. The data is kept; start again to go on.');
+  process.exit(0);
+}
+
+function sayWelcome(local: z.infer<typeof localInstallationSchema>, say: (line?: string) => void): void {
+  say();
+  say(`Bindery runs at ${local.baseUrl} (organization "${local.organization}", domain "${local.domain}").`);
+  say(`  admin key      ${local.adminKey}`);
+  say(`  assistant key  ${local.assistantKey}`);
+  say(`  operator token ${local.operatorToken}`);
+  say();
+  say('Try next, in another terminal:');
+  say(`  npm run -s bindery -- ask ${local.domain} "How do I publish my own documentation?"`);
+  say(`  npm run -s bindery -- publish <folder with docs.json> --domain ${local.domain}`);
+  say(`  npm run -s bindery -- export ${local.domain} --wait --out site.tar.gz`);
+  say();
+  say('Ctrl-C stops it.');
+}
