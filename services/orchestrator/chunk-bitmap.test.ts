@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { chunksOutside, countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
+
+test('a chunk that was put in is there, and only that one', () => {
+  const bitmap = withChunk('', 9, 20);
+  expect([8, 9, 10, 19].map((chunk) => hasChunk(bitmap, chunk))).toEqual([false, true, false, false]);
+});
+
+test('putting in twice changes nothing, taking out undoes it', () => {
+  const once = withChunk(withChunk('', 3, 20), 17, 20);
+  expect(withChunk(once, 17, 20)).toBe(once);
+  expect(withoutChunk(once, 17)).toBe(withChunk('', 3, 20));
+  expect(withoutChunk(once, 5)).toBe(once);
+});
+
+test('counts and complements agree', () => {
+  const some = [0, 7, 8, 63, 64].reduce((bitmap, chunk) => withChunk(bitmap, chunk, 70), '');
+  const other = withChunk('', 1, 70);
+  expect(countChunks(some)).toBe(5);
+  expect(chunksOutside(70, some, other)).toHaveLength(64);
+  expect(chunksOutside(3, '', '')).toEqual([0, 1, 2]);
+});

@@ -1,0 +1,39 @@
+/*
+ * Sets of chunk numbers as the job state carries them: one bit per chunk, least significant bit of each byte first, base64. 1,250 chunks
+ * are 212 characters.
+ */
+
+export function hasChunk(bitmap: string, chunk: number): boolean {
+  return isSet(Buffer.from(bitmap, 'base64'), chunk);
+}
+
+export function withChunk(bitmap: string, chunk: number, chunkCount: number): string {
+  const bytes = Buffer.alloc(Math.ceil(chunkCount / 8));
+  Buffer.from(bitmap, 'base64').copy(bytes);
+  bytes[chunk >> 3] = (bytes[chunk >> 3] ?? 0) | (1 << (chunk & 7));
+  return bytes.toString('base64');
+}
+
+export function withoutChunk(bitmap: string, chunk: number): string {
+  const bytes = Buffer.from(bitmap, 'base64');
+  if (isSet(bytes, chunk)) bytes[chunk >> 3] = (bytes[chunk >> 3] ?? 0) & ~(1 << (chunk & 7));
+  return bytes.toString('base64');
+}
+
+export function countChunks(bitmap: string): number {
+  let count = 0;
+  for (let byte of Buffer.from(bitmap, 'base64')) for (; byte > 0; byte &= byte - 1) count += 1;
+  return count;
+}
+
+/** Chunk numbers below `chunkCount` that are in none of the bitmaps, ascending. */
+export function chunksOutside(chunkCount: number, ...bitmaps: string[]): number[] {
+  const decoded = bitmaps.map((bitmap) => Buffer.from(bitmap, 'base64'));
+  const outside: number[] = [];
+  for (let chunk = 0; chunk < chunkCount; chunk += 1) {
+    if (!decoded.some((bytes) => isSet(bytes, chunk))) outside.push(chunk);
+  }
+  return outside;
+}
+
+const isSet = (bytes: Buffer, chunk: number): boolean => (((bytes[chunk >> 3] ?? 0) >> (chunk & 7)) & 1) === 1;
