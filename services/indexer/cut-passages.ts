@@ -1,22 +1,20 @@
-import type { PageSection } from './page-section.ts';
+/** The visible text under one heading; `anchor` and `heading` are empty before the first. */
+export type PageSection = { anchor: string; heading: string; text: string };
 
 /** Long enough for a paragraph with its code, short enough that five fill no prompt. */
 export const PASSAGE_CHARACTERS = 1_200;
 /** Less than this is not worth a passage of its own and stays with what is before it. */
 const SCRAP_CHARACTERS = 200;
 
-export type CutPassage = { anchor: string; heading: string; text: string };
-
 /**
  * Cuts sections into passages of about 1,200 characters: at empty lines where there are any, else at line ends, ends of sentences, words, and
- * at last anywhere. Sections are never mixed, so each passage has one anchor. A heading without text of its own is a passage too, as
- * long as nothing follows below it: somebody may look for its words.
+ * at last anywhere. Sections are never mixed, so each passage has one anchor. A heading without text of its own is a passage, too:
+ * somebody may look for its words.
  */
-export function cutPassages(sections: readonly PageSection[]): CutPassage[] {
-  return sections.flatMap(({ anchor, headings, text }) => {
-    const heading = headings.join(' › ');
+export function cutPassages(sections: readonly PageSection[]): PageSection[] {
+  return sections.flatMap(({ anchor, heading, text }) => {
     const pieces = cutText(text.trim());
-    if (pieces.length === 0) return heading === '' ? [] : [{ anchor, heading, text: headings.at(-1) ?? '' }];
+    if (pieces.length === 0) return heading === '' ? [] : [{ anchor, heading, text: heading }];
     return pieces.map((piece) => ({ anchor, heading, text: piece }));
   });
 }

@@ -7,8 +7,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { cutPassages } from '#services/indexer/cut-passages.ts';
-import { pageSections } from '#services/indexer/page-sections.ts';
-import { micromarkPageParser } from '#shared/docs-project/micromark-page-parser.ts';
+import { readPage } from '#services/indexer/read-page.ts';
+import { decodeSource } from '#shared/docs-project/decode-source.ts';
+import { parseFrontmatter } from '#shared/docs-project/parse-frontmatter.ts';
 import type { SearchPage } from '#shared/search/passage.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
@@ -70,7 +71,12 @@ async function measure(scope: SearchScope, questions: readonly KnownItem[]): Pro
     const milliseconds = performance.now() - started;
     const rank = found.findIndex(({ path }) => `/${path}` === item.target) + 1;
     if (process.env.SHOW_MISSES === item.kind && (rank === 0 || rank > 5)) {
-      console.log(`  missed "${item.query}" → ${item.target}; found ${found.slice(0, 3).map(({ path }) => path).join(', ')}`);
+      console.log(
+        `  missed "${item.query}" → ${item.target}; found ${found
+          .slice(0, 3)
+          .map(({ path }) => path)
+          .join(', ')}`,
+      );
     }
     const sum = sums.get(item.kind) ?? { count: 0, at1: 0, at5: 0, reciprocal: 0, milliseconds: 0 };
     sums.set(item.kind, {
@@ -99,17 +105,24 @@ function readPages(site: string): SearchPage[] {
     .filter((file) => /(docs|mint|navigation)\.json$/.test(file))
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
+  const snippets = Object.fromEntries(
+    readdirSync(join(site, 'snippets'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.mdx?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file) => [relative(site, file), readFileSync(file, 'utf8')]),
+  );
   return readdirSync(site, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.mdx?$/.test(entry.name) && !/^(LICENSE|README)/.test(entry.name))
     .map((entry) => relative(site, join(entry.parentPath, entry.name)))
     .filter((file) => navigation.includes(`"${file.replace(/\.mdx?$/, '')}"`))
     .sort()
     .map((file) => {
-      const { frontmatter, tree } = micromarkPageParser.parse(readFileSync(join(site, file)), file);
+      const source = readFileSync(join(site, file));
+      const { data: frontmatter } = parseFrontmatter(decodeSource(source, file).text, file);
       const path = file.replace(/\.mdx?$/, '').replace(/(?<=.)\/index$/, '');
       const title = typeof frontmatter.title === 'string' ? frontmatter.title : (path.split('/').at(-1) ?? path);
       const keywords = Array.isArray(frontmatter.keywords) ? frontmatter.keywords.map(String) : [];
-      const passages = cutPassages(pageSections(tree));
+      const passages = cutPassages(readPage({ file, source, dependencies: snippets, title, variables: {} }).sections);
       return {
         path,
         title,

@@ -1,0 +1,17 @@
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+import { searchSettings } from '#shared/search/search-settings.ts';
+
+export const indexerSettings = {
+  ...busSettings('indexer'),
+  ...internalServerSettings('indexer'),
+  ...objectStoreSettings,
+  ...searchSettings,
+  indexerSlots: setting(
+    'BINDERY_INDEXER_SLOTS',
+    wholeNumber(1, 64).default(1),
+    'pages that the indexer reads at the same time, each in a child process of its own',
+  ),
+};
+
+export type IndexerConfig = ConfigOf<typeof indexerSettings>;

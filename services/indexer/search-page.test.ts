@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { NavigationNode, PageEntry } from '#shared/docs-project/site-model.ts';
+import { defaultDivisions, searchPage } from './search-page.ts';
+
+const entry = (changes: Partial<PageEntry>): PageEntry => ({
+  path: 'guides/x',
+  file: 'guides/x.mdx',
+  sha256: '0'.repeat(64),
+  sizeBytes: 1,
+  title: 'X',
+  deprecated: false,
+  inNavigation: true,
+  hidden: false,
+  noindex: false,
+  searchable: true,
+  groups: [],
+  keywords: [],
+  frontmatter: {},
+  dependencies: [],
+  linkTargets: [],
+  ...changes,
+});
+
+const division = (
+  kind: 'version' | 'language',
+  title: string,
+  isDefault = false,
+  children: NavigationNode[] = [],
+): NavigationNode => ({
+  kind: 'division',
+  division: kind,
+  title,
+  isDefault,
+  hidden: false,
+  children,
+});
+
+const none = { languages: new Set<string>(), versions: new Set<string>() };
+
+test('the description begins the first passage, or is one', () => {
+  const page = entry({ description: 'What X is.' });
+  expect(searchPage(page, [{ anchor: '', heading: '', text: 'Text' }], none).passages).toEqual([
+    { anchor: '', heading: '', text: 'What X is.\n\nText' },
+  ]);
+  expect(searchPage(page, [{ anchor: 'a', heading: 'A', text: 'Text' }], none).passages).toEqual([
+    { anchor: '', heading: '', text: 'What X is.' },
+    { anchor: 'a', heading: 'A', text: 'Text' },
+  ]);
+});
+
+test('a page without text is found by its title', () => {
+  expect(searchPage(entry({}), [], none).passages).toEqual([{ anchor: '', heading: '', text: 'X' }]);
+});
+
+test('what readers get who choose nothing comes first', () => {
+  const defaults = defaultDivisions([
+    division('language', 'en', false, [division('version', 'v1'), division('version', 'v2', true)]),
+    division('language', 'fr', false, [division('version', 'v2')]),
+  ]);
+  expect(defaults).toEqual({ languages: new Set(['en']), versions: new Set(['v2']) });
+  const boost = (changes: Partial<PageEntry>) => searchPage(entry(changes), [], defaults).boost;
+  expect(boost({ language: 'en', version: 'v2' })).toBe(1);
+  expect(boost({ language: 'fr', version: 'v1' })).toBeCloseTo(0.36);
+  expect(boost({})).toBe(1);
+  expect(boost({ frontmatter: { boost: 99 } })).toBe(3);
+});

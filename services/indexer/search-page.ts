@@ -1,0 +1,63 @@
+import type { NavigationNode, PageEntry } from '#shared/docs-project/site-model.ts';
+import type { SearchPage } from '#shared/search/passage.ts';
+import type { PageSection } from './cut-passages.ts';
+
+/** Languages and versions that a reader gets who chooses none. */
+export type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<string> };
+
+/** Passages of languages and versions that nobody asked for come behind equal ones of those shown first. */
+const NOT_DEFAULT = 0.6;
+
+/** A page as the search index takes it. Its description is its first passage's beginning: it says in a sentence what the page is about. */
+export function searchPage(page: PageEntry, passages: readonly PageSection[], defaults: DefaultDivisions): SearchPage {
+  const { path, title, keywords, groups, language, version, tag, frontmatter } = page;
+  const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(
+    (value) => typeof value === 'string',
+  );
+  return {
+    path,
+    title,
+    keywords: [...keywords, ...operation],
+    language,
+    version,
+    tag,
+    groups,
+    boost: boostOf(frontmatter.boost) * shareOf(language, defaults.languages) * shareOf(version, defaults.versions),
+    passages: withDescription(page, passages),
+  };
+}
+
+/** Of each choice between languages or versions in the navigation the default one, or the first. */
+export function defaultDivisions(navigation: readonly NavigationNode[]): DefaultDivisions {
+  const languages = new Set<string>();
+  const versions = new Set<string>();
+  const visit = (nodes: readonly NavigationNode[]): void => {
+    for (const [kind, names] of [
+      ['language', languages],
+      ['version', versions],
+    ] as const) {
+      const choices = nodes.filter((node) => node.kind === 'division' && node.division === kind);
+      const chosen = choices.find((node) => node.kind === 'division' && node.isDefault) ?? choices[0];
+      if (chosen?.kind === 'division') names.add(chosen.title);
+    }
+    for (const node of nodes) if (node.kind === 'group' || node.kind === 'division') visit(node.children);
+  };
+  visit(navigation);
+  return { languages, versions };
+}
+
+function withDescription({ title, description }: PageEntry, passages: readonly PageSection[]): PageSection[] {
+  const [first, ...others] = passages;
+  const lead = description?.trim() ?? '';
+  if (first?.anchor === '' && first.heading === '') {
+    return [{ ...first, text: [lead, first.text].filter((text) => text !== '').join('\n\n') }, ...others];
+  }
+  if (lead !== '') return [{ anchor: '', heading: '', text: lead }, ...passages];
+  return passages.length > 0 ? [...passages] : [{ anchor: '', heading: '', text: title }];
+}
+
+const shareOf = (value: string | undefined, defaults: ReadonlySet<string>): number =>
+  value === undefined || defaults.size === 0 || defaults.has(value) ? 1 : NOT_DEFAULT;
+
+const boostOf = (value: unknown): number =>
+  typeof value === 'number' && value > 0 ? Math.min(3, Math.max(0.1, value)) : 1;
