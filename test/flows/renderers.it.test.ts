@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { largestProject } from '../support/largest-project.ts';
+import { startInstallation } from '../support/start-installation.ts';
+
+describeWithServers(['nats-server'], 'the same content exported by pools of different size', () => {
+  test('one renderer and three make the same bytes', async () => {
+    const digests: string[] = [];
+    for (const renderers of [1, 3]) {
+      const stand = await startInstallation({ copies: { 'page-renderer': renderers } });
+      try {
+        await stand.publish(largestProject.folder);
+        const { link } = await stand.exportSite();
+        digests.push(link.sha256);
+      } finally {
+        await stand.stop();
+      }
+    }
+    expect(digests[0]).toBe(digests[1]);
+  }, 120_000);
+});

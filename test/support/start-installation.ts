@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Installation, type InstallationOptions, runInstallation } from '#infra/supervisor/run-installation.ts';
+import type { ExportJob } from '#shared/contracts/http/export-job.ts';
+import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
+import {
+  type BundleLink,
+  type ExportRequest,
+  signBundleLink,
+  startExport,
+  waitForExport,
+} from '#services/cli/export-site.ts';
+import { createFirstOrganization } from '#services/cli/first-organization.ts';
+import { type Publication, publishProject } from '#services/cli/publish-project.ts';
+
+export type TestInstallation = {
+  installation: Installation;
+  folder: string;
+  domain: string;
+  organization: string;
+  admin: ApiClient;
+  adminKey: string;
+  assistantKey: string;
+  /** What the supervisor said, newest last. */
+  news: string[];
+  publish(project: string, label?: string): Promise<Publication>;
+  /** Exports and waits; the job and a link to its bundle. */
+  exportSite(request?: Partial<ExportRequest>): Promise<{ job: ExportJob; link: BundleLink }>;
+  stop(): Promise<void>;
+};
+
+/**
+ * All services as processes on a fresh temporary folder, with one enterprise organization. `environment` reaches every service:
+ * `CRASH_AT` and `CRASH_ONCE_FILE` make one of them die.
+ */
+export async function startInstallation(
+  options: Pick<InstallationOptions, 'copies'> & { environment?: Record<string, string>; folder?: string } = {},
+): Promise<TestInstallation> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'bindery-installation-')));
+  const news: string[] = [];
+  const installation = await runInstallation({
+    dataFolder: folder,
+    host: '127.0.0.1',
+    port: 0,
+    environment: { ...process.env, BINDERY_LOG_LEVEL: 'error', ...options.environment },
+    ...(options.copies ? { copies: options.copies } : {}),
+    onNews: (line) => void news.push(line),
+  });
+  const stop = async () => {
+    await installation.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const first = await createFirstOrganization(installation.baseUrl, installation.secrets.operatorToken);
+    const admin = apiClient(installation.baseUrl, first.adminKey);
+    return {
+      installation,
+      folder,
+      news,
+      admin,
+      ...first,
+      publish: (project, label) => publishProject(admin, first.domain, project, label),
+      async exportSite(request = {}) {
+        const started = await startExport(admin, { domain: first.domain, ...request });
+        const job = await waitForExport(admin, started.jobId, () => {});
+        return { job, link: await signBundleLink(admin, job.jobId) };
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
