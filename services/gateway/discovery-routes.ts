@@ -27,18 +27,19 @@ const passedHeaders = [
   'x-vercel-ai-data-stream',
 ];
 
-/** Public path → path of the assistant. */
-const paths = {
-  '/discovery/v2/assistant/:domain/message': '/internal/message',
-  '/discovery/v1/assistant/:domain/message': '/internal/v1/message',
-  '/discovery/v1/search/:domain': '/internal/search',
-  '/discovery/v1/page/:domain': '/internal/page',
-  '/discovery/v1/feedback/:domain': '/internal/feedback',
+/** Public path → what the assistant is asked. */
+const paths: Readonly<Record<string, AssistantTarget>> = {
+  '/discovery/v2/assistant/:domain/message': { path: '/internal/message', protocol: 'v2' },
+  '/discovery/v1/assistant/:domain/message': { path: '/internal/message', protocol: 'v1' },
+  '/discovery/v1/search/:domain': { path: '/internal/search' },
+  '/discovery/v1/page/:domain': { path: '/internal/page' },
 };
+
+type AssistantTarget = { path: string; protocol?: 'v1' | 'v2' };
 
 type DiscoveryRequest = { Params: { domain: string }; Body: Buffer | undefined };
 
-/** The assistant, search, pages and feedback: what a documentation site's own pages call. */
+/** The assistant, search and pages: what a documentation site's own pages call. */
 export async function discoveryRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
   app.addHook('onRequest', allowAnyOrigin);
   app.removeAllContentTypeParsers();
@@ -67,7 +68,7 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
   async function passThrough(
     request: FastifyRequest<DiscoveryRequest>,
     reply: FastifyReply,
-    target: string,
+    target: AssistantTarget,
   ): Promise<FastifyReply> {
     const { organization, organizationPlan, domains } = admissionOf(request);
     const { assistantPerHour, assistantPerAddressPerDay } = context.config;
@@ -88,9 +89,9 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
       baseUrl: context.config.assistantUrl,
       serviceToken: context.config.serviceToken,
       method: 'POST',
-      path: target,
+      path: target.path,
       caller: callerOf(request, domain),
-      headers: assistantHeaders(request, parseJson(body)),
+      headers: assistantHeaders(request, parseJson(body), target),
       body,
       signal: clientGone(reply),
       answerWithinMs,
@@ -105,7 +106,7 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
   }
 }
 
-function assistantHeaders(request: FastifyRequest, body: unknown): Record<string, string> {
+function assistantHeaders(request: FastifyRequest, body: unknown, target: AssistantTarget): Record<string, string> {
   const passed = ['x-thread-key', 'x-user-token'].flatMap((name) => {
     const value = request.headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
@@ -114,6 +115,7 @@ function assistantHeaders(request: FastifyRequest, body: unknown): Record<string
     ...Object.fromEntries(passed),
     'content-type': 'application/json',
     'x-bindery-client': clientKind(body, request.headers),
+    ...(target.protocol === undefined ? {} : { 'x-bindery-protocol': target.protocol }),
   };
 }
 

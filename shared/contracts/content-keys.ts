@@ -2,9 +2,3 @@
 export const blobKey = (organization: string, sha256: string): string => `blobs/${organization}/${sha256}`;
 export const siteModelKey = (organization: string, domain: string, contentVersion: string): string =>
   `contents/${organization}/${domain}/${contentVersion}/site-model.json`;
-export const pageMarkdownKey = (
-  organization: string,
-  domain: string,
-  contentVersion: string,
-  pagePath: string,
-): string => `contents/${organization}/${domain}/${contentVersion}/markdown/${pagePath}.md`;

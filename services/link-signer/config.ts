@@ -1,0 +1,21 @@
+import {
+  busSettings,
+  internalServerSettings,
+  objectStoreSettings,
+  serviceTokenSettings,
+} from '#shared/config/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+
+export const linkSignerSettings = {
+  ...busSettings('link-signer'),
+  ...internalServerSettings('link-signer'),
+  ...serviceTokenSettings,
+  ...objectStoreSettings,
+  linkLifetimeSeconds: setting(
+    'BINDERY_LINK_LIFETIME_SECONDS',
+    wholeNumber(60, 604_800).default(3_600),
+    'how long a bundle link works, in seconds (at most 7 days, and never longer than the signing credentials live)',
+  ),
+};
+
+export type LinkSignerConfig = ConfigOf<typeof linkSignerSettings>;

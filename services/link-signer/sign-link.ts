@@ -1,0 +1,61 @@
+import type { Bus } from '#shared/bus/bus.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { BundleLink } from '#shared/contracts/http/bundle-link.ts';
+import { ApiError } from '#shared/errors/api-error.ts';
+import { randomBase62 } from '#shared/identifiers/base62.ts';
+import type { Caller } from '#shared/internal-http/caller.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+
+export type LinkSignerParts = {
+  bus: Pick<Bus, 'exports' | 'access'>;
+  objectStore: Pick<ObjectStore, 'head' | 'presign'>;
+  clock: Clock;
+  linkLifetimeSeconds: number;
+};
+
+const storeWithinMs = 5_000;
+
+/**
+ * A link to the bundle of a completed job. It decides on the job's own log, and records who was given the link before anyone has it.
+ * Throws `not_found` (also for another organization's job, and when the bundle is gone) and `not_completed`.
+ */
+export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: string): Promise<BundleLink> {
+  const { organization } = caller;
+  const last = await parts.bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
+  if (last === undefined) throw new ApiError('not_found', `There is no export job "${jobId}" in this organization.`);
+  const { bundle, phase, domain, error } = last.commit.data.state;
+  if (phase === 'failed' || phase === 'cancelled') {
+    throw new ApiError('not_completed', `The job ${jobId} failed and has no bundle: ${error ?? 'see its status'}`);
+  }
+  if (phase !== 'completed' || bundle === undefined) {
+    throw new ApiError(
+      'not_completed',
+      `The job ${jobId} is not completed. Poll its status until it says "completed", then ask again.`,
+    );
+  }
+  const head = await parts.objectStore.head(bundle.key, { signal: AbortSignal.timeout(storeWithinMs) });
+  if (head === undefined) {
+    throw new ApiError('not_found', `The bundle of ${jobId} has been removed. Replay the job to make it again.`);
+  }
+  const link = await parts.objectStore.presign(bundle.key, {
+    lifetimeSeconds: parts.linkLifetimeSeconds,
+    fileName: `${domain}.tar.gz`,
+    contentType: 'application/gzip',
+  });
+  const expiresAt = link.expiresAt.toISOString();
+  await parts.bus.access.record({
+    type: 'LinkSigned',
+    version: 1,
+    id: `al_${randomBase62(22)}`,
+    time: parts.clock.now().toISOString(),
+    organization,
+    jobId,
+    actor: caller.actor,
+    address: caller.address,
+    requestId: caller.requestId,
+    bundleSha256: bundle.sha256,
+    expiresAt,
+  });
+  return { jobId, bundleUrl: link.url, expiresAt, sizeBytes: bundle.sizeBytes, sha256: bundle.sha256 };
+}

@@ -1,0 +1,23 @@
+import {
+  busSettings,
+  dataFolderSettings,
+  internalServerSettings,
+  objectStoreSettings,
+  serviceTokenSettings,
+} from '#shared/config/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+
+export const publisherSettings = {
+  ...busSettings('publisher'),
+  ...internalServerSettings('publisher'),
+  ...serviceTokenSettings,
+  ...dataFolderSettings,
+  ...objectStoreSettings,
+  slots: setting(
+    'BINDERY_PUBLISHER_SLOTS',
+    wholeNumber(1, 64).default(1),
+    'docs projects that are read at the same time; each takes a process of up to 512 MB',
+  ),
+};
+
+export type PublisherConfig = ConfigOf<typeof publisherSettings>;

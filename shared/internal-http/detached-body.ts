@@ -1,0 +1,29 @@
+import { finished, type Readable, Transform } from 'node:stream';
+
+/**
+ * A request's body as a stream of its own: whoever reads it may stop in the middle without ending the connection that the answer has to go
+ * back on. What still comes then is read and dropped, as HTTP/1.1 wants it. `check` sees every chunk and throws to stop. When the client
+ * goes away, the stream fails.
+ */
+export function detachedBody(body: Readable, check: (chunk: Buffer) => void = () => {}): Readable {
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      try {
+        check(chunk);
+        done(null, chunk);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
+  // Whoever reads it hears of errors, too; without a reader there is nobody to tell.
+  stream.on('error', () => {});
+  stream.once('close', () => {
+    body.unpipe(stream);
+    body.resume();
+  });
+  finished(body, { writable: false }, (error) => {
+    if (error) stream.destroy(error);
+  });
+  return body.pipe(stream);
+}
