@@ -35,12 +35,20 @@ export function prepareSource(body: string, file: string, variables: Record<stri
       });
     }
     if (fenced[index] || !replaced.includes('{#')) continue;
-    const heading = /^([\s>]*#{1,6}[ \t].*?)[ \t]*\\?\{#([^\s{}"'<>`]{1,200})\}[ \t#]*$/.exec(replaced);
+    const heading = withoutId(replaced);
     if (!heading) continue;
-    lines[index] = heading[1] ?? '';
-    headingIds.set(index + 1, heading[2] ?? '');
+    lines[index] = heading.line;
+    headingIds.set(index + 1, heading.id);
   }
   return { lines, fenced, headingIds, diagnostics };
+}
+
+/** `## Title {#id}` in its two parts. One search from the end, so that no line takes long. */
+function withoutId(line: string): { line: string; id: string } | undefined {
+  const at = line.lastIndexOf('{#');
+  const id = /^\{#([^\s{}"'<>`]{1,200})\}[ \t#]*$/.exec(line.slice(at))?.[1];
+  if (id === undefined || !/^[\s>]*#{1,6}[ \t]/.test(line)) return undefined;
+  return { line: line.slice(0, line[at - 1] === '\\' ? at - 1 : at).trimEnd(), id };
 }
 
 /** `<!-- … -->` outside of code becomes spaces; an unclosed one stays. */

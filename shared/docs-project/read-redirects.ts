@@ -9,6 +9,7 @@ export type Redirect = { source: string; destination: string; permanent: boolean
 
 const MAX_REDIRECTS = 20_000;
 const MAX_HOPS = 20;
+const MAX_PATTERNS = 500;
 
 /**
  * `redirects` of docs.json. Left out and reported: what is no path, leads to an address that is not http(s), goes in circles, or hides a page
@@ -57,16 +58,16 @@ function isTarget(destination: string): boolean {
 
 /** Sources from which one comes back to where one was. */
 function circles(bySource: ReadonlyMap<string, Redirect>): Set<string> {
-  const wildcards = [...bySource.values()].filter(({ source }) => isPattern(source));
+  const patterns = [...bySource.values()].filter(({ source }) => isPattern(source)).slice(0, MAX_PATTERNS);
   const circular = new Set<string>();
   const next = (path: string): Redirect | undefined =>
-    bySource.get(path) ?? wildcards.slice(0, 500).find(({ source }) => matches(source, path));
+    bySource.get(path) ?? patterns.find(({ source }) => matches(source, path));
   for (const start of bySource.values()) {
     const seen = new Set([start.source]);
     let at: Redirect | undefined = start;
     for (let hops = 0; at && hops < MAX_HOPS; hops += 1) {
       const path: string = at.destination.split(/[?#]/, 1)[0] ?? '';
-      // A pattern whose own captured part leads on below itself (`/a/:x*` to `/b/:x*`) is followed by its fixed part alone.
+      // A destination with a captured part (`/b/:x*`) is looked up as it is written, so its fixed part decides.
       at = isExternalHref(path) ? undefined : next(path);
       if (at && seen.has(at.source)) {
         circular.add(start.source);
