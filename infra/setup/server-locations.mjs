@@ -36,7 +36,11 @@ export function findServer(name) {
 /** Major and minor version that a nats-server names, or undefined when it does not run. */
 export function natsServerVersion(program) {
   try {
-    const text = execFileSync(program, ['--version'], { encoding: 'utf8', timeout: 5_000, stdio: ['ignore', 'pipe', 'ignore'] });
+    const text = execFileSync(program, ['--version'], {
+      encoding: 'utf8',
+      timeout: 5_000,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const found = /v(\d+)\.(\d+)/.exec(text);
     return found ? [Number(found[1]), Number(found[2])] : undefined;
   } catch {
@@ -47,7 +51,9 @@ export function natsServerVersion(program) {
 /** The newest full JDK (not a JRE: Elasticsearch needs jdk.attach) of at least this version, or undefined. */
 export function findJdk(oldest) {
   const folders = [process.env.ES_JAVA_HOME, process.env.JAVA_HOME, ...childFolders('/usr/lib/jvm')].filter(Boolean);
-  const versions = folders.map((folder) => ({ folder, version: jdkVersion(folder) })).filter((jdk) => jdk.version >= oldest);
+  const versions = folders
+    .map((folder) => ({ folder, version: jdkVersion(folder) }))
+    .filter((jdk) => jdk.version >= oldest);
   return versions.sort((a, b) => b.version - a.version)[0]?.folder;
 }
 
@@ -59,7 +65,8 @@ export function onPath(...names) {
 
 const finders = {
   'nats-server': () => onPath('nats-server').find(isNewEnough) ?? cachedNatsServers().find(isProgram),
-  versitygw: () => [...onPath('versitygw'), join(cachedFolder('versitygw', pinnedVersions.versitygw), 'versitygw')].find(isProgram),
+  versitygw: () =>
+    [...onPath('versitygw'), join(cachedFolder('versitygw', pinnedVersions.versitygw), 'versitygw')].find(isProgram),
   elasticsearch: () => {
     const program = join(cachedFolder('elasticsearch', pinnedVersions.elasticsearch), 'bin', 'elasticsearch');
     return isProgram(program) && findJdk(21) !== undefined ? program : undefined;

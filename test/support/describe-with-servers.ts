@@ -1,0 +1,26 @@
+import { describe, test } from 'vitest';
+import { ServerMissing } from '#infra/setup/server-missing.ts';
+import { findServer, type ServerName } from '#infra/setup/server-paths.ts';
+
+/**
+ * `describe` for suites that need real servers or programs. Where one is missing the suite is skipped under a name that says what is
+ * missing and how to get it; with `BINDERY_REQUIRE_SERVERS=1` (continuous integration) it fails instead.
+ */
+export function describeWithServers(servers: readonly ServerName[], title: string, suite: () => void): void {
+  const missing = servers.filter((server) => findServer(server) === undefined);
+  if (missing.length === 0) {
+    describe(title, suite);
+    return;
+  }
+  const reason = missing.map((server) => new ServerMissing(server).message).join('; ');
+  if (process.env.BINDERY_REQUIRE_SERVERS === '1') {
+    describe(title, () => {
+      test('has its servers', () => {
+        throw new Error(reason);
+      });
+    });
+    return;
+  }
+  process.stderr.write(`skipped: ${title} (${reason})\n`);
+  describe.skip(`${title} (skipped: ${reason})`, suite);
+}

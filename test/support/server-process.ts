@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { onPath } from '#infra/setup/server-locations.mjs';
+
+export type ServerCommand = {
+  program: string;
+  args: readonly string[];
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** User and group to run as; only root may set it. */
+  userId?: number;
+};
+
+export type ServerProcess = {
+  readonly pid: number;
+  /** The match of `ready` in the server's output. */
+  readonly greeting: RegExpExecArray;
+  /** Sends a signal and, if it ends the process, waits until it is gone. Default SIGKILL. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+};
+
+const readyDeadlineMs = 60_000;
+const stopDeadlineMs = 10_000;
+const keptOutputCharacters = 8_000;
+
+/**
+ * Starts a server and resolves when its output matches `ready`. The server dies with this process, however that ends.
+ * @throws when it exits or stays silent for a minute; the message ends with what it printed.
+ */
+export async function startServerProcess(command: ServerCommand, ready: RegExp): Promise<ServerProcess> {
+  const child = spawnBound(command);
+  const killNow = (): void => void child.kill('SIGKILL');
+  process.once('exit', killNow);
+  child.once('exit', () => process.off('exit', killNow));
+  const greeting = await greetingOf(child, command, ready);
+  return {
+    pid: child.pid ?? 0,
+    greeting,
+    kill: (signal = 'SIGKILL') => end(child, signal),
+  };
+}
+
+/** `exit` handlers do not run when this process is killed: on Linux the kernel then ends the server too. */
+function spawnBound({ program, args, env, cwd, userId }: ServerCommand): ChildProcess {
+  const bind = process.platform === 'linux' ? onPath('setpriv')[0] : undefined;
+  const asUser = userId === undefined ? {} : { uid: userId, gid: userId };
+  const options = { ...(env && { env }), ...(cwd && { cwd }), ...asUser, stdio: ['ignore', 'pipe', 'pipe'] as const };
+  return bind === undefined
+    ? spawn(program, args, { ...options, stdio: [...options.stdio] })
+    : spawn(bind, ['--pdeathsig', 'KILL', '--', program, ...args], { ...options, stdio: [...options.stdio] });
+}
+
+function greetingOf(child: ChildProcess, command: ServerCommand, ready: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    let settled = false;
+    const fail = (what: string): void => {
+      child.kill('SIGKILL');
+      clearTimeout(deadline);
+      reject(new Error(`${command.program} ${what}; it said:\n${output.slice(-keptOutputCharacters)}`));
+    };
+    const deadline = setTimeout(() => fail(`was not ready within ${readyDeadlineMs / 1000} s`), readyDeadlineMs);
+    const read = (text: string): void => {
+      if (settled) return;
+      output += text;
+      const match = ready.exec(output);
+      if (match === null) return;
+      settled = true;
+      output = '';
+      clearTimeout(deadline);
+      resolve(match);
+    };
+    child.stdout?.setEncoding('utf8').on('data', read);
+    child.stderr?.setEncoding('utf8').on('data', read);
+    child.once('error', (error) => fail(`could not be started (${error.message})`));
+    child.once('exit', (code, signal) => fail(`ended with ${signal ?? `code ${code}`} before it was ready`));
+  });
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (signal === 'SIGSTOP' || signal === 'SIGCONT') {
+    child.kill(signal);
+    return;
+  }
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  // A paused process takes no signal but these two.
+  child.kill('SIGCONT');
+  const late = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
+  await gone;
+  clearTimeout(late);
+}
