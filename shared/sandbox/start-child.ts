@@ -74,7 +74,7 @@ function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
     `${root}shared/`,
     `${root}node_modules/`,
     `${dirname(fileURLToPath(entry))}/`,
-  ].flatMap((path) => (existsSync(path) ? [path, realpathSync(path)] : []));
+  ].flatMap((path) => (existsSync(path) ? [path, realPath(path)] : []));
   return [
     '--permission',
     '--allow-addons',
@@ -84,6 +84,9 @@ function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
     fileURLToPath(entry),
   ];
 }
+
+/** Folders may be links to elsewhere; they keep the slash that makes them folders. */
+const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
 
 function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
   const MAX_KEPT = 4000;
