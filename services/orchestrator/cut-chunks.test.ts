@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { cutChunks, pageChunkLimits } from './cut-chunks.ts';
+
+/** mulberry32: the same numbers in every run. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+const page = (path: string, sizeBytes: number) => ({ path, sizeBytes });
+
+function site(count: number, seed: number, maxBytes: number) {
+  const next = random(seed);
+  return Array.from({ length: count }, (_, at) =>
+    page(`section-${Math.floor(at / 12)}/page-${Math.floor(next() * 1e9)}`, 500 + Math.floor(next() * maxBytes)),
+  );
+}
+
+const paths = (chunk: { path: string }[]) => chunk.map(({ path }) => path).join('\n');
+
+test.each([0, 1, 15, 64, 65, 1000])('%i pages: each once, in order of their paths, within the limits', (count) => {
+  const pages = site(count, count, 9000);
+  const chunks = cutChunks(pages, pageChunkLimits);
+  expect(chunks.flat().map(({ path }) => path)).toEqual(pages.map(({ path }) => path).sort());
+  for (const [at, chunk] of chunks.entries()) {
+    expect(chunk.length).toBeLessThanOrEqual(64);
+    if (at < chunks.length - 1) expect(chunk.length).toBeGreaterThanOrEqual(8);
+    expect(chunk.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBeLessThanOrEqual(256_000);
+  }
+});
+
+test('small pages make chunks of 16 to 64', () => {
+  const sizes = cutChunks(site(2000, 5, 1000), pageChunkLimits).map((chunk) => chunk.length);
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(16);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(64);
+});
+
+test('an item that is too large is alone', () => {
+  const chunks = cutChunks([page('a', 10), page('b', 300_000), page('c', 10)], pageChunkLimits);
+  expect(chunks.map(paths)).toEqual(['a', 'b', 'c']);
+});
+
+test('the order in which pages are given does not matter', () => {
+  const pages = site(300, 3, 5000);
+  expect(cutChunks([...pages].reverse(), pageChunkLimits)).toEqual(cutChunks(pages, pageChunkLimits));
+});
+
+test('an inserted page changes its own chunk and hardly ever another', () => {
+  const pages = site(1000, 7, 6000);
+  const before = new Set(cutChunks(pages, pageChunkLimits).map(paths));
+  const next = random(11);
+  const changed = Array.from({ length: 200 }, () => {
+    const inserted = page(`section-${Math.floor(next() * 83)}/new-${Math.floor(next() * 1e9)}`, 3000);
+    return cutChunks([...pages, inserted], pageChunkLimits).filter((chunk) => !before.has(paths(chunk))).length;
+  });
+  const onlyItsOwn = changed.filter((count) => count === 1).length;
+  expect(onlyItsOwn / changed.length).toBeGreaterThan(0.7);
+  expect(changed.reduce((sum, count) => sum + count, 0) / changed.length).toBeLessThan(1.6);
+  expect(Math.max(...changed)).toBeLessThan(8);
+});

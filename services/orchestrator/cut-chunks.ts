@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+
+export type ChunkLimits = { minItems: number; maxItems: number; maxBytes: number };
+
+/** Pages of a chunk: 50 to 200 ms of work. */
+export const pageChunkLimits: ChunkLimits = { minItems: 16, maxItems: 64, maxBytes: 256_000 };
+/** Files of a segment that only copies. */
+export const assetChunkLimits: ChunkLimits = { minItems: 64, maxItems: 256, maxBytes: 8_000_000 };
+
+/**
+ * Cuts items, sorted by path, into runs. Of all places where a run may end, it ends at the item whose path has the smallest hash: an item
+ * that comes or goes moves only the ends beside it, never all that follow (fixed sizes would). Where items are so large that few fit, the
+ * least number is a quarter of those that fit; an item larger than `maxBytes` is a run of its own. Pure.
+ */
+export function cutChunks<T extends { path: string; sizeBytes: number }>(
+  items: readonly T[],
+  limits: ChunkLimits,
+): T[][] {
+  const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  const hashes = sorted.map(({ path }) => hash('sha256', path, 'buffer').readUInt32BE(0));
+  const chunks: T[][] = [];
+  for (let start = 0; start < sorted.length; ) {
+    const length = runLength(sorted, hashes, start, limits);
+    chunks.push(sorted.slice(start, start + length));
+    start += length;
+  }
+  return chunks;
+}
+
+function runLength(
+  items: readonly { sizeBytes: number }[],
+  hashes: readonly number[],
+  start: number,
+  { minItems, maxItems, maxBytes }: ChunkLimits,
+): number {
+  const left = items.length - start;
+  let fitting = 0;
+  let bytes = 0;
+  while (fitting < Math.min(left, maxItems)) {
+    bytes += items[start + fitting]?.sizeBytes ?? 0;
+    if (bytes > maxBytes && fitting > 0) break;
+    fitting += 1;
+  }
+  if (fitting === left) return left;
+  let best = Math.min(minItems, Math.ceil(fitting / 4));
+  for (let length = best + 1; length <= fitting; length += 1) {
+    if ((hashes[start + length - 1] ?? 0) < (hashes[start + best - 1] ?? 0)) best = length;
+  }
+  return best;
+}

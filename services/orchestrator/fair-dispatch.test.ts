@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { nextOrganization, type Round, windowSize } from './fair-dispatch.ts';
+
+/** Who is served while `waiting` says who has how much to hand out. */
+function serve(rounds: number, waiting: (turn: number) => Map<string, number>): string[] {
+  let round: Round = [];
+  const served: string[] = [];
+  for (let turn = 0; turn < rounds; turn += 1) {
+    const next = nextOrganization(round, waiting(turn));
+    if (next === undefined) continue;
+    round = next.round;
+    served.push(next.organization);
+  }
+  return served;
+}
+
+const count = (served: string[], organization: string) => served.filter((name) => name === organization).length;
+
+test('nobody waiting: nobody is served', () => {
+  expect(nextOrganization([{ organization: 'a', left: 1 }], new Map())).toBeUndefined();
+});
+
+test('equal shares alternate in bursts of the share', () => {
+  const both = new Map([
+    ['a', 2],
+    ['b', 2],
+  ]);
+  expect(serve(8, () => both).join('')).toBe('aabbaabb');
+});
+
+test('shares decide how much each gets', () => {
+  const plans = new Map([
+    ['free', 1],
+    ['pro', 2],
+    ['enterprise', 4],
+  ]);
+  const served = serve(700, () => plans);
+  expect(['free', 'pro', 'enterprise'].map((name) => count(served, name))).toEqual([100, 200, 400]);
+});
+
+test('who comes while another has much to do waits for at most that one round', () => {
+  const served = serve(
+    20,
+    (turn) =>
+      new Map(
+        turn < 9
+          ? [['large', 4]]
+          : [
+              ['large', 4],
+              ['small', 4],
+            ],
+      ),
+  );
+  expect(served.indexOf('small')).toBeLessThanOrEqual(9 + 4);
+});
+
+test('who had nothing to hand out has saved nothing up', () => {
+  const served = serve(
+    48,
+    (turn) =>
+      new Map(
+        turn > 0 && turn < 40
+          ? [['b', 4]]
+          : [
+              ['a', 4],
+              ['b', 4],
+            ],
+      ),
+  );
+  expect(count(served.slice(40), 'a')).toBe(4);
+});
+
+test('the window is at least two and 1.75 times the slots', () => {
+  expect([0, 1, 2, 3, 16].map(windowSize)).toEqual([2, 2, 4, 6, 28]);
+});

@@ -1,0 +1,87 @@
+import { setImmediate } from 'node:timers/promises';
+import { canonicalJson } from '#shared/canonical-json/canonical-json.ts';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
+import type { ExportPlan, PlanChunk } from '#shared/contracts/export-plan.ts';
+import type { SiteModel } from '#shared/docs-project/site-model.ts';
+import { exportedPages } from '#shared/render/exported-pages.ts';
+import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/render/page-key.ts';
+import { indexSite, pageSlice } from '#shared/render/page-slice.ts';
+import { assetChunkLimits, cutChunks, pageChunkLimits } from './cut-chunks.ts';
+import { exportedFiles } from './exported-files.ts';
+
+export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'contentVersion' | 'label' | 'options'> & {
+  /** Of that content version. */
+  model: SiteModel;
+  /** Page paths that the request named; undefined: all. */
+  selection?: readonly string[] | undefined;
+  rendererVersion: string;
+};
+
+export type MadePlan = { plan: ExportPlan; planHash: string; text: string };
+
+/** A slice and its hash take a quarter of a millisecond; the lease must be renewed meanwhile. */
+const pagesBetweenPauses = 50;
+
+/**
+ * The plan of an export: which pages and files, in which segments, under which keys. `text` is its canonical JSON, `planHash` that one's
+ * SHA-256. The same input gives the same plan. Gives other work of the process its turn.
+ */
+export async function makePlan(input: PlanInput): Promise<MadePlan> {
+  const { model, organization, domain, contentVersion, label, rendererVersion } = input;
+  const { deployment, onPageError, allowTenantScripts } = input.options;
+  const options = { deployment, onPageError, allowTenantScripts, groups: [...input.options.groups].sort() };
+  const exported = exportedPages(model, options.groups, input.selection);
+  const chunks: PlanChunk[] = [
+    { kind: 'site', key: siteKey(rendererVersion, domain, model, options, exported) },
+    ...assetChunks(input, exported),
+    ...(await pageChunks(input, options, exported)),
+  ];
+  const named = label === undefined ? {} : { label };
+  const plan: ExportPlan = {
+    version: 1,
+    organization,
+    domain,
+    contentVersion,
+    ...named,
+    rendererVersion,
+    ...options,
+    pageTotal: exported.length,
+    chunks,
+    closingKey: closingKey(
+      rendererVersion,
+      { domain, contentVersion, ...named, deployment },
+      chunks.map(({ key }) => key),
+    ),
+  };
+  const text = canonicalJson(plan);
+  return { plan, planHash: sha256Of(text), text };
+}
+
+function assetChunks({ model, domain, rendererVersion, options }: PlanInput, exported: string[]): PlanChunk[] {
+  return cutChunks(exportedFiles(model, exported, options.allowTenantScripts), assetChunkLimits).map((files) => ({
+    kind: 'assets',
+    key: assetsKey(rendererVersion, domain, files),
+    paths: files.map(({ path }) => path),
+  }));
+}
+
+async function pageChunks(
+  { model, domain, rendererVersion }: PlanInput,
+  options: Parameters<typeof chunkKey>[2],
+  exported: string[],
+): Promise<PlanChunk[]> {
+  const index = indexSite(model, exported);
+  const pages = exported.flatMap((path) => index.pages.get(path) ?? []);
+  const chunks: PlanChunk[] = [];
+  let sincePause = 0;
+  for (const chunk of cutChunks(pages, pageChunkLimits)) {
+    const keys = chunk.map(({ path }) => pageKey(rendererVersion, pageSlice(index, path, options)));
+    chunks.push({ kind: 'pages', key: chunkKey(domain, keys, options), paths: chunk.map(({ path }) => path) });
+    sincePause += chunk.length;
+    if (sincePause < pagesBetweenPauses) continue;
+    sincePause = 0;
+    await setImmediate();
+  }
+  return chunks;
+}
