@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '#shared/errors/api-error.ts';
 import { verifyFolderLink } from '#shared/object-store/verify-folder-link.ts';
 import { byteRange } from './byte-range.ts';
@@ -7,11 +7,17 @@ import type { GatewayContext } from './context.ts';
 
 /** Downloads by signed link, where the object store is a folder. The link is all the permission it takes. */
 export async function objectLinkRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  const { linkSigningKey } = context.config;
-  if (context.config.objectStore !== 'folder' || linkSigningKey === undefined) return;
+  const signingKey = context.config.linkSigningKey;
+  if (context.config.objectStore !== 'folder' || signingKey === undefined) return;
 
-  app.get('/_objects/*', { exposeHeadRoute: true }, async (request, reply) => {
-    const link = verify(request, linkSigningKey);
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/_objects/*',
+    handler: (request, reply) => download(request, reply, signingKey),
+  });
+
+  async function download(request: FastifyRequest, reply: FastifyReply, signingKey: string): Promise<FastifyReply> {
+    const link = verify(request, signingKey);
     const signal = clientGone(reply);
     const head = await context.objectStore.head(link.key, { signal });
     if (head === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
@@ -36,7 +42,7 @@ export async function objectLinkRoutes(app: FastifyInstance, context: GatewayCon
     const body = await context.objectStore.getStream(link.key, { range: { start, end }, signal });
     if (body === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
     return reply.send(body);
-  });
+  }
 
   function verify(request: FastifyRequest, signingKey: string) {
     const link = verifyFolderLink(request.url, signingKey, context.clock.now());

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import type { Clock } from '#shared/clock/clock.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { randomBase62 } from '#shared/identifiers/base62.ts';
@@ -31,8 +31,14 @@ export type GatewayHarness = {
   close(): Promise<void>;
 };
 
+/** What services behind the gateway are made of, so that they share its bus and store. */
+export type ServiceParts = Pick<GatewayHarness, 'bus' | 'objectStore' | 'clock'> & { logger: Logger; folder: string };
+
 /** A gateway with its projections over a bus in memory and an object store in a folder of its own. */
-export async function gatewayHarness(env: Record<string, string> = {}): Promise<GatewayHarness> {
+export async function gatewayHarness(
+  env: Record<string, string> = {},
+  startServices?: (parts: ServiceParts) => Promise<{ env: Record<string, string>; close(): Promise<void> }>,
+): Promise<GatewayHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-gateway-'));
   const bus = memoryBus();
   const stop = new AbortController();
@@ -45,6 +51,7 @@ export async function gatewayHarness(env: Record<string, string> = {}): Promise<
     maxLinkLifetimeSeconds: 604_800,
     clock,
   });
+  const services = await startServices?.({ bus, objectStore, clock, logger, folder });
   const config = loadConfig(gatewaySettings, {
     BINDERY_NATS_PASSWORD_GATEWAY: 'unused',
     BINDERY_SERVICE_TOKEN: serviceToken,
@@ -54,6 +61,7 @@ export async function gatewayHarness(env: Record<string, string> = {}): Promise<
     BINDERY_PUBLISHER_URL: 'http://127.0.0.1:1',
     BINDERY_LINK_SIGNER_URL: 'http://127.0.0.1:1',
     BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
+    ...services?.env,
     ...env,
   });
   const context: GatewayContext = {
@@ -80,6 +88,7 @@ export async function gatewayHarness(env: Record<string, string> = {}): Promise<
       stop.abort();
       await app.close();
       await projections;
+      await services?.close();
       await objectStore.close();
       await rm(folder, { recursive: true, force: true });
     },

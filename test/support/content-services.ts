@@ -1,0 +1,25 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { linkSignerApp } from '#services/link-signer/link-signer-app.ts';
+import { publisherApp } from '#services/publisher/publisher-app.ts';
+import { projectPool } from '#shared/docs-project/analyze-project.ts';
+import { type ServiceParts, serviceToken } from './gateway-harness.ts';
+
+/** The real publisher and link-signer, behind sockets, on the bus and object store of a gateway harness. */
+export async function contentServices({ bus, objectStore, clock, logger, folder }: ServiceParts) {
+  const uploadFolder = join(folder, 'uploads-of-tests');
+  await mkdir(uploadFolder);
+  const pool = projectPool({ slots: 1 });
+  const options = { serviceToken, logger, checks: {}, draining: () => false };
+  const publisher = publisherApp({ bus, objectStore, pool, clock, uploadFolder }, options);
+  const linkSigner = linkSignerApp({ bus, objectStore, clock, linkLifetimeSeconds: 3600 }, options);
+  return {
+    env: {
+      BINDERY_PUBLISHER_URL: await publisher.listen({ host: '127.0.0.1', port: 0 }),
+      BINDERY_LINK_SIGNER_URL: await linkSigner.listen({ host: '127.0.0.1', port: 0 }),
+    },
+    close: async () => {
+      await Promise.all([publisher.close(), linkSigner.close(), pool.close()]);
+    },
+  };
+}
