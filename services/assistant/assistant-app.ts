@@ -2,14 +2,18 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '#shared/errors/api-error.ts';
 import { internalApp } from '#shared/internal-http/internal-app.ts';
 import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import { addFeedbackRoute } from './feedback-route.ts';
 import { addMessageRoute, type MessageRouteParts } from './message-route.ts';
 import { addPageRoute } from './page-route.ts';
 import { addSearchRoute } from './search-route.ts';
+import { threads } from './threads.ts';
 
 /** The gateway refuses more than 1 MiB before it gets here. */
 const BODY_LIMIT = 2 * 1024 * 1024;
 
-export type AssistantAppParts = MessageRouteParts & {
+export type AssistantAppParts = Omit<MessageRouteParts, 'conversations'> & {
+  clock: Clock;
   objects: ObjectStore;
   serviceToken: string;
   draining: () => boolean;
@@ -37,7 +41,9 @@ export function assistantApp(parts: AssistantAppParts): FastifyInstance {
       done(new ApiError('invalid_json'));
     }
   });
-  addMessageRoute(app, parts);
+  const conversations = threads(parts.bus.conversations, parts.clock);
+  addMessageRoute(app, { ...parts, conversations });
+  addFeedbackRoute(app, { conversations });
   addSearchRoute(app, parts);
   addPageRoute(app, parts);
   return app;

@@ -80,3 +80,10 @@ export const pageBodySchema = z.looseObject({
   path: z.string().min(1).max(1_000),
   groups: z.array(z.string().max(200)).max(100).nullish(),
 });
+
+export const feedbackBodySchema = z.looseObject({
+  threadId: z.string().max(200),
+  messageId: z.string().min(1).max(200),
+  rating: z.enum(['up', 'down']),
+  comment: z.string().max(4_000).nullish(),
+});

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { Clock } from '#shared/clock/clock.ts';
 import { ApiError } from '#shared/errors/api-error.ts';
 import { invalidRequest } from '#shared/errors/to-api-error.ts';
 import type { Caller } from '#shared/internal-http/caller.ts';
@@ -12,11 +11,11 @@ import { type MessageBody, messageBodySchema, v1MessageBodySchema } from './mess
 import { type AnswerParts, prepareAnswer } from './prepare-answer.ts';
 import { type StreamParts, streamAnswer } from './stream-answer.ts';
 import { fingerprintHash } from './thread-state.ts';
-import { type Thread, threads } from './threads.ts';
+import type { Thread } from './threads.ts';
 import { uiMessageWire } from './ui-message-wire.ts';
 
 export type MessageRouteParts = AnswerParts &
-  Pick<StreamParts, 'answerTimeoutMs' | 'stopping'> & { clock: Clock; hashKey: string };
+  Pick<StreamParts, 'conversations' | 'answerTimeoutMs' | 'stopping'> & { hashKey: string };
 
 /**
  * `POST /internal/message`, and `/internal/v1/message` for clients of AI SDK 4, which get its data stream. Headers:
@@ -24,8 +23,6 @@ export type MessageRouteParts = AnswerParts &
  * byte is answered as an error, later it is said in the stream.
  */
 export function addMessageRoute(app: FastifyInstance, parts: MessageRouteParts): void {
-  const conversations = threads(parts.bus.conversations, parts.clock);
-
   app.post('/internal/message', (request, reply) => {
     const client = request.headers['x-bindery-client'] === 'ui' ? 'ui' : 'plain';
     return answer(request, reply, messageBodySchema, uiMessageWire(client));
@@ -53,7 +50,7 @@ export function addMessageRoute(app: FastifyInstance, parts: MessageRouteParts):
     await streamAnswer(
       reply,
       { caller, thread, turns, question, prepared, wire },
-      { conversations, model, answerTimeoutMs, stopping, log: request.log },
+      { conversations: parts.conversations, model, answerTimeoutMs, stopping, log: request.log },
     );
     return reply;
   }
@@ -61,10 +58,10 @@ export function addMessageRoute(app: FastifyInstance, parts: MessageRouteParts):
   async function threadOf(body: MessageBody, caller: Caller, request: FastifyRequest): Promise<Thread> {
     const { organization, domain } = caller;
     const owner = fingerprintHash(parts.hashKey, organization, domain, body.fp);
-    if (!body.threadId) return conversations.begin(organization, domain, owner);
+    if (!body.threadId) return parts.conversations.begin(organization, domain, owner);
     const key = request.headers['x-thread-key'];
     const identity = { organization, domain, threadId: body.threadId };
-    return conversations.resume(identity, owner, key === undefined ? undefined : String(key));
+    return parts.conversations.resume(identity, owner, key === undefined ? undefined : String(key));
   }
 }
 

@@ -20,10 +20,12 @@ export const threadKeyHash = (key: string): string => createHash('sha256').updat
 
 /** Whether the bearer of this fingerprint, and of this key if one is shown, may go on with the thread. */
 export function mayContinue(state: ConversationState, fingerprint: string, threadKey: string | undefined): boolean {
-  return (
-    sameHex(state.fingerprintHash, fingerprint) &&
-    (threadKey === undefined || sameHex(state.threadKeySha256, threadKeyHash(threadKey)))
-  );
+  return sameHex(state.fingerprintHash, fingerprint) && isThreadKey(state, threadKey);
+}
+
+/** Readers need not show the key; a wrong one is refused. */
+export function isThreadKey(state: ConversationState, threadKey: string | undefined): boolean {
+  return threadKey === undefined || sameHex(state.threadKeySha256, threadKeyHash(threadKey));
 }
 
 /** The state after one more answered question. `before` is what was said until then, the question included. */

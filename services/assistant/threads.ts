@@ -1,6 +1,10 @@
 import type { Bus } from '#shared/bus/bus.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { ConversationCommit, ConversationState } from '#shared/contracts/conversation-events.ts';
+import type {
+  ConversationCommit,
+  ConversationEvent,
+  ConversationState,
+} from '#shared/contracts/conversation-events.ts';
 import { ApiError } from '#shared/errors/api-error.ts';
 import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
 import type { StoredCommit } from '#shared/event-log/event-log.ts';
@@ -10,14 +14,18 @@ import { randomBase62 } from '#shared/identifiers/base62.ts';
 import { threadSubject } from '#shared/subjects/subject-names.ts';
 import type { AnswerOutcome } from './answer-outcome.ts';
 import { type Turn, withTurn } from './conversation-turns.ts';
-import { mayContinue, type ThreadIdentity, threadAfter, threadKeyHash } from './thread-state.ts';
+import { isThreadKey, mayContinue, type ThreadIdentity, threadAfter, threadKeyHash } from './thread-state.ts';
 
 export type Thread = ThreadIdentity & {
   fingerprintHash: string;
   /** Shown once, when the thread is new. */
   newKey: string | undefined;
-  stored: StoredCommit<ConversationCommit> | undefined;
+  stored: StoredThread | undefined;
 };
+
+type StoredThread = StoredCommit<ConversationCommit>;
+
+export type Rating = { messageId: string; rating: 'up' | 'down'; comment?: string | undefined };
 
 export type AnsweredQuestion = {
   messageId: string;
@@ -53,56 +61,88 @@ export function threads(log: Bus['conversations'], clock: Clock) {
 
     /** Unknown, somebody else's, and a wrong key are one and the same to a caller: `not_found`. */
     async resume(identity: ThreadIdentity, fingerprintHash: string, threadKey: string | undefined): Promise<Thread> {
-      const isThreadId = /^th_[0-9A-Za-z]{22}$/.test(identity.threadId);
-      const { organization, domain, threadId } = identity;
-      const stored = isThreadId
-        ? await log.last(threadSubject(organization, domain, threadId), { fromLeader: true })
-        : undefined;
-      if (!stored || !mayContinue(stored.commit.data.state, fingerprintHash, threadKey)) {
-        throw new ApiError(
-          'not_found',
-          'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
-        );
-      }
+      const stored = await load(identity);
+      if (!stored || !mayContinue(stored.commit.data.state, fingerprintHash, threadKey)) throw noSuchThread();
       return { ...identity, fingerprintHash, newKey: undefined, stored };
     },
 
     /** Appends the answered question. Questions that were asked at the same time are all kept. */
     async record(thread: Thread, answered: AnsweredQuestion, caller: Caller): Promise<void> {
-      const subject = threadSubject(thread.organization, thread.domain, thread.threadId);
-      const id = `qa_${randomBase62(ID_DIGITS)}`;
-      let previous = thread.stored;
-      for (let tries = 1; ; tries += 1) {
-        const origin = {
-          id,
-          source: 'assistant',
-          actor: caller.actor,
-          time: clock.now(),
-          causationId: caller.requestId,
-          correlationId: caller.requestId,
-          traceparent: caller.traceparent,
-        };
+      await append(thread, thread.stored, caller, (previous) => {
         const isFirstTry = previous?.sequence === thread.stored?.sequence;
+        const state = previous?.commit.data.state;
         const before = isFirstTry
           ? answered.turns
-          : withTurn(previous?.commit.data.state.lastTurns ?? [], { role: 'user', text: answered.question });
-        const state = threadAfter(
-          previous?.commit.data.state,
-          () => newState(thread, clock),
-          before,
-          answered.outcome.text,
-        );
-        const commit = nextCommit(subject, previous, [questionAnswered(thread, answered)], state, origin);
-        try {
-          await log.append(commit, { sequence: previous?.sequence ?? 0 });
-          return;
-        } catch (error) {
-          if (!(error instanceof ConcurrentAppend) || tries === MAX_TRIES) throw error;
-          previous = await log.last(subject, { fromLeader: true });
-        }
-      }
+          : withTurn(state?.lastTurns ?? [], { role: 'user', text: answered.question });
+        return {
+          event: questionAnswered(thread, answered),
+          state: threadAfter(state, () => newState(thread, clock), before, answered.outcome.text),
+        };
+      });
+    },
+
+    /** Appends what a reader thinks of an answer. Whoever knows the thread may say so; an unknown message is `not_found`, too. */
+    async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
+      const stored = await load(identity);
+      if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread();
+      if (!(await hasMessage(log, stored.commit.subject, rating.messageId))) throw noSuchThread();
+      await append(identity, stored, caller, (previous) => ({
+        event: { type: 'AnswerRated', version: 1, data: { ...identity, ...rating } },
+        state: (previous ?? stored).commit.data.state,
+      }));
     },
   };
+
+  async function load({ organization, domain, threadId }: ThreadIdentity): Promise<StoredThread | undefined> {
+    if (!/^th_[0-9A-Za-z]{22}$/.test(threadId)) return undefined;
+    return log.last(threadSubject(organization, domain, threadId), { fromLeader: true });
+  }
+
+  /** Appends what `decide` makes of the last commit; when somebody was faster, of that one. */
+  async function append(
+    { organization, domain, threadId }: ThreadIdentity,
+    stored: StoredThread | undefined,
+    caller: Caller,
+    decide: (previous: StoredThread | undefined) => { event: ConversationEvent; state: ConversationState },
+  ): Promise<void> {
+    const subject = threadSubject(organization, domain, threadId);
+    const id = `tc_${randomBase62(ID_DIGITS)}`;
+    let previous = stored;
+    for (let tries = 1; ; tries += 1) {
+      const { event, state } = decide(previous);
+      const commit = nextCommit(subject, previous, [event], state, {
+        id,
+        source: 'assistant',
+        actor: caller.actor,
+        time: clock.now(),
+        causationId: caller.requestId,
+        correlationId: caller.requestId,
+        traceparent: caller.traceparent,
+      });
+      try {
+        await log.append(commit, { sequence: previous?.sequence ?? 0 });
+        return;
+      } catch (error) {
+        if (!(error instanceof ConcurrentAppend) || tries === MAX_TRIES) throw error;
+        previous = await log.last(subject, { fromLeader: true });
+      }
+    }
+  }
+}
+
+const noSuchThread = (): ApiError =>
+  new ApiError(
+    'not_found',
+    'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
+  );
+
+async function hasMessage(log: Bus['conversations'], subject: string, messageId: string): Promise<boolean> {
+  for await (const { commit } of log.history(subject)) {
+    if (commit.data.events.some((event) => event.type === 'QuestionAnswered' && event.data.messageId === messageId)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function newState(thread: Thread, clock: Clock): Omit<ConversationState, 'lastTurns' | 'turnCount'> {
@@ -117,7 +157,7 @@ function newState(thread: Thread, clock: Clock): Omit<ConversationState, 'lastTu
   };
 }
 
-function questionAnswered(thread: Thread, answered: AnsweredQuestion): ConversationCommit['data']['events'][number] {
+function questionAnswered(thread: Thread, answered: AnsweredQuestion): ConversationEvent {
   const { organization, domain, threadId } = thread;
   const { messageId, question, outcome, unanswered, model } = answered;
   return {

@@ -22,6 +22,6 @@ function isHidden({ properties }: Element): boolean {
   const isShownSometimes = classes.some((name) => /:(block|flex|grid|inline|visible|not-sr-only)/.test(name));
   if (!isShownSometimes && classes.some((name) => hidingClasses.has(name))) return true;
   return /display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])|font-size\s*:\s*0(?![.\d])/i.test(
-    String(properties.style ?? ''),
+    properties.style ?? '',
   );
 }

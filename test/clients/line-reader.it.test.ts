@@ -213,3 +213,23 @@ test('search and page', async () => {
   ).toBe(404);
   expect((await post('/internal/page', { path: '../../secrets' })).status).toBe(404);
 });
+
+test('feedback belongs to an answer of a thread', async () => {
+  const first = await ask({ messages: [question('How do I rotate an API key?')] });
+  const { events } = await readEvents(first);
+  const threadId = first.headers.get('x-thread-id');
+  const rate = (body: object, headers = {}) =>
+    fetch(`${stand.url}/internal/feedback`, {
+      method: 'POST',
+      headers: stand.headers(headers),
+      body: JSON.stringify(body),
+    });
+  const { messageId } = events[0] as { messageId: string };
+  expect((await rate({ threadId, messageId, rating: 'down', comment: 'Too short.' })).status).toBe(200);
+  expect((await stand.bus.conversations.last(`threads.acme.docs.${threadId}`))?.commit.data.events).toMatchObject([
+    { type: 'AnswerRated', data: { messageId, rating: 'down', comment: 'Too short.' } },
+  ]);
+  expect((await rate({ threadId, messageId, rating: 'good' })).status).toBe(400);
+  expect((await rate({ threadId, messageId: 'msg_other', rating: 'up' })).status).toBe(404);
+  expect((await rate({ threadId, messageId, rating: 'up' }, { 'x-thread-key': 'tk_wrong' })).status).toBe(404);
+});

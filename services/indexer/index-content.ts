@@ -1,0 +1,118 @@
+import type { PageEntry } from '#shared/docs-project/site-model.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { ChildRequestFailed } from '#shared/sandbox/child-errors.ts';
+import type { ChildPool } from '#shared/sandbox/child-pool.ts';
+import { pageMarkdownKey } from '#shared/search/page-markdown-key.ts';
+import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
+import type { Logger } from '#shared/telemetry/logger.ts';
+import type { PageSection } from './cut-passages.ts';
+import type { PageToRead } from './read-page.ts';
+import { defaultDivisions, searchPage } from './search-page.ts';
+import { openSiteContent, type SiteContent } from './site-content.ts';
+
+export type IndexingParts = {
+  objects: ObjectStore;
+  searchIndex: SearchIndex;
+  pool: Pick<ChildPool, 'run'>;
+  slots: number;
+  logger: Logger;
+};
+
+export type CutPage = { passages: PageSection[]; markdown: string };
+
+/** Pages that are in memory at the same time. */
+const BATCH = 64;
+const PAGE_DEADLINE_MS = 20_000;
+
+/**
+ * Fills the search index with the pages of a content version that the assistant may see, and stores their Markdown. Answers how many passages
+ * there are. A page that cannot be read is found by its title and description. Throws `ContentBroken` when no later try can work.
+ */
+export async function indexContent(parts: IndexingParts, scope: SearchScope, signal: AbortSignal): Promise<number> {
+  const content = await openSiteContent(parts.objects, scope, signal);
+  const pages = content.model.pages.filter((page) => page.searchable);
+  const defaults = defaultDivisions(content.model.navigation);
+  const build = await parts.searchIndex.startBuild(scope);
+  try {
+    for (let at = 0; at < pages.length; at += BATCH) {
+      const batch = pages.slice(at, at + BATCH);
+      const cut = await inParallel(batch, parts.slots * 2, (page) => cutPage(parts, scope, content, page, signal));
+      await build.add(batch.map((page, position) => searchPage(page, cut[position]?.passages ?? [], defaults)));
+    }
+    return await build.commit();
+  } catch (error) {
+    await build.abandon();
+    throw error;
+  }
+}
+
+/** Takes a version out of the search, and its Markdown out of the store. */
+export async function removeContent(
+  parts: Pick<IndexingParts, 'objects' | 'searchIndex'>,
+  scope: SearchScope,
+  signal: AbortSignal,
+): Promise<void> {
+  await parts.searchIndex.remove(scope);
+  const { organization, domain, contentVersion } = scope;
+  const prefix = `contents/${organization}/${domain}/${contentVersion}/markdown/`;
+  for await (const { key } of parts.objects.list(prefix, { signal })) await parts.objects.remove(key, { signal });
+}
+
+async function cutPage(
+  parts: IndexingParts,
+  scope: SearchScope,
+  content: SiteContent,
+  page: PageEntry,
+  signal: AbortSignal,
+): Promise<CutPage | undefined> {
+  const source = await content.source({ path: page.file, sha256: page.sha256 }, signal);
+  const request: PageToRead = {
+    file: page.file,
+    source,
+    dependencies: await content.dependencies(page.dependencies, signal),
+    title: page.title,
+    description: page.description,
+    variables: content.model.settings.variables,
+    latex: content.model.settings.styling.latex,
+  };
+  const cut = await runTwice(parts, scope, request, signal);
+  if (cut)
+    await parts.objects.put(pageMarkdownKey(scope, page.path), Buffer.from(cut.markdown), {
+      contentType: 'text/markdown; charset=utf-8',
+      signal,
+    });
+  return cut;
+}
+
+/** A child that was killed or died gets a second chance, in a fresh process; what the page itself breaks is the same every time. */
+async function runTwice(
+  parts: IndexingParts,
+  scope: SearchScope,
+  request: PageToRead,
+  signal: AbortSignal,
+): Promise<CutPage | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const options = { deadlineMs: PAGE_DEADLINE_MS, signal, affinity: scope.organization };
+      return (await parts.pool.run(request, options)) as CutPage;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (attempt < 2 && !(error instanceof ChildRequestFailed)) continue;
+      parts.logger.warn(
+        { err: error, file: request.file, ...scope },
+        'a page could not be read; it is found by its title only',
+      );
+      return undefined;
+    }
+  }
+}
+
+async function inParallel<T, R>(items: readonly T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
+  return results;
+}

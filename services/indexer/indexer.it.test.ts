@@ -1,0 +1,189 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '#shared/clock/clock.ts';
+import { evolveContent } from '#shared/content-log/evolve-content.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import type { ContentCommit, ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
+import { memoryProject } from '#shared/docs-project/memory-project.ts';
+import { readDocsProject } from '#shared/docs-project/read-docs-project.ts';
+import { nextCommit } from '#shared/event-log/next-commit.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { type ChildPool, childPool } from '#shared/sandbox/child-pool.ts';
+import { pageMarkdownKey } from '#shared/search/page-markdown-key.ts';
+import type { SearchIndex } from '#shared/search/search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
+import { pageReaderEntry } from './page-reader-entry.ts';
+import { readContentLog } from './read-content-log.ts';
+
+const organization = 'acme';
+const domain = 'docs';
+const subject = contentLogSubject(organization, domain);
+const version = (digit: string): string => `cv_${digit.repeat(32)}`;
+const scope = (contentVersion: string) => ({ organization, domain, contentVersion });
+
+const docsJson = (pages: string[]): string =>
+  JSON.stringify({ theme: 'mint', name: 'Acme', colors: { primary: '#000000' }, navigation: { pages } });
+
+const files = {
+  'docs.json': docsJson(['index', 'guides/keys', 'guides/secret', 'guides/broken', 'staff']),
+  'index.mdx': '---\ntitle: Welcome\ndescription: Where to begin with Acme.\n---\n\nHello <Install />.\n',
+  'guides/keys.mdx':
+    "---\ntitle: API keys\n---\nimport Install from '/snippets/install.mdx'\n\n## Rotate a key\n\nPress the turquoise button.\n\n<Install />\n",
+  'guides/secret.mdx': '---\ntitle: Secret\nnoindex: true\n---\n\nNobody finds turquoise here.\n',
+  'guides/broken.mdx': `---\ntitle: Broken page\n---\n\n${'> '.repeat(500)}too deep\n`,
+  'guides/unlisted.mdx': '---\ntitle: Unlisted\n---\n\nAn unlisted turquoise page.\n',
+  'staff.mdx': '---\ntitle: Staff\ngroups: ["staff"]\n---\n\nThe magenta runbook.\n',
+  'snippets/install.mdx': 'Install it with the vermilion command.',
+};
+
+let folder: string;
+let bus: MemoryBus;
+let objects: ObjectStore;
+let searchIndex: SearchIndex;
+let pool: ChildPool;
+let stop: AbortController;
+let reading: Promise<void>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-indexer-'));
+  bus = memoryBus();
+  objects = folderObjectStore({
+    folder: join(folder, 'objects'),
+    publicBaseUrl: 'http://x',
+    maxLinkLifetimeSeconds: 60,
+  });
+  searchIndex = sqliteSearchIndex(join(folder, 'search'));
+  pool = childPool({ entry: pageReaderEntry, slots: 1 });
+  stop = new AbortController();
+  const logger = pino({ level: 'silent' });
+  reading = readContentLog(
+    { bus, objects, searchIndex, pool, slots: 1, logger, clock: systemClock },
+    stop.signal,
+    stop.signal,
+  );
+});
+
+afterEach(async () => {
+  stop.abort();
+  await reading;
+  await pool.close();
+  await searchIndex.close();
+  await objects.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function store(contentVersion: string, contents: Record<string, string>): Promise<void> {
+  const project = memoryProject(contents);
+  for (const file of project.files)
+    await objects.put(blobKey(organization, file.sha256), await project.read(file.path));
+  const model = { ...(await readDocsProject(project)), contentVersion };
+  await objects.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)));
+}
+
+async function append(...events: ContentEvent[]): Promise<void> {
+  const previous = await bus.content.last(subject);
+  const time = new Date();
+  const state = events.reduce<ContentState | undefined>(
+    (current, event) => evolveContent(current, event, time.toISOString()),
+    previous?.commit.data.state,
+  ) as ContentState;
+  const origin = {
+    id: `c${previous?.sequence ?? 0}`,
+    source: 'publisher',
+    actor: { kind: 'key', id: 'k' } as const,
+    time,
+    causationId: 'r',
+    correlationId: 'r',
+  };
+  await bus.content.append(nextCommit(subject, previous, events, state, origin) as ContentCommit, {
+    sequence: previous?.sequence ?? 0,
+  });
+}
+
+const published = (contentVersion: string): ContentEvent => ({
+  type: 'ContentPublished',
+  version: 1,
+  data: { organization, domain, contentVersion, pageCount: 1, fileCount: 1, sizeBytes: 1 },
+});
+
+const paths = async (contentVersion: string, query: string, groups: string[] = []) =>
+  (await searchIndex.search({ ...scope(contentVersion), query, limit: 10, filter: { groups } })).map(
+    (found) => found.path,
+  );
+
+const stateNow = async () => (await bus.content.last(subject))?.commit.data.state;
+
+test('published content becomes searchable, as the visibility matrix says', async () => {
+  await store(version('1'), files);
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+
+  expect(await stateNow()).toMatchObject({ searched: version('1'), versions: [{ indexed: true }] });
+  expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
+  expect(await paths(version('1'), 'vermilion command')).toContain('guides/keys');
+  expect(await paths(version('1'), 'where to begin')).toEqual(['index']);
+  expect(await paths(version('1'), 'magenta')).toEqual([]);
+  expect(await paths(version('1'), 'magenta', ['staff'])).toEqual(['staff']);
+  expect(await paths(version('1'), 'broken page')).toContain('guides/broken');
+
+  const [keys] = await searchIndex.search({ ...scope(version('1')), query: 'turquoise', limit: 1 });
+  expect(keys).toMatchObject({ anchor: 'rotate-a-key', heading: 'Rotate a key', title: 'API keys' });
+  const markdown = await objects.get(pageMarkdownKey(scope(version('1')), 'guides/keys'));
+  expect(String(markdown)).toMatch(/^# API keys\n/);
+  expect(await objects.get(pageMarkdownKey(scope(version('1')), 'guides/secret'))).toBeUndefined();
+});
+
+test('the same commit again changes nothing', async () => {
+  await store(version('1'), files);
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  const before = await bus.content.last(subject);
+  bus.memoryReaders.indexerContent.push({ subject, sequence: 1, value: structuredClone(before?.commit) });
+  await bus.memoryReaders.indexerContent.idle();
+  expect((await bus.content.last(subject))?.sequence).toBe(before?.sequence);
+});
+
+test('of versions published quickly one after the other the last is searched', async () => {
+  await store(version('1'), files);
+  await store(version('2'), { ...files, 'index.mdx': '---\ntitle: Welcome\n---\n\nNow ultramarine.\n' });
+  await append(published(version('1')));
+  await append(published(version('2')));
+  await bus.memoryReaders.indexerContent.idle();
+  expect((await stateNow())?.searched).toBe(version('2'));
+  expect(await paths(version('2'), 'ultramarine')).toEqual(['index']);
+});
+
+test('promoting an older version makes it the searched one; deleting takes a version out', async () => {
+  await store(version('1'), files);
+  await store(version('2'), files);
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  await append(published(version('2')));
+  await bus.memoryReaders.indexerContent.idle();
+  await append({ type: 'ContentPromoted', version: 1, data: { organization, domain, contentVersion: version('1') } });
+  await bus.memoryReaders.indexerContent.idle();
+  expect((await stateNow())?.searched).toBe(version('1'));
+  await append({ type: 'ContentDeleted', version: 1, data: { organization, domain, contentVersion: version('2') } });
+  await bus.memoryReaders.indexerContent.idle();
+  expect(await searchIndex.passageCount(scope(version('2')))).toBeUndefined();
+  expect(await objects.get(pageMarkdownKey(scope(version('2')), 'guides/keys'))).toBeUndefined();
+  expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
+});
+
+test('content that is not there is set aside, and what was searched stays', async () => {
+  await store(version('1'), files);
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  await append(published(version('3')));
+  await bus.memoryReaders.indexerContent.idle();
+  expect(bus.recorded.deadLetters).toMatchObject([
+    { service: 'indexer', reason: expect.stringContaining('site model') },
+  ]);
+  expect((await stateNow())?.searched).toBe(version('1'));
+});
