@@ -81,7 +81,7 @@ afterEach(async () => {
 async function store(contentVersion: string, contents: Record<string, string>): Promise<void> {
   const project = memoryProject(contents);
   for (const file of project.files)
-    await objects.put(blobKey(organization, file.sha256), await project.read(file.path));
+    await objects.put(blobKey(organization, file.sha256), await project.read(file.path, file.sizeBytes));
   const model = { ...(await readDocsProject(project)), contentVersion };
   await objects.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)));
 }

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '#shared/clock/clock.ts';
+import { startHealthServer } from '#shared/lifecycle/health-server.ts';
+import type { Running } from '#shared/lifecycle/running.ts';
+import { connectBus } from '#shared/nats/connect-bus.ts';
+import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
+import { openObjectStore } from '#shared/object-store/open-object-store.ts';
+import { childPool } from '#shared/sandbox/child-pool.ts';
+import { openSearchIndex } from '#shared/search/open-search-index.ts';
+import { createLogger } from '#shared/telemetry/logger.ts';
+import type { IndexerConfig } from './config.ts';
+import { pageReaderEntry } from './page-reader-entry.ts';
+import { readContentLog } from './read-content-log.ts';
+
+/** Content that is being indexed gets so long to end when the service stops; after that another indexer does it again. */
+const DRAIN_MS = 3_000;
+
+/** Makes published content searchable. */
+export async function start(config: IndexerConfig): Promise<Running> {
+  const name = 'indexer';
+  const logger = createLogger(name, randomBytes(4).toString('hex'));
+  const bus = await connectBus({ service: name, servers: config.natsUrl, password: config.natsPassword });
+  const objects = await openObjectStore(objectStoreFromConfig(config));
+  const searchIndex = openSearchIndex(config);
+  const slots = config.indexerSlots;
+  const pool = childPool({ entry: pageReaderEntry, slots });
+  const stop = new AbortController();
+  const abandon = new AbortController();
+  const health = await startHealthServer({
+    service: name,
+    host: config.host,
+    port: config.port,
+    logger,
+    checks: { bus: () => bus.check(), search: () => searchIndex.check(), objects: () => objects.check() },
+    draining: () => stop.signal.aborted,
+  });
+  const parts = { bus, objects, searchIndex, pool, slots, logger, clock: systemClock };
+  const reading = readContentLog(parts, stop.signal, abandon.signal);
+  return {
+    name,
+    url: health.url,
+    async stop() {
+      stop.abort();
+      const timer = setTimeout(() => abandon.abort(new Error('The service stops.')), DRAIN_MS);
+      await reading;
+      clearTimeout(timer);
+      await pool.close();
+      await Promise.all([health.close(), searchIndex.close(), objects.close()]);
+      await bus.close();
+    },
+  };
+}
