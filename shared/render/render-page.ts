@@ -70,6 +70,7 @@ export function renderPage({ slice, source, dependencies }: PageInput): Rendered
     toc: content.toc,
     ids: new Set(ids),
     banner: banner(slice),
+    hasFeed: content.feedItems.length > 0,
   });
   if (Buffer.byteLength(html) > MAX_HTML_BYTES) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   const page: RenderedPage = {
@@ -123,6 +124,7 @@ export function renderFailedPage(
     toc: [],
     ids: new Set(),
     banner: banner(slice),
+    hasFeed: false,
   });
   const markdown = `# ${slice.title}\n\n${text}\n`;
   const failure = reason.slice(0, 300);

@@ -29,7 +29,8 @@ async function computeVersion(): Promise<string> {
       hash.update(`${folder}${name}\0${text.length}\0${text}\0`);
       for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)\s*\(?['"]([^'"#./][^'"]*)['"]/g)) {
         const parts = specifier.split('/');
-        if (!specifier.startsWith('node:')) roots.add(specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? ''));
+        if (!specifier.startsWith('node:'))
+          roots.add(specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? ''));
       }
     }
   }
@@ -38,9 +39,12 @@ async function computeVersion(): Promise<string> {
   return `r-${hash.digest('hex').slice(0, 12)}`;
 }
 
-const isSource = (name: string): boolean => /\.(ts|css|js)$/.test(name) && !/\.test\.ts$/.test(name) && !/(^|\/)test-/.test(name);
+const isSource = (name: string): boolean =>
+  /\.(ts|css|js)$/.test(name) && !/\.test\.ts$/.test(name) && !/(^|\/)test-/.test(name);
 
-type Lock = { packages: Record<string, { version?: string; integrity?: string; dependencies?: Record<string, string> }> };
+type Lock = {
+  packages: Record<string, { version?: string; integrity?: string; dependencies?: Record<string, string> }>;
+};
 
 const readLock = async (): Promise<Lock> =>
   JSON.parse(await readFile(fileURLToPath(new URL('package-lock.json', ROOT)), 'utf8')) as Lock;

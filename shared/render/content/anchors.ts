@@ -59,5 +59,5 @@ export function anchorOf(text: string): string {
 }
 
 function safeId(id: string): string {
-  return CLOBBERING.has(id.toLowerCase()) || id.startsWith('__') ? `h-${id}` : id;
+  return CLOBBERING.has(id.toLowerCase()) || id.startsWith('__') || /^bindery/i.test(id) ? `h-${id}` : id;
 }

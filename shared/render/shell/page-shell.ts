@@ -16,6 +16,8 @@ export type PageParts = {
   /** Ids of the content: an element of the shell gives up its own where the content has it. */
   ids: ReadonlySet<string>;
   banner: SafeHtml | undefined;
+  /** The page has a feed beside it. */
+  hasFeed: boolean;
 };
 
 const RIGHT_TO_LEFT = /^(ar|he|fa|ur)\b/;
@@ -38,7 +40,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${pageHead(slice)}
+${pageHead(slice, parts.hasFeed)}
 <script src="${top}_bindery/config.js"></script>
 <script src="${top}_bindery/start.js"></script>
 </head>
@@ -71,16 +73,10 @@ ${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"
 
 export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(written) ? written : 'mint');
 
-function pageHead({
-  path,
-  title,
-  description,
-  settings,
-  noindex,
-  canonical,
-  frontmatter,
-  styles,
-}: PageSlice): SafeHtml {
+function pageHead(
+  { path, title, description, settings, noindex, canonical, frontmatter, styles }: PageSlice,
+  hasFeed: boolean,
+): SafeHtml {
   const own = (name: string) => (typeof frontmatter[name] === 'string' ? (frontmatter[name] as string) : undefined);
   const address = own('canonical') ?? canonical;
   const isAddress = address !== undefined && /^https?:\/\//i.test(address) && classifyUrl(address).kind === 'external';
@@ -102,8 +98,9 @@ function pageHead({
     ),
   );
   return html`<title>${name}</title>
-${description !== undefined && html`<meta name="description" content="${description}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${isAddress && html`<link rel="canonical" href="${address}">\n`}${[...last].map(([key, value]) => metaTag(key, value))}${favicon(path, settings.favicon)}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
+${description !== undefined && html`<meta name="description" content="${description}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${isAddress && html`<link rel="canonical" href="${address}">\n`}${[...last].map(([key, value]) => metaTag(key, value))}${favicon(path, settings.favicon)}${hasFeed && html`<link rel="alternate" type="application/rss+xml" href="${relativeHref(path, `${path}/rss.xml`)}">\n`}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
 <link rel="stylesheet" href="${relativeHref(path, '_bindery/theme.css')}">
+<link rel="stylesheet" href="${relativeHref(path, '_bindery/classes.css')}">
 ${styles.map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
 }
 

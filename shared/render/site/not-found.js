@@ -1,0 +1,25 @@
+// A server shows this page under any address, so where the site starts has to be found: the nearest folder upwards that has our theme.
+(function () {
+  var folders = location.pathname.split('/').slice(0, -1);
+  function attempt() {
+    var root = folders.join('/') + '/';
+    var link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = root + '_bindery/theme.css';
+    link.onload = function () {
+      document.querySelectorAll('a[data-file]').forEach(function (anchor) {
+        anchor.href = root + anchor.dataset.file;
+      });
+    };
+    link.onerror = function () {
+      link.remove();
+      if (folders.length > 1) {
+        folders.pop();
+        attempt();
+      }
+    };
+    document.head.append(link);
+  }
+  if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark');
+  attempt();
+})();

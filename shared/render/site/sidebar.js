@@ -1,0 +1,133 @@
+// Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.
+(function () {
+  var navigation = window.binderyNavigation;
+  var place = document.querySelector('.sidebar-content');
+  if (!navigation || !place) return;
+  var root = document.documentElement.dataset.root || './';
+  var current = decodeURI(document.documentElement.dataset.currentPath || '').slice(1);
+
+  function element(tag, className, text) {
+    var made = document.createElement(tag);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  function icon(name) {
+    var shape =
+      navigation.icons && Object.prototype.hasOwnProperty.call(navigation.icons, name) && navigation.icons[name];
+    if (!shape) return null;
+    var ns = 'http://www.w3.org/2000/svg';
+    var svg = document.createElementNS(ns, 'svg');
+    var attributes = {
+      class: 'icon',
+      viewBox: '0 0 24 24',
+      fill: 'none',
+      stroke: 'currentColor',
+      'aria-hidden': 'true',
+    };
+    for (var key in attributes) svg.setAttribute(key, attributes[key]);
+    var path = document.createElementNS(ns, 'path');
+    path.setAttribute('d', shape);
+    svg.append(path);
+    return svg;
+  }
+
+  function pageHref(path) {
+    return root + path.split('/').map(encodeURIComponent).join('/') + '.html';
+  }
+
+  function label(entry) {
+    var parts = [];
+    var sign = entry.i && icon(entry.i);
+    if (sign) parts.push(sign);
+    parts.push(element('span', 'sidebar-title', entry.t));
+    if (entry.g) parts.push(element('span', 'sidebar-tag', entry.g));
+    return parts;
+  }
+
+  function link(entry, path) {
+    var a = element('a', 'sidebar-link');
+    a.href = path === undefined ? entry.h : pageHref(path);
+    if (path === undefined && /^https?:/.test(entry.h)) {
+      a.target = '_blank';
+      a.rel = 'noopener noreferrer';
+    }
+    if (path !== undefined && path === current) a.setAttribute('aria-current', 'page');
+    a.append.apply(a, label(entry));
+    return a;
+  }
+
+  function holds(entry) {
+    return entry.p === current || entry.r === current || (entry.c || []).some(holds);
+  }
+
+  function list(entries, depth) {
+    var ul = element('ul', 'sidebar-list');
+    entries.forEach(function (entry) {
+      var li = element('li');
+      if (entry.c) li.append(group(entry, depth + 1));
+      else if (entry.p !== undefined) li.append(link(entry, entry.p));
+      else if (entry.h !== undefined) li.append(link(entry));
+      ul.append(li);
+    });
+    return ul;
+  }
+
+  function group(entry, depth) {
+    if (depth === 0) {
+      var section = element('div', 'sidebar-group');
+      var head = entry.r === undefined ? element('p', 'sidebar-group-header') : link(entry, entry.r);
+      if (entry.r === undefined) head.append.apply(head, label(entry));
+      section.append(head, list(entry.c, 0));
+      return section;
+    }
+    var details = element('details', 'sidebar-folder');
+    details.open = entry.x === 1 || holds(entry);
+    var summary = element('summary', 'sidebar-link');
+    if (entry.r === current) summary.setAttribute('aria-current', 'page');
+    summary.append.apply(summary, label(entry));
+    var chevron = icon('chevron-right');
+    if (chevron) {
+      chevron.classList.add('chevron');
+      summary.append(chevron);
+    }
+    var inside = entry.r === undefined ? entry.c : [{ t: entry.t, p: entry.r }].concat(entry.c);
+    details.append(summary, list(inside, depth));
+    return details;
+  }
+
+  var made = document.createDocumentFragment();
+  if (navigation.links.length > 0) {
+    var anchors = list(navigation.links, 0);
+    anchors.classList.add('sidebar-anchors');
+    made.append(anchors);
+  }
+  var loose = [];
+  function flush() {
+    if (loose.length > 0) {
+      var section = element('div', 'sidebar-group');
+      section.append(list(loose, 0));
+      made.append(section);
+    }
+    loose = [];
+  }
+  navigation.entries.forEach(function (entry) {
+    if (!entry.c) {
+      loose.push(entry);
+      return;
+    }
+    flush();
+    made.append(group(entry, 0));
+  });
+  flush();
+  place.replaceChildren(made);
+
+  var sidebar = place.closest('.sidebar');
+  var active = place.querySelector('[aria-current="page"]');
+  if (sidebar && active && active.offsetParent !== null) {
+    var box = active.getBoundingClientRect();
+    var frame = sidebar.getBoundingClientRect();
+    if (box.bottom > frame.bottom - 80) sidebar.scrollTop += box.top - frame.top - frame.height / 3;
+  }
+})();
