@@ -19,8 +19,9 @@ const longestParameter = 300;
 /** The public door: assembles hooks and routes, listens to nothing yet. */
 export async function buildGateway(context: GatewayContext): Promise<FastifyInstance> {
   const { trustProxy } = context.config;
+  const logger: FastifyBaseLogger = context.logger;
   const app = Fastify({
-    loggerInstance: context.logger as FastifyBaseLogger,
+    loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: mostBodyBytes,
     requestTimeout: longestRequestMs,

@@ -64,7 +64,7 @@ export async function contentRoutes(app: FastifyInstance, context: GatewayContex
       const upload = limitedUpload(request.body, mostArchiveBytes);
       const answer = await callPublisher(request, reply, domain, {
         method: 'PUT',
-        path: `/internal/content${version === undefined ? '' : `?${new URLSearchParams({ label: version })}`}`,
+        path: `/internal/content${version === undefined ? '' : `?label=${encodeURIComponent(version)}`}`,
         headers: { 'content-type': 'application/gzip' },
         body: upload.stream,
         answerWithinMs: publishWithinMs,

@@ -38,8 +38,8 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   const { organization, domains } = existing(state);
   if (domains.length >= mostDomains)
     throw new ApiError('in_use', `The organization has ${mostDomains} domains, which is the most it can have.`);
-  const names = domains.flatMap(({ slug, hosts }) => [slug, ...hosts]);
-  const taken = [domain.slug, ...domain.hosts].find((name) => names.includes(name));
+  const names = new Set(domains.flatMap(({ slug, hosts }) => hosts.concat(slug)));
+  const taken = [domain.slug, ...domain.hosts].find((name) => names.has(name));
   if (taken !== undefined)
     throw new ApiError('in_use', `The organization has a domain with the name "${taken}" already.`);
   return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];

@@ -33,13 +33,14 @@ const paths: Readonly<Record<string, AssistantTarget>> = {
   '/discovery/v1/assistant/:domain/message': { path: '/internal/message', protocol: 'v1' },
   '/discovery/v1/search/:domain': { path: '/internal/search' },
   '/discovery/v1/page/:domain': { path: '/internal/page' },
+  '/discovery/v1/feedback/:domain': { path: '/internal/feedback' },
 };
 
 type AssistantTarget = { path: string; protocol?: 'v1' | 'v2' };
 
 type DiscoveryRequest = { Params: { domain: string }; Body: Buffer | undefined };
 
-/** The assistant, search and pages: what a documentation site's own pages call. */
+/** The assistant, search, pages and feedback: what a documentation site's own pages call. */
 export async function discoveryRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
   app.addHook('onRequest', allowAnyOrigin);
   app.removeAllContentTypeParsers();

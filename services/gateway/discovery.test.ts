@@ -137,7 +137,7 @@ test('a client that goes away stops the assistant, before and during the answer'
     if (writesFirst) await (await response).body!.getReader().read();
     controller.abort();
     await response.catch(() => {});
-    await stopped.promise;
+    await expect(stopped.promise).resolves.toBeUndefined();
   }
 });
 
@@ -166,7 +166,7 @@ test('errors of the assistant keep their sentence and fields, others become inte
   expect((await ask()).status).toBe(500);
 });
 
-test('search, pages and the first version go their ways', async () => {
+test('search, pages, feedback and the first version go their ways', async () => {
   const seen: [string, unknown][] = [];
   answer = (request) => {
     seen.push([request.url, request.headers['x-bindery-protocol']]);
@@ -174,10 +174,12 @@ test('search, pages and the first version go their ways', async () => {
   };
   await ask({}, {}, '/discovery/v1/search/docs');
   await ask({}, {}, '/discovery/v1/page/docs');
+  await ask({}, {}, '/discovery/v1/feedback/docs');
   await ask({}, {}, '/discovery/v1/assistant/docs/message');
   expect(seen).toEqual([
     ['/internal/search', undefined],
     ['/internal/page', undefined],
+    ['/internal/feedback', undefined],
     ['/internal/message', 'v1'],
   ]);
 });

@@ -24,6 +24,8 @@ export function evolveDirectory(
     }
     case 'ApiKeyRevoked':
       return { ...state, keys: changeKey(state.keys, event.data.keyId, { revokedAt: time }) };
+    default:
+      return event satisfies never;
   }
 }
 

@@ -153,11 +153,11 @@ describe('start', () => {
 describe('status', () => {
   test('shows a job before and after the read model has it', async () => {
     await publish(one);
-    const { push } = gateway.bus.memoryReaders.projectorExports;
-    gateway.bus.memoryReaders.projectorExports.push = () => {};
+    const reader = gateway.bus.memoryReaders.projectorExports;
+    reader.hold = true;
     const { jobId } = (await start()).json();
     expect((await request('GET', `${jobs}/${jobId}`)).json()).toMatchObject({ jobId, status: 'queued' });
-    gateway.bus.memoryReaders.projectorExports.push = push;
+    reader.hold = false;
     await advance(jobId, { phase: 'rendering', planHash: 'f'.repeat(64), pageTotal: 8, pageCount: 3, progress: 33 });
     expect((await request('GET', `${jobs}/${jobId}`)).json()).toMatchObject({
       status: 'running',

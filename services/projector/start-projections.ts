@@ -13,7 +13,7 @@ export async function startProjections(bus: Bus, instance: string, logger: Logge
       {
         ...common,
         projection: exportProjection(bus.documents),
-        openReader: bus.readers.projectorExports,
+        openReader: () => bus.readers.projectorExports(),
         log: bus.exports,
       },
       signal,
@@ -22,7 +22,7 @@ export async function startProjections(bus: Bus, instance: string, logger: Logge
       {
         ...common,
         projection: contentProjection(bus.documents.directoryContents),
-        openReader: bus.readers.projectorContent,
+        openReader: () => bus.readers.projectorContent(),
         log: bus.content,
       },
       signal,
@@ -31,7 +31,7 @@ export async function startProjections(bus: Bus, instance: string, logger: Logge
       {
         ...common,
         projection: directoryProjection(bus.documents),
-        openReader: bus.readers.projectorDirectory,
+        openReader: () => bus.readers.projectorDirectory(),
         log: bus.directory,
       },
       signal,

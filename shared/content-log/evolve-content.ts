@@ -27,13 +27,17 @@ export function evolveContent(state: ContentState | undefined, event: ContentEve
       };
     case 'ContentPromoted':
       return { ...before, latest: contentVersion };
-    case 'ContentDeleted': {
-      const { searched, ...rest } = before;
-      return {
-        ...rest,
-        versions: before.versions.filter((version) => version.contentVersion !== contentVersion),
-        ...(searched === undefined || searched === contentVersion ? {} : { searched }),
-      };
-    }
+    case 'ContentDeleted':
+      return withoutVersion(before, contentVersion);
+    default:
+      return event satisfies never;
   }
+}
+
+function withoutVersion({ searched, ...state }: ContentState, contentVersion: string): ContentState {
+  return {
+    ...state,
+    versions: state.versions.filter((version) => version.contentVersion !== contentVersion),
+    ...(searched === undefined || searched === contentVersion ? {} : { searched }),
+  };
 }

@@ -16,8 +16,9 @@ export function internalApp(options: {
   checks: ReadinessChecks;
   draining: () => boolean;
 }): FastifyInstance {
+  const logger: FastifyBaseLogger = options.logger;
   const app = Fastify({
-    loggerInstance: options.logger as FastifyBaseLogger,
+    loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdIn(request.headers[callerHeader]),

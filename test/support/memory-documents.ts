@@ -13,11 +13,8 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
   };
 
   async function* watch(filter: string, signal: AbortSignal): AsyncIterable<DocumentChange<T>> {
-    const queue: DocumentChange<T>[] = [...documents.values()].map((stored) => ({
-      kind: 'put',
-      initial: true,
-      ...structuredClone(stored),
-    }));
+    const queue: DocumentChange<T>[] = [];
+    for (const stored of documents.values()) queue.push({ kind: 'put', initial: true, ...structuredClone(stored) });
     queue.push({ kind: 'caught-up' });
     let wake = () => {};
     const listener = (change: DocumentChange<T>) => {

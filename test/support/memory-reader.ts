@@ -3,6 +3,8 @@ import type { Delivery, DurableReader } from '#shared/event-log/durable-reader.t
 type Message<T> = { subject: string; sequence: number; value: T | undefined; problem?: string; deliveryCount: number };
 
 export type MemoryReader<T> = DurableReader<T> & {
+  /** While true what is pushed is lost, as if nobody had delivered it yet. */
+  hold: boolean;
   push(message: { subject: string; sequence: number; value: T | undefined; problem?: string }): void;
   /** Answers when nothing waits and nothing is in hand. */
   idle(): Promise<void>;
@@ -42,8 +44,10 @@ export function memoryReader<T>(): MemoryReader<T> {
     };
   };
 
-  return {
+  const reader: MemoryReader<T> = {
+    hold: false,
     push: (message) => {
+      if (reader.hold) return;
       waiting.push({ ...message, deliveryCount: 1 });
       changed();
     },
@@ -51,7 +55,8 @@ export function memoryReader<T>(): MemoryReader<T> {
       const stop = () => changed();
       signal?.addEventListener('abort', stop);
       try {
-        while (waiting.length === 0 && !signal?.aborted) await new Promise<void>((resolve) => wake.push(resolve));
+        while (waiting.length === 0 && signal?.aborted !== true)
+          await new Promise<void>((resolve) => wake.push(resolve));
       } finally {
         signal?.removeEventListener('abort', stop);
       }
@@ -65,4 +70,5 @@ export function memoryReader<T>(): MemoryReader<T> {
       await new Promise<void>((resolve) => idleListeners.push(resolve));
     },
   };
+  return reader;
 }

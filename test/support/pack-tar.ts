@@ -5,7 +5,7 @@ import { type Header, pack } from 'tar-stream';
 export async function packTar(
   files: Record<string, string | Buffer>,
   others: (Partial<Header> & Pick<Header, 'name'>)[] = [],
-): Promise<Buffer> {
+): Promise<Buffer<ArrayBuffer>> {
   const archive = pack();
   for (const [name, content] of Object.entries(files)) archive.entry({ name }, content);
   for (const header of others) archive.entry(header);
