@@ -116,7 +116,6 @@ export async function startAssistantStand(model: LanguageModelV4 = extractiveMod
     url,
     bus,
     headers: (more = {}, caller = {}) => ({
-      'content-type': 'application/json',
       [serviceTokenHeader]: serviceToken,
       [callerHeader]: JSON.stringify({
         requestId: 'req_1',
