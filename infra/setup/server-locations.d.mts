@@ -19,3 +19,6 @@ export function findServer(name: ServerName): string | undefined;
 export function natsServerVersion(program: string): [number, number] | undefined;
 export function findJdk(oldest: number): string | undefined;
 export function onPath(...names: string[]): string[];
+export const oldestJdkForElasticsearch: number;
+export function elasticsearchFolder(): string;
+export function hasElasticsearch(): boolean;

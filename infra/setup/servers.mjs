@@ -1,0 +1,24 @@
+/*
+ * The larger servers that the tests of the adapters run against: `npm run servers`, or `node infra/setup/servers.mjs`, on Node 20 or later.
+ *
+ *   Versity S3 Gateway   built with Go
+ *   Elasticsearch        fetched with Maven; needs a JDK of 21 or later
+ *
+ * Says what is missing and how to get it; the tests that need it are then skipped.
+ *
+ *   BINDERY_CACHE              folder of everything fetched            default ~/.cache/bindery
+ *   BINDERY_REQUIRE_SERVERS    1: a missing server is a failure        default: it is a warning
+ *   ES_JAVA_HOME, JAVA_HOME    JDKs to consider beside /usr/lib/jvm
+ */
+import { fetchElasticsearch } from './fetch-elasticsearch.mjs';
+import { fetchVersityGateway } from './fetch-versitygw.mjs';
+import { runSteps } from './run-steps.mjs';
+import { findServer } from './server-locations.mjs';
+import { say } from './step.mjs';
+
+const needed = process.env.BINDERY_REQUIRE_SERVERS === '1';
+await runSteps([
+  { needed, run: fetchVersityGateway },
+  { needed, run: fetchElasticsearch },
+]);
+for (const name of ['versitygw', 'elasticsearch']) say(`${name}: ${findServer(name) ?? 'not here'}`);
