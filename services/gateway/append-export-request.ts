@@ -5,7 +5,7 @@ import { nextCommit } from '#shared/event-log/next-commit.ts';
 import { crashPoint } from '#shared/lifecycle/crash-point.ts';
 import { exportLogSubject } from '#shared/subjects/subject-names.ts';
 import type { RequestOrigin } from './append-to-directory.ts';
-import { askBus } from './ask-bus.ts';
+import { askBus, writeWithinMs } from './ask-bus.ts';
 import type { GatewayContext } from './context.ts';
 import { type JobView, viewOf } from './read-job.ts';
 import { requestedExport } from './requested-export.ts';
@@ -29,7 +29,7 @@ export async function appendExportRequest(
     traceparent: origin.traceparent,
   });
   try {
-    await askBus(context.bus.exports.append(commit, { sequence: 0 }));
+    await askBus(context.bus.exports.append(commit, { sequence: 0 }), writeWithinMs);
   } catch (error) {
     const existing = error instanceof ConcurrentAppend ? await jobOfSameRequest(context, data) : undefined;
     if (existing === undefined) throw error;

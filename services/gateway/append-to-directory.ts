@@ -5,7 +5,7 @@ import { ApiError } from '#shared/errors/api-error.ts';
 import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
 import { nextCommit } from '#shared/event-log/next-commit.ts';
 import { directoryLogSubject } from '#shared/subjects/subject-names.ts';
-import { askBus } from './ask-bus.ts';
+import { askBus, writeWithinMs } from './ask-bus.ts';
 import type { GatewayContext } from './context.ts';
 import { evolveDirectory } from './evolve-directory.ts';
 import { waitForRevision } from './wait-for-revision.ts';
@@ -46,7 +46,7 @@ export async function appendToDirectory(
       traceparent: origin.traceparent,
     });
     try {
-      await askBus(context.bus.directory.append(commit, { sequence: previous?.sequence ?? 0 }));
+      await askBus(context.bus.directory.append(commit, { sequence: previous?.sequence ?? 0 }), writeWithinMs);
     } catch (error) {
       if (!(error instanceof ConcurrentAppend)) throw error;
       if (attempt < attempts) continue;

@@ -2,10 +2,13 @@ import { ApiError } from '#shared/errors/api-error.ts';
 import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
 import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
 
-const deadlineMs = 5_000;
+const deadlineMs = 6_000;
+
+/** Writes are retried by the log itself for 10 seconds; giving up before it does would leave open whether it got through. */
+export const writeWithinMs = 12_000;
 
 /**
- * The answer of the bus, or `unavailable` when it fails or takes longer than 5 seconds. A conflict and what this program cannot read
+ * The answer of the bus, or `unavailable` when it fails or takes longer than its deadline. A conflict and what this program cannot read
  * are rejected as they are: waiting does not help there.
  */
 export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Promise<T> {

@@ -1,6 +1,6 @@
 import { ApiError } from '#shared/errors/api-error.ts';
 import type { RequestOrigin } from './append-to-directory.ts';
-import { askBus } from './ask-bus.ts';
+import { askBus, writeWithinMs } from './ask-bus.ts';
 import type { GatewayContext } from './context.ts';
 import { type JobView, readJobForDecision, viewOf } from './read-job.ts';
 
@@ -29,6 +29,7 @@ export async function cancelExport(
         traceparent: origin.traceparent,
         data: { actor: origin.actor },
       }),
+      writeWithinMs,
     );
   }
   return viewOf(commit);

@@ -7,7 +7,6 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
 import { crashPoint } from '#shared/lifecycle/crash-point.ts';
 import { foldInOrder } from './fold-in-order.ts';
-import { HistoryBroken } from './history-broken.ts';
 import type { Projection } from './projection.ts';
 
 export type ProjectionRun<C extends Commit, D extends { revision: number }> = {
@@ -22,6 +21,9 @@ export type ProjectionRun<C extends Commit, D extends { revision: number }> = {
 
 const retryAfterMs = 1_000;
 const longestRetryMs = 30_000;
+
+/** Errors, by name, that the same message would meet again: a log's adapter has one of its own for what breaks its schema. */
+const unreadable = new Set(['UnknownEvent', 'BadMessage', 'HistoryBroken']);
 
 /** Reads and folds while it holds the projection's lease, until `signal` aborts. */
 export async function runProjection<C extends Commit, D extends { revision: number }>(
@@ -65,7 +67,7 @@ async function handle<C extends Commit, D extends { revision: number }>(
     crashPoint('before-ack', 'projector');
     await delivery.ack();
   } catch (error) {
-    if (error instanceof UnknownEvent || error instanceof HistoryBroken) await setAside(run, delivery, error.message);
+    if (error instanceof Error && unreadable.has(error.name)) await setAside(run, delivery, error.message);
     else {
       run.logger.warn({ err: error, subject: delivery.subject }, 'a commit could not be folded; it comes again');
       delivery.nak(Math.min(retryAfterMs * delivery.deliveryCount, longestRetryMs));

@@ -53,10 +53,10 @@ export function memoryReader<T>(): MemoryReader<T> {
     },
     next: async ({ signal } = {}) => {
       const stop = () => changed();
+      const isAborted = () => signal?.aborted === true;
       signal?.addEventListener('abort', stop);
       try {
-        while (waiting.length === 0 && signal?.aborted !== true)
-          await new Promise<void>((resolve) => wake.push(resolve));
+        while (waiting.length === 0 && !isAborted()) await new Promise<void>((resolve) => wake.push(resolve));
       } finally {
         signal?.removeEventListener('abort', stop);
       }
