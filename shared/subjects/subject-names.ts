@@ -7,3 +7,7 @@ export const contentLogSubject = (organization: string, domain: string): string 
 export const directoryLogSubject = (organization: string): string => `directory.${organization}.log`;
 export const threadSubject = (organization: string, domain: string, threadId: string): string =>
   `threads.${organization}.${domain}.${threadId}`;
+export const renderTaskSubject = (rendererVersion: string): string => `tasks.render.${rendererVersion}`;
+export const bundleTaskSubject = 'tasks.bundle';
+export const deadLetterSubject = (service: string, stream: string): string => `dead.${service}.${stream}`;
+export const presenceSubject = (service: string, instance: string): string => `presence.${service}.${instance}`;

@@ -1,0 +1,100 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { KV, KvEntry } from '@nats-io/kv';
+import type { z } from 'zod';
+import type { DocumentChange, DocumentStore } from '#shared/read-model/document-store.ts';
+import { isConflict } from './nats-event-log.ts';
+import { BadMessage } from './parse-message.ts';
+import { whileAway } from './while-away.ts';
+
+const deadlineMs = 5_000;
+
+/** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
+export function natsDocumentStore<T>(
+  kv: KV,
+  jsm: JetStreamManager,
+  bucket: string,
+  schema: z.ZodType<T>,
+  prefix = '',
+): DocumentStore<T> {
+  const parse = (key: string, bytes: Uint8Array): T => {
+    const result = schema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+    if (result.success) return result.data;
+    const issue = result.error.issues[0];
+    throw new BadMessage(
+      `The document "${key}" of the bucket ${bucket} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`,
+    );
+  };
+  const call = <R>(what: string, run: () => Promise<R>) =>
+    whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
+
+  return {
+    async get(key, options = {}) {
+      const full = prefix + key;
+      if (options.fromLeader === true) {
+        const message = await call(`reading "${full}"`, () =>
+          jsm.streams.getMessage(`KV_${bucket}`, { last_by_subj: `$KV.${bucket}.${full}` }),
+        );
+        if (message === null || isMarker(message.header.get('KV-Operation'))) return undefined;
+        return { key, document: parse(full, message.data), revision: message.seq };
+      }
+      const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
+      if (entry === null || entry.operation !== 'PUT') return undefined;
+      return { key, document: parse(full, entry.value), revision: entry.revision };
+    },
+
+    async put(key, document, options = {}) {
+      const full = prefix + key;
+      const bytes = JSON.stringify(document);
+      const { expectedRevision } = options;
+      try {
+        return await call(`writing "${full}"`, () => {
+          if (expectedRevision === undefined) return kv.put(full, bytes);
+          return expectedRevision === 0 ? kv.create(full, bytes) : kv.update(full, bytes, expectedRevision);
+        });
+      } catch (error) {
+        if (isConflict(error)) return undefined;
+        throw error;
+      }
+    },
+
+    remove: (key) => call(`removing "${prefix}${key}"`, () => kv.delete(prefix + key)),
+
+    async keys(filter = '>') {
+      return call('listing keys', async () => {
+        const keys: string[] = [];
+        for await (const key of await kv.keys(prefix + filter)) keys.push(key.slice(prefix.length));
+        return keys;
+      });
+    },
+
+    async *watch(filter, signal) {
+      // The client says of each entry how many wait behind it, but says nothing where there is none.
+      let initial = (await this.keys(filter)).length > 0;
+      if (signal.aborted) return;
+      if (!initial) yield { kind: 'caught-up' };
+      const entries = await call('watching', () => kv.watch({ key: prefix + filter }));
+      const stop = () => entries.stop();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        if (signal.aborted) return;
+        for await (const entry of entries) {
+          yield change(entry, initial);
+          if (!initial || (entry.delta ?? 0) > 0) continue;
+          initial = false;
+          yield { kind: 'caught-up' };
+        }
+      } finally {
+        signal.removeEventListener('abort', stop);
+        entries.stop();
+      }
+    },
+  };
+
+  function change(entry: KvEntry, initial: boolean): DocumentChange<T> {
+    const key = entry.key.slice(prefix.length);
+    if (entry.operation !== 'PUT') return { kind: 'removed', key, revision: entry.revision, initial };
+    return { kind: 'put', key, document: parse(entry.key, entry.value), revision: entry.revision, initial };
+  }
+}
+
+const isMarker = (operation: string): boolean => operation === 'DEL' || operation === 'PURGE';

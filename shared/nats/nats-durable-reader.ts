@@ -1,0 +1,81 @@
+import type { Consumer, JetStreamClient, JsMsg } from '@nats-io/jetstream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { z } from 'zod';
+import { BusUnavailable } from '#shared/bus/bus-unavailable.ts';
+import type { Delivery, DurableReader } from '#shared/event-log/durable-reader.ts';
+import type { Logger } from '#shared/telemetry/logger.ts';
+import { parseMessage } from './parse-message.ts';
+import { whileAway } from './while-away.ts';
+
+const bindDeadlineMs = 15_000;
+const ackTimeoutMs = 2_000;
+const ackAttempts = 5;
+const awayPauseMs = 100;
+
+/** Binds to a durable that the provisioner made. */
+export async function natsDurableReader<T>(
+  js: JetStreamClient,
+  stream: string,
+  durable: string,
+  schema: z.ZodType<T>,
+  log?: Logger,
+): Promise<DurableReader<T>> {
+  const consumer: Consumer = await whileAway(`binding to ${durable} of ${stream}`, bindDeadlineMs, () =>
+    js.consumers.get(stream, durable),
+  );
+  return {
+    async next({ expiresMs = 30_000, signal } = {}) {
+      if (signal?.aborted) return undefined;
+      const pending = consumer.next({ expires: Math.max(1_000, expiresMs) }).catch(async (error: unknown) => {
+        log?.debug({ err: error, durable }, 'nothing could be read; the bus may be away');
+        await delay(awayPauseMs);
+        return null;
+      });
+      const message = signal === undefined ? await pending : await unlessAborted(pending, signal);
+      return message === null ? undefined : delivery(message, schema);
+    },
+  };
+}
+
+/** Null at once when the signal aborts; a message that comes all the same is given back. */
+async function unlessAborted(pending: Promise<JsMsg | null>, signal: AbortSignal): Promise<JsMsg | null> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<null>((resolve) => {
+    onAbort = () => resolve(null);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  const message = await Promise.race([pending, aborted]);
+  if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  if (message === null && signal.aborted) void pending.then((late) => late?.nak());
+  return message;
+}
+
+function delivery<T>(message: JsMsg, schema: z.ZodType<T>): Delivery<T> {
+  let value: T | undefined;
+  let problem: string | undefined;
+  try {
+    value = parseMessage(message, schema);
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error);
+  }
+  return {
+    subject: message.subject,
+    sequence: message.seq,
+    deliveryCount: message.info.deliveryCount,
+    pendingCount: message.info.pending,
+    value,
+    problem,
+    traceparent: message.headers?.get('traceparent') || undefined,
+    async ack() {
+      for (let attempt = 1; attempt <= ackAttempts; attempt += 1) {
+        if (await message.ackAck({ timeout: ackTimeoutMs }).catch(() => false)) return;
+      }
+      throw new BusUnavailable(
+        `The acknowledgement of message ${message.seq} on ${message.subject} did not reach the bus; it comes again.`,
+      );
+    },
+    working: () => message.working(),
+    nak: (delayMs) => message.nak(delayMs),
+    terminate: (reason) => message.term(reason),
+  };
+}

@@ -1,0 +1,81 @@
+import { type JetStreamClient, type JetStreamManager, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
+import type { z } from 'zod';
+import type { Commit } from '#shared/contracts/commit.ts';
+import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
+import type { EventLog, StoredCommit } from '#shared/event-log/event-log.ts';
+import { parseMessage, type StoredMessage } from './parse-message.ts';
+import { publishDurably } from './publish-durably.ts';
+import { whileAway } from './while-away.ts';
+
+const readDeadlineMs = 5_000;
+
+/** The log of one stream. See the port for what it promises. */
+export function natsEventLog<C extends Commit>(
+  js: JetStreamClient,
+  jsm: JetStreamManager,
+  stream: string,
+  schema: z.ZodType<C>,
+): EventLog<C> {
+  const stored = (message: StoredMessage): StoredCommit<C> => ({
+    commit: parseMessage(message, schema),
+    sequence: message.seq,
+  });
+
+  /** The subject's first message with at least this sequence. */
+  const atOrAfter = (subject: string, sequence: number) =>
+    whileAway(`reading ${subject}`, readDeadlineMs, () =>
+      jsm.direct.getMessage(stream, { seq: sequence, next_by_subj: subject }),
+    );
+
+  return {
+    async append(commit, after) {
+      try {
+        const ack = await publishDurably(js, {
+          subject: commit.subject,
+          body: commit,
+          messageId: commit.id,
+          traceparent: commit.traceparent,
+          lastSubjectSequence: after.sequence,
+        });
+        return { commit, sequence: ack.seq };
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        // A try of ours may have got through although its answer did not.
+        const next = await atOrAfter(commit.subject, after.sequence + 1);
+        if (next !== null) {
+          const winner = stored(next);
+          if (winner.commit.id === commit.id) return winner;
+        }
+        throw new ConcurrentAppend(commit.subject);
+      }
+    },
+
+    async last(subject, options = {}) {
+      const message = await whileAway(`reading ${subject}`, readDeadlineMs, () =>
+        options.fromLeader === true
+          ? jsm.streams.getMessage(stream, { last_by_subj: subject })
+          : jsm.direct.getMessage(stream, { last_by_subj: subject }),
+      );
+      return message === null ? undefined : stored(message);
+    },
+
+    async *history(subject) {
+      const newest = await this.last(subject);
+      if (newest === undefined) return;
+      for (let sequence = 1; sequence <= newest.sequence; ) {
+        const message = await atOrAfter(subject, sequence);
+        if (message === null) return;
+        yield stored(message);
+        sequence = message.seq + 1;
+      }
+    },
+  };
+}
+
+export function isConflict(error: unknown): boolean {
+  return (
+    error instanceof JetStreamApiError &&
+    (error.code === JetStreamApiCodes.StreamWrongLastSequence ||
+      error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown)
+  );
+}

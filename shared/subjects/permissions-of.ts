@@ -1,0 +1,75 @@
+import { type BusUser, bucketRows, coreRows, durableRows, streamRows } from './subject-table.ts';
+
+export type Permissions = { publish: string[]; subscribe: string[] };
+
+/** Prefix of a user's inboxes: nobody else can listen there. */
+export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('-', '_')}`;
+
+/** The rights of a service, from the table alone: what is not there is refused by the server. */
+export function permissionsOf(user: BusUser): Permissions {
+  const publish: string[] = [];
+  const subscribe = [`${inboxPrefix(user)}.>`];
+
+  for (const stream of streamRows) {
+    if (stream.writers.includes(user)) {
+      publish.push(
+        ...stream.subjects.map((subject) => (stream.name === 'DEAD' ? subject.replace('*', user) : subject)),
+      );
+    }
+    if (stream.last.includes(user)) {
+      publish.push(
+        ...stream.subjects.map((subject) => `$JS.API.DIRECT.GET.${stream.name}.${subject}`),
+        `$JS.API.STREAM.MSG.GET.${stream.name}`,
+      );
+    }
+    // The message after one that is known is asked for by the whole stream's subject; so is the history.
+    if (stream.history.includes(user) || (stream.writers.includes(user) && stream.last.includes(user))) {
+      publish.push(`$JS.API.DIRECT.GET.${stream.name}`);
+    }
+    if (stream.purgers.includes(user)) publish.push(`$JS.API.STREAM.PURGE.${stream.name}`);
+  }
+
+  for (const bucket of bucketRows) {
+    const stream = `KV_${bucket.name}`;
+    if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.>`);
+    if (!bucket.writers.includes(user) && !bucket.readers.includes(user)) continue;
+    publish.push(
+      `$JS.API.DIRECT.GET.${stream}`,
+      `$JS.API.DIRECT.GET.${stream}.>`,
+      `$JS.API.STREAM.MSG.GET.${stream}`,
+      `$JS.API.STREAM.INFO.${stream}`,
+      // Watching is a push consumer; the server asks for flow control here.
+      `$JS.FC.${stream}.>`,
+      ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${stream}.>`),
+    );
+  }
+
+  const durables = durableRows.filter((row) => row.reader === user).map(({ stream, name }) => ({ stream, name }));
+  if (user === 'page-renderer') durables.push({ stream: 'TASKS', name: '*' });
+  for (const { stream, name } of durables) {
+    publish.push(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+      `$JS.API.CONSUMER.INFO.${stream}.${name}`,
+      `$JS.ACK.${stream}.${name}.>`,
+    );
+  }
+
+  for (const core of coreRows) {
+    if (core.writers.includes(user)) publish.push(core.ownNameOnly ? core.subject.replace('*', user) : core.subject);
+    if (core.readers.includes(user)) subscribe.push(core.subject);
+  }
+  return { publish, subscribe };
+}
+
+/** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
+export function provisionerPermissions(): Permissions {
+  return {
+    publish: [
+      ...['CREATE', 'UPDATE', 'INFO'].map((verb) => `$JS.API.STREAM.${verb}.*`),
+      '$JS.API.CONSUMER.CREATE.>',
+      '$JS.API.CONSUMER.INFO.>',
+      '$JS.API.INFO',
+    ],
+    subscribe: [`${inboxPrefix('provisioner')}.>`],
+  };
+}
