@@ -36,6 +36,8 @@ export const segmentSidecarSchema = z.object({
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
   pages: z.array(renderedPageSchema),
   diagnostics: z.array(diagnosticSchema),
+  /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`shared/export-objects/made-from.ts`). */
+  madeFrom: sha256Hex.optional(),
 });
 
 export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;

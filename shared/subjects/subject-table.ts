@@ -228,6 +228,8 @@ export const coreRows: readonly CoreRow[] = [
 ];
 
 const log = { ackWaitSeconds: 30, maxAckPending: 1_000 };
+/** An orchestrator that leads acknowledges at once; what one that died had in hand must not hold up the next leader. */
+const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 /** The tasks of a renderer that died come back after this long; one that works says so every 2 s. */
 const work = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 
@@ -238,9 +240,16 @@ export const durableRows: readonly DurableRow[] = [
     stream: 'EXPORTS',
     filter: 'exports.*.*.log',
     reader: 'orchestrator',
-    ...log,
+    ...decisions,
   },
-  { kind: 'durable', name: 'orchestrator-facts', stream: 'FACTS', filter: 'facts.*.*', reader: 'orchestrator', ...log },
+  {
+    kind: 'durable',
+    name: 'orchestrator-facts',
+    stream: 'FACTS',
+    filter: 'facts.*.*',
+    reader: 'orchestrator',
+    ...decisions,
+  },
   {
     kind: 'durable',
     name: 'projector-exports',

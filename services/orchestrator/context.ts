@@ -1,0 +1,23 @@
+import type { Bus } from '#shared/bus/bus.ts';
+import type { Clock } from '#shared/clock/clock.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import type { Logger } from '#shared/telemetry/logger.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** What the orchestrator works with, the same before and after it leads. */
+export type OrchestratorContext = {
+  bus: Bus;
+  objectStore: ObjectStore;
+  clock: Clock;
+  logger: Logger;
+  /** `length` random base62 digits. */
+  random: (length: number) => string;
+  /** Names this process: holder of the lease, source of its commits. */
+  instance: string;
+  /** The renderer version of our own code. */
+  rendererVersion: string;
+  renderers: WorkerPool;
+  bundlers: WorkerPool;
+  taskLostAfterMs: number;
+  exportDeadlineMs: number;
+};

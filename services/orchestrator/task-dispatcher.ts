@@ -1,0 +1,112 @@
+import { crashPoint } from '#shared/lifecycle/crash-point.ts';
+import { nextTraceparent } from '#shared/telemetry/trace-context.ts';
+import { type ActiveJob, stateOf } from './active-jobs.ts';
+import type { OrchestratorContext } from './context.ts';
+import { type Round, windowSize } from './fair-dispatch.ts';
+import { type HandedOutTasks, handedOutTasks, type WorkerGroup } from './handed-out.ts';
+import type { WorkUnit } from './job-phase.ts';
+import { pickWork } from './pick-work.ts';
+import { groupOf, openUnits, taskIdOf, taskOf } from './task-of.ts';
+
+export type TaskDispatcher = {
+  /** Looks again at what the job has to hand out. */
+  changed(job: ActiveJob): void;
+  ended(job: ActiveJob): void;
+  /** A worker reported the unit: its credit is free. */
+  reported(jobId: string, unit: WorkUnit, attempt?: number): void;
+  /** Hands out as much as there are credits for. Answers when all of it is in the queue. */
+  handOut(): Promise<void>;
+  /** Answers when nothing is being handed out. */
+  settled(): Promise<void>;
+  tasks: Pick<HandedOutTasks, 'countSilence' | 'remove'>;
+};
+
+type DispatchContext = Pick<OrchestratorContext, 'bus' | 'renderers' | 'bundlers' | 'logger'>;
+
+/** Hands out work with credits, so that nothing waits in the queue that could wait in the log. */
+export function taskDispatcher(context: DispatchContext, jobs: () => Iterable<ActiveJob>): TaskDispatcher {
+  const handedOut = handedOutTasks();
+  let round: Round = [];
+  let turn = 0;
+  let running: Promise<void> | undefined;
+  let again = false;
+
+  function refresh(job: ActiveJob): void {
+    const state = stateOf(job);
+    const open = openUnits(state);
+    handedOut.keepOnly(job.jobId, new Set(open.map((unit) => taskIdOf(state, unit))));
+    job.waiting = open.filter((unit) => !handedOut.has(taskIdOf(state, unit)));
+  }
+
+  /** The next task that somebody has a credit for, marked as handed out. */
+  function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
+    const groups = new Map<ActiveJob, WorkerGroup>();
+    for (const job of jobs()) {
+      const group = job.waiting.length > 0 ? groupOf(stateOf(job)) : undefined;
+      if (group !== undefined && credits(group) > 0) groups.set(job, group);
+    }
+    const candidates = [...groups.keys()].map((job) => ({
+      job,
+      organization: job.organization,
+      organizationPlan: stateOf(job).organizationPlan,
+      servedAt: job.servedAt,
+    }));
+    const picked = pickWork(candidates, round);
+    if (picked === undefined) return undefined;
+    round = picked.round;
+    turn += 1;
+    const { job } = picked.job;
+    job.servedAt = turn;
+    return { job, unit: job.waiting.shift() as WorkUnit, group: groups.get(job) as WorkerGroup };
+  }
+
+  function credits(group: WorkerGroup): number {
+    const slots =
+      group.service === 'bundler' ? context.bundlers.liveSlots() : context.renderers.liveSlots(group.rendererVersion);
+    return windowSize(slots) - handedOut.inUse(group);
+  }
+
+  async function submit(job: ActiveJob, unit: WorkUnit, group: WorkerGroup): Promise<void> {
+    const { traceparent } = job.stored.commit;
+    const task = taskOf(stateOf(job), unit, traceparent === undefined ? undefined : nextTraceparent(traceparent));
+    const { taskId, jobId, attempt } = task;
+    handedOut.add({ taskId, jobId, unit, attempt, group });
+    try {
+      if (task.kind === 'bundle') await context.bus.tasks.submitBundle(task);
+      else await context.bus.tasks.submitRender(task);
+      crashPoint('after-task-publish', 'orchestrator');
+    } catch (error) {
+      // Perhaps it is in the queue nevertheless: the same id again is stored once.
+      context.logger.warn({ err: error, taskId }, 'a task could not be handed out; it is tried again');
+      handedOut.remove(taskId);
+      refresh(job);
+    }
+  }
+
+  async function handOutAll(): Promise<void> {
+    do {
+      again = false;
+      const submits: Promise<void>[] = [];
+      for (let next = take(); next !== undefined; next = take()) submits.push(submit(next.job, next.unit, next.group));
+      await Promise.all(submits);
+    } while (again);
+  }
+
+  return {
+    changed: refresh,
+    ended: (job) => handedOut.keepOnly(job.jobId, new Set()),
+    reported: (jobId, unit, attempt) => handedOut.reported(jobId, unit, attempt),
+    handOut: () => {
+      again = true;
+      running ??= handOutAll().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+    settled: async () => {
+      again = false;
+      await running;
+    },
+    tasks: handedOut,
+  };
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { PresenceReport } from '#shared/contracts/presence-report.ts';
+import { workerPool } from './worker-pool.ts';
+
+const own = 'r-0123456789ab';
+const newer = 'r-ba9876543210';
+
+function poolAt() {
+  let now = 0;
+  const pool = workerPool({ now: () => new Date(now) });
+  return {
+    pool,
+    pass: (ms: number) => {
+      now += ms;
+    },
+    hear: (instance: string, changes: Partial<PresenceReport> = {}) =>
+      pool.heard({
+        service: 'page-renderer',
+        instance,
+        time: '2026-03-01T10:00:00.000Z',
+        rendererVersion: own,
+        slots: 2,
+        freeSlots: 1,
+        tasks: [],
+        draining: false,
+        ...changes,
+      }),
+  };
+}
+
+test('slots are those of live workers that take tasks, by version', () => {
+  const { pool, hear } = poolAt();
+  hear('a');
+  hear('a');
+  hear('b', { rendererVersion: newer, slots: 8 });
+  hear('c', { draining: true });
+  expect([pool.liveSlots(), pool.liveSlots(own), pool.liveSlots(newer)]).toEqual([10, 2, 8]);
+});
+
+test('a worker that says nothing for a while is gone, and its tasks with it', () => {
+  const { pool, pass, hear } = poolAt();
+  hear('a', { tasks: ['t1'] });
+  pass(3_000);
+  hear('b', { tasks: ['t2'] });
+  expect(pool.holds('t1')).toBe(true);
+  pass(1_000);
+  expect([pool.holds('t1'), pool.holds('t2'), pool.liveSlots()]).toEqual([false, true, 2]);
+});
+
+test('a worker that drains still holds its tasks, but has no free slot', () => {
+  const { pool, hear } = poolAt();
+  hear('a', { draining: true, tasks: ['t1'] });
+  expect([pool.holds('t1'), pool.hasFreeSlot()]).toEqual([true, false]);
+});
+
+test('our own renderer version is taken while a worker has it, else the one with most slots', () => {
+  const { pool, pass, hear } = poolAt();
+  expect(pool.chooseVersion(own)).toBe(own);
+  hear('b', { rendererVersion: newer, slots: 8 });
+  hear('c', { rendererVersion: 'r-cccccccccccc', slots: 1 });
+  expect(pool.chooseVersion(own)).toBe(newer);
+  pass(1_000);
+  hear('a');
+  expect(pool.chooseVersion(own)).toBe(own);
+});

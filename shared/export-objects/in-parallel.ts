@@ -1,0 +1,25 @@
+/** Results in the order of the items, with at most `atOnce` calls running. Rejects with the first failure, when all that run have ended. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  call: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  let failed = false;
+  const run = async (): Promise<void> => {
+    while (next < items.length && !failed) {
+      const index = next;
+      next += 1;
+      try {
+        results[index] = await call(items[index] as T, index);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, run));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return results;
+}
