@@ -11,7 +11,9 @@ export function answerErrors(app: FastifyInstance): void {
 /** Also for what the framework refuses before a route is found. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const answer = toApiError(error);
-  if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
+  // Whoever asked has hung up: what that broke off is no failure.
+  if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client went away');
+  else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
   else if (answer.status >= 500) request.log.warn({ err: error, requestId: request.id }, 'a needed system is down');
   if (answer.retryAfterSeconds !== undefined) void reply.header('retry-after', String(answer.retryAfterSeconds));
   // A stream may have set its own type before it failed.

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '#shared/clock/clock.ts';
 import { randomBase62 } from '#shared/identifiers/base62.ts';
+import { closeServer } from '#shared/lifecycle/close-server.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
 import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
@@ -40,7 +41,7 @@ export async function start(config: GatewayConfig): Promise<Running> {
     url,
     stop: async () => {
       stop.abort();
-      await app.close();
+      await closeServer(app);
       feed.close();
       await rateLimiter.close();
       await objectStore.close();

@@ -12,112 +12,115 @@ import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { packTar } from '../../test/support/pack-tar.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 
 const operatorToken = 'the-operator-token-of-tests';
 
-let bus: TestBus;
-let folder: string;
-let services: Running[];
-let baseUrl: string;
+describeWithServers(['nats-server'], 'gateway, publisher, projector and link-signer over NATS', () => {
+  let bus: TestBus;
+  let folder: string;
+  let services: Running[];
+  let baseUrl: string;
 
-beforeAll(async () => {
-  bus = await startTestBus();
-  folder = await mkdtemp(join(tmpdir(), 'bindery-over-nats-'));
-  const env = {
-    BINDERY_NATS_URL: bus.server.url,
-    ...Object.fromEntries(
-      Object.entries(bus.passwords).map(([service, password]) => [
-        `BINDERY_NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`,
-        password,
-      ]),
-    ),
-    BINDERY_SERVICE_TOKEN: 'the-service-token-of-tests',
-    BINDERY_HASH_KEY: 'the-hash-key-of-tests',
-    BINDERY_OPERATOR_TOKEN: operatorToken,
-    BINDERY_LINK_SIGNING_KEY: 'the-link-signing-key-of-tests',
-    BINDERY_DATA: folder,
-    BINDERY_OBJECT_FOLDER: join(folder, 'objects'),
-    BINDERY_PORT: '0',
-    BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
-  };
-  const projector = await startProjector(loadConfig(projectorSettings, env));
-  const publisher = await startPublisher(loadConfig(publisherSettings, env));
-  const linkSigner = await startLinkSigner(loadConfig(linkSignerSettings, env));
-  const gateway = await startGateway(
-    loadConfig(gatewaySettings, {
-      ...env,
-      BINDERY_PUBLISHER_URL: publisher.url,
-      BINDERY_LINK_SIGNER_URL: linkSigner.url,
-    }),
-  );
-  services = [gateway, linkSigner, publisher, projector];
-  baseUrl = gateway.url;
-}, 60_000);
+  beforeAll(async () => {
+    bus = await startTestBus();
+    folder = await mkdtemp(join(tmpdir(), 'bindery-over-nats-'));
+    const env = {
+      BINDERY_NATS_URL: bus.server.url,
+      ...Object.fromEntries(
+        Object.entries(bus.passwords).map(([service, password]) => [
+          `BINDERY_NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`,
+          password,
+        ]),
+      ),
+      BINDERY_SERVICE_TOKEN: 'the-service-token-of-tests',
+      BINDERY_HASH_KEY: 'the-hash-key-of-tests',
+      BINDERY_OPERATOR_TOKEN: operatorToken,
+      BINDERY_LINK_SIGNING_KEY: 'the-link-signing-key-of-tests',
+      BINDERY_DATA: folder,
+      BINDERY_OBJECT_FOLDER: join(folder, 'objects'),
+      BINDERY_PORT: '0',
+      BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
+    };
+    const projector = await startProjector(loadConfig(projectorSettings, env));
+    const publisher = await startPublisher(loadConfig(publisherSettings, env));
+    const linkSigner = await startLinkSigner(loadConfig(linkSignerSettings, env));
+    const gateway = await startGateway(
+      loadConfig(gatewaySettings, {
+        ...env,
+        BINDERY_PUBLISHER_URL: publisher.url,
+        BINDERY_LINK_SIGNER_URL: linkSigner.url,
+      }),
+    );
+    services = [gateway, linkSigner, publisher, projector];
+    baseUrl = gateway.url;
+  }, 60_000);
 
-afterAll(async () => {
-  for (const service of services) await service.stop();
-  await bus.stop();
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function call(method: string, path: string, key: string, body?: object) {
-  const answer = await fetch(`${baseUrl}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
+  afterAll(async () => {
+    for (const service of services) await service.stop();
+    await bus.stop();
+    await rm(folder, { recursive: true, force: true });
   });
-  const text = await answer.text();
-  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
-}
 
-test('with the real bus and just its rights: from an organization to a job that is followed live and cancelled', async () => {
-  const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Acme', plan: 'enterprise' });
-  expect(created).toMatchObject({ status: 201 });
-  const key: string = created.body.adminKey.key;
-  expect((await call('POST', '/v1/organizations/acme/domains', operatorToken, { domain: 'docs' })).status).toBe(201);
+  async function call(method: string, path: string, key: string, body?: object) {
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
 
-  const archive = await packTar({
-    'docs.json': JSON.stringify({
-      name: 'A',
-      theme: 'mint',
-      colors: { primary: '#112233' },
-      navigation: { pages: ['index'] },
-    }),
-    'index.mdx': 'Hello.\n',
+  test('with the real bus and just its rights: from an organization to a job that is followed live and cancelled', async () => {
+    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Acme', plan: 'enterprise' });
+    expect(created).toMatchObject({ status: 201 });
+    const key: string = created.body.adminKey.key;
+    expect((await call('POST', '/v1/organizations/acme/domains', operatorToken, { domain: 'docs' })).status).toBe(201);
+
+    const archive = await packTar({
+      'docs.json': JSON.stringify({
+        name: 'A',
+        theme: 'mint',
+        colors: { primary: '#112233' },
+        navigation: { pages: ['index'] },
+      }),
+      'index.mdx': 'Hello.\n',
+    });
+    const published = await fetch(`${baseUrl}/v1/domains/docs/content?version=v1`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/gzip' },
+      body: archive,
+    });
+    expect([published.status, await published.json()]).toMatchObject([200, { pages: 1, version: 'v1' }]);
+
+    const started = await call('POST', '/v1/static-export/jobs', key, { domain: 'docs', version: 'v1', paths: ['/'] });
+    expect(started).toMatchObject({ status: 202, body: { status: 'queued', revision: 1 } });
+    const path = `/v1/static-export/jobs/${started.body.jobId}`;
+    expect((await call('GET', path, key)).body).toEqual(started.body);
+    expect((await call('GET', `${path}?at=1`, key)).body).toEqual(started.body);
+    expect((await call('GET', `${path}/events`, key)).body.events).toMatchObject([{ type: 'ExportRequested' }]);
+    await expect.poll(async () => (await call('GET', '/v1/static-export/jobs', key)).body.jobs).toEqual([started.body]);
+    expect(await call('POST', `${path}/bundle`, key)).toMatchObject({ status: 409, body: { code: 'not_completed' } });
+    expect((await call('POST', `${path}/cancel`, key)).status).toBe(202);
+
+    const stream = await fetch(`${baseUrl}${path}`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    });
+    const reader = stream.body!.getReader();
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).toContain('event: job');
+    await reader.cancel();
+
+    const second = await call('POST', '/v1/api-keys', key, { kind: 'admin' });
+    expect(second.status).toBe(201);
+    expect((await call('GET', '/v1/api-keys', second.body.key)).status).toBe(200);
+    expect((await call('DELETE', `/v1/api-keys/${second.body.id}`, key)).status).toBe(204);
+    await expect.poll(async () => (await call('GET', '/v1/api-keys', second.body.key)).status).toBe(401);
   });
-  const published = await fetch(`${baseUrl}/v1/domains/docs/content?version=v1`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/gzip' },
-    body: archive,
+
+  test('all are ready', async () => {
+    for (const { url } of services) expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
-  expect([published.status, await published.json()]).toMatchObject([200, { pages: 1, version: 'v1' }]);
-
-  const started = await call('POST', '/v1/static-export/jobs', key, { domain: 'docs', version: 'v1', paths: ['/'] });
-  expect(started).toMatchObject({ status: 202, body: { status: 'queued', revision: 1 } });
-  const path = `/v1/static-export/jobs/${started.body.jobId}`;
-  expect((await call('GET', path, key)).body).toEqual(started.body);
-  expect((await call('GET', `${path}?at=1`, key)).body).toEqual(started.body);
-  expect((await call('GET', `${path}/events`, key)).body.events).toMatchObject([{ type: 'ExportRequested' }]);
-  await expect.poll(async () => (await call('GET', '/v1/static-export/jobs', key)).body.jobs).toEqual([started.body]);
-  expect(await call('POST', `${path}/bundle`, key)).toMatchObject({ status: 409, body: { code: 'not_completed' } });
-  expect((await call('POST', `${path}/cancel`, key)).status).toBe(202);
-
-  const stream = await fetch(`${baseUrl}${path}`, {
-    headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
-  });
-  const reader = stream.body!.getReader();
-  expect(Buffer.from((await reader.read()).value ?? []).toString()).toContain('event: job');
-  await reader.cancel();
-
-  const second = await call('POST', '/v1/api-keys', key, { kind: 'admin' });
-  expect(second.status).toBe(201);
-  expect((await call('GET', '/v1/api-keys', second.body.key)).status).toBe(200);
-  expect((await call('DELETE', `/v1/api-keys/${second.body.id}`, key)).status).toBe(204);
-  await expect.poll(async () => (await call('GET', '/v1/api-keys', second.body.key)).status).toBe(401);
-});
-
-test('all are ready', async () => {
-  for (const { url } of services) expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });

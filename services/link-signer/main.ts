@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '#shared/clock/clock.ts';
+import { closeServer } from '#shared/lifecycle/close-server.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
 import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
@@ -36,7 +37,7 @@ export async function start(config: LinkSignerConfig): Promise<Running> {
     url,
     stop: async () => {
       draining = true;
-      await app.close();
+      await closeServer(app);
       await objectStore.close();
       await bus.close();
     },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '#shared/clock/clock.ts';
 import { projectPool } from '#shared/docs-project/analyze-project.ts';
+import { closeServer } from '#shared/lifecycle/close-server.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
 import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
@@ -37,7 +38,7 @@ export async function start(config: PublisherConfig): Promise<Running> {
     url,
     stop: async () => {
       draining = true;
-      await app.close();
+      await closeServer(app);
       await pool.close();
       await objectStore.close();
       await bus.close();

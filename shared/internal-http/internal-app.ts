@@ -27,7 +27,9 @@ export function internalApp(options: {
   addHealthRoutes(app, options.service, options.checks, options.draining);
   app.setErrorHandler((error, request, reply) => {
     const answer = toApiError(error);
-    if (answer.status >= 500) request.log.error({ err: error, requestId: request.id }, 'a call failed');
+    // The gateway hangs up when its client does: what that broke off is no failure.
+    const hungUp = request.raw.socket?.destroyed;
+    if (answer.status >= 500 && !hungUp) request.log.error({ err: error, requestId: request.id }, 'a call failed');
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', answer.retryAfterSeconds);
     return reply.code(answer.status).send(answer.toBody(request.id));
   });

@@ -1,0 +1,102 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
+import type { Caller } from '#shared/internal-http/caller.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
+import { checkClockSkew } from './clock-skew-check.ts';
+import { type LinkSignerParts, signLink } from './sign-link.ts';
+
+const sha256 = 'ab'.repeat(32);
+const bundle = { key: 'bundles/acme/docs/x.tar.gz', sizeBytes: 7, sha256 };
+const { jobId } = exportState();
+const caller: Caller = {
+  requestId: 'req_1',
+  organization: 'acme',
+  organizationPlan: 'enterprise',
+  domain: 'docs',
+  groupTrust: 'claimed',
+  actor: { kind: 'key', id: 'key_1' },
+  address: '192.0.2.1',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+};
+
+let bus: MemoryBus;
+let steps: string[];
+let parts: LinkSignerParts;
+
+beforeEach(() => {
+  bus = memoryBus();
+  steps = [];
+  parts = {
+    bus,
+    clock: { now: () => new Date('2026-03-01T10:00:00.000Z') },
+    linkLifetimeSeconds: 3600,
+    objectStore: {
+      head: async () => ({ sizeBytes: 7, modifiedAt: new Date(0), metadata: { sha256 } }),
+      presign: async (key, { lifetimeSeconds }) => {
+        steps.push(`presign ${key} ${lifetimeSeconds}`);
+        return { url: 'https://store.test/x', expiresAt: new Date('2026-03-01T11:00:00.250Z') };
+      },
+    },
+  };
+});
+
+const job = (state: Partial<ExportJobState>) => bus.exports.append(exportCommit(exportState(state)), { sequence: 0 });
+
+test('the access is recorded before anyone has the link', async () => {
+  await job({ phase: 'completed', bundle });
+  expect(await signLink(parts, caller, jobId)).toEqual({
+    jobId,
+    bundleUrl: 'https://store.test/x',
+    expiresAt: '2026-03-01T11:00:00.250Z',
+    sizeBytes: 7,
+    sha256,
+  });
+  expect(steps).toEqual(['presign bundles/acme/docs/x.tar.gz 3600']);
+  expect(bus.recorded.access).toMatchObject([
+    {
+      jobId,
+      organization: 'acme',
+      actor: caller.actor,
+      address: '192.0.2.1',
+      requestId: 'req_1',
+      bundleSha256: sha256,
+    },
+  ]);
+});
+
+test('who cannot be recorded gets no link', async () => {
+  await job({ phase: 'completed', bundle });
+  bus.access.record = async () => {
+    throw new Error('the bus is full');
+  };
+  await expect(signLink(parts, caller, jobId)).rejects.toThrow('the bus is full');
+});
+
+test.each([
+  ['a job that is being rendered', { phase: 'rendering' }, 'not_completed'],
+  ['a job that failed', { phase: 'failed', error: 'Page x.' }, 'not_completed'],
+  ['a job that was cancelled', { phase: 'cancelled', error: 'Cancelled.' }, 'not_completed'],
+] as const)('%s has no bundle', async (_name, state, code) => {
+  await job(state);
+  await expect(signLink(parts, caller, jobId)).rejects.toMatchObject({ code });
+  expect(bus.recorded.access).toEqual([]);
+});
+
+test("another organization's job is not found", async () => {
+  await job({ phase: 'completed', bundle });
+  await expect(signLink(parts, { ...caller, organization: 'other' }, jobId)).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('a bundle that was removed is not found, and says how to get it again', async () => {
+  await job({ phase: 'completed', bundle });
+  parts.objectStore.head = async () => undefined;
+  await expect(signLink(parts, caller, jobId)).rejects.toThrow('Replay the job');
+});
+
+test('a clock that is more than 5 seconds off makes it not ready', async () => {
+  await expect(checkClockSkew({ clockSkewMs: async () => -5_000 })).resolves.toBeUndefined();
+  await expect(checkClockSkew({ clockSkewMs: async () => 6_500 })).rejects.toThrow('6.5 s ahead of');
+});
