@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { constants, inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -74,4 +75,21 @@ test('adding waits for the reader: memory stays at a few blocks', async () => {
   expect(added).toBeLessThan(20);
   const bytes = await buffer(writer.output);
   expect((await adding).sizeBytes).toBe(bytes.length);
+});
+
+test('a file added as a stream gives the same bytes, and one of another size than announced is refused', async () => {
+  const whole = await packSegment(files);
+  const writer = segmentWriter();
+  const bytes = buffer(writer.output);
+  for (const { path, body } of files) {
+    await writer.addStream(path, body.length, Readable.from([body.subarray(0, 5), body.subarray(5)]));
+  }
+  const { sha256, files: listed } = await writer.finish();
+  expect([sha256, listed]).toEqual([whole.sha256, whole.files]);
+  expect((await bytes).equals(whole.bytes)).toBe(true);
+  const refusing = segmentWriter();
+  refusing.output.resume();
+  await expect(refusing.addStream('a', 3, Readable.from([Buffer.from('ab')]))).rejects.toThrow(
+    'a has only 2 of 3 bytes',
+  );
 });

@@ -13,6 +13,8 @@ export type SegmentWriter = {
   output: Readable;
   /** Adds a file; wait for each call before the next. Rejects for paths that no archive may have and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
+  /** The same for a file that is too large for memory: its size has to be known before, and a body of another size rejects. */
+  addStream(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<void>;
   /** Ends the segment. To give up instead, destroy `output`. */
   finish(): Promise<SegmentSummary>;
 };
@@ -67,16 +69,34 @@ export function segmentWriter(): SegmentWriter {
     }
   }
 
+  async function writeHeader(path: string, size: number): Promise<void> {
+    if (paths.has(path)) throw new Error(`${path} is already in this segment: each path may be in a bundle once`);
+    const header = tarHeader(path, size);
+    paths.add(path);
+    await writeRaw(header);
+  }
+
   return {
     output,
     async add(path, body) {
-      if (paths.has(path)) throw new Error(`${path} is already in this segment: each path may be in a bundle once`);
-      const header = tarHeader(path, body.length);
-      paths.add(path);
+      await writeHeader(path, body.length);
       files.push({ path, size: body.length, sha256: hash('sha256', body, 'hex') });
-      await writeRaw(header);
       await writeRaw(body);
       await writeRaw(tarPadding(body.length));
+    },
+    async addStream(path, size, body) {
+      await writeHeader(path, size);
+      const digest = createHash('sha256');
+      let read = 0;
+      for await (const chunk of body) {
+        read += chunk.length;
+        if (read > size) break;
+        digest.update(chunk);
+        await writeRaw(chunk);
+      }
+      if (read !== size) throw new Error(`${path} has ${read > size ? 'more than' : `only ${read} of`} ${size} bytes`);
+      files.push({ path, size, sha256: digest.digest('hex') });
+      await writeRaw(tarPadding(size));
     },
     async finish() {
       if (filled > 0) await writeBlock();
