@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 import type { ObjectStore } from './object-store.ts';
 import { ObjectStoreUnavailable } from './object-store-unavailable.ts';
 import { createS3Bucket } from './s3-create-bucket.ts';
 import { s3ObjectStore } from './s3-object-store.ts';
 import type { S3ObjectStoreSettings } from './s3-settings.ts';
-import { startVersityGateway, type VersityGateway, versityGatewayMissing } from './start-versitygw.ts';
 
 const settingsFor = (gateway: VersityGateway): S3ObjectStoreSettings => ({
   bucket: 'bindery',
@@ -17,9 +18,7 @@ const settingsFor = (gateway: VersityGateway): S3ObjectStoreSettings => ({
   maxLinkLifetimeSeconds: 7200,
 });
 
-const missing = versityGatewayMissing();
-
-describe.skipIf(missing !== undefined)(`with a real gateway${missing === undefined ? '' : ` (${missing})`}`, () => {
+describeWithServers(['versitygw'], 'with a real gateway', () => {
   objectStoreContract('S3', async (options) => {
     const gateway = await startVersityGateway();
     const settings = { ...settingsFor(gateway), ...options };
@@ -156,14 +155,14 @@ describe.skipIf(missing !== undefined)(`with a real gateway${missing === undefin
       half.push(Buffer.alloc(17_000_000));
       const upload = store.putStream('half', half);
       upload.catch(() => {}); // Looked at below.
-      gateway.pause();
+      await gateway.pause();
       half.push(Buffer.alloc(17_000_000));
       half.push(null);
       // Two calls in a row (upload and its abort), each at most its deadline, with the time for 8 MiB.
       await allUnavailable(2 * timeoutMs + 33_000);
       await expect(upload).rejects.toThrow(ObjectStoreUnavailable);
       await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);
-      gateway.resume();
+      await gateway.resume();
       await store.put('again', Buffer.from('x'));
       expect((await store.get('again'))?.length).toBe(1);
     }, 90_000);

@@ -1,0 +1,92 @@
+import { posix } from 'node:path';
+import { type Import, importsOf } from './imports-of.ts';
+
+/** Which files alone may import a client library: the one adapter that knows that system. */
+const adapters: readonly { packages: RegExp; files: RegExp; where: string }[] = [
+  { packages: /^@nats-io\//, files: /^shared\/nats\//, where: 'shared/nats' },
+  { packages: /^@(aws-sdk|smithy)\//, files: /^shared\/object-store\/s3/, where: 'shared/object-store/s3*' },
+  { packages: /^@elastic\//, files: /^shared\/search\/elasticsearch/, where: 'shared/search/elasticsearch*' },
+  { packages: /^ioredis$/, files: /^shared\/rate-limit\/redis/, where: 'shared/rate-limit/redis*' },
+];
+
+const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*\.(ts|mts|mjs)$/;
+const namesThatSayNothing = /^(utils?|helpers?|common|manager|data|process)$/;
+
+/**
+ * The rules of the house that a file breaks, as sentences. `file` is a path from the root of the repository, `dependencies` are the
+ * packages that are installed where the services run.
+ */
+export function brokenRules(file: string, source: string, dependencies: ReadonlySet<string>): string[] {
+  const imports = importsOf(file, source);
+  const broken = [...namesOf(file), ...exportsOf(file, source)];
+  if (!isTest(file)) {
+    broken.push(...imports.flatMap((one) => [...spelling(file, one), ...arrows(file, one, dependencies)]));
+  }
+  return broken.map((rule) => `${file} ${rule}`);
+}
+
+function isTest(file: string): boolean {
+  return file.startsWith('test/') || /\.(test|contract)\.ts$/.test(file) || file === 'vitest.config.ts';
+}
+
+function namesOf(file: string): string[] {
+  const name = posix.basename(file);
+  const words = file.split('/').map((part) => part.replace(/\..*$/, ''));
+  return [
+    ...(kebabCase.test(name) ? [] : ['is not named in kebab-case']),
+    ...(name.startsWith('index.') ? ['is a barrel: import the files themselves'] : []),
+    ...words
+      .filter((word) => namesThatSayNothing.test(word))
+      .map((word) => `has "${word}" in its path, which says nothing`),
+  ];
+}
+
+function exportsOf(file: string, source: string): string[] {
+  // vitest asks for the default export of its settings.
+  if (/vitest.*\.config\.ts$/.test(file)) return [];
+  return /^\s*export\s+default\b|^\s*export\s*\{[^}]*\bas\s+default\b/m.test(source) ? ['has a default export'] : [];
+}
+
+function spelling(file: string, { specifier, path }: Import): string[] {
+  if (path === undefined) return [];
+  if (specifier.startsWith('.') && capabilityOf(path) !== capabilityOf(file)) {
+    return [`imports ${specifier}: across folders write #${path}`];
+  }
+  const inside = posix.dirname(path) === posix.dirname(file);
+  return specifier.startsWith('#') && inside
+    ? [`imports ${specifier}: inside a folder write ./${posix.basename(path)}`]
+    : [];
+}
+
+/** `shared/render/closing/feed.ts` belongs to `shared/render`. */
+function capabilityOf(file: string): string {
+  return file.split('/').slice(0, 2).join('/');
+}
+
+function arrows(file: string, one: Import, dependencies: ReadonlySet<string>): string[] {
+  if (one.path !== undefined) return ourArrow(file, one.path);
+  if (one.package === undefined) return [];
+  const { package: name } = one;
+  const adapter = adapters.find(({ packages, files }) => packages.test(name) && !files.test(file));
+  return [
+    ...(adapter ? [`imports ${name}, which only ${adapter.where} may`] : []),
+    ...(one.typeOnly || dependencies.has(name)
+      ? []
+      : [`imports ${name}, which is not among the dependencies of package.json`]),
+  ];
+}
+
+function ourArrow(file: string, target: string): string[] {
+  const [from = '', fromService] = file.split('/');
+  const [to = '', toService] = target.split('/');
+  const isCommandLine = file.startsWith('services/cli/');
+  if (isTest(target)) return [`imports ${target}, which is for tests`];
+  if (from === 'shared' && to !== 'shared') return [`imports ${target}: shared imports nothing but shared and npm`];
+  if (from === 'services' && to === 'services' && fromService !== toService && !isCommandLine) {
+    return [`imports ${target}: services meet in contracts, not in each other's code`];
+  }
+  if (from === 'services' && to === 'infra' && !isCommandLine)
+    return [`imports ${target}: only services/cli may use infra`];
+  if (from === 'infra' && to === 'services') return [`imports ${target}: infra does not know services`];
+  return [];
+}

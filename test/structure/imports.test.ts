@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { brokenRules } from './broken-rules.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const folders = ['services', 'shared', 'infra', 'test'];
+const notOurs = /(^|\/)node_modules\/|^infra\/docs\/|^shared\/render\/browser\//;
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+const dependencies = new Set(Object.keys(manifest.dependencies));
+
+function sourceFiles(): string[] {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+    )
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !notOurs.test(name));
+}
+
+describe('who may import whom', () => {
+  test('every file keeps the rules of the house', () => {
+    const files = sourceFiles();
+    expect(files).toContain('test/structure/imports.test.ts');
+    // What this folder has in strings are examples, not imports.
+    const judged = files.filter((file) => !file.startsWith('test/structure/'));
+    expect(judged.flatMap((file) => brokenRules(file, readFileSync(join(root, file), 'utf8'), dependencies))).toEqual(
+      [],
+    );
+  });
+
+  test.each([
+    ['services/gateway/main.ts', `import { plan } from '#services/orchestrator/plan.ts';`, 'not in each other'],
+    ['services/gateway/main.ts', `export type { Plan } from '#services/orchestrator/plan.ts';`, 'not in each other'],
+    [
+      'services/gateway/main.ts',
+      `const { plan } = await import('#services/orchestrator/plan.ts');`,
+      'not in each other',
+    ],
+    [
+      'services/gateway/main.ts',
+      `import {\n  type Installation,\n} from '#infra/supervisor/installation.ts';`,
+      'only services/cli',
+    ],
+    ['shared/lease/lease.ts', `import { start } from '#services/gateway/main.ts';`, 'shared imports nothing but'],
+    ['infra/supervisor/start.ts', `import { start } from '#services/gateway/main.ts';`, 'does not know services'],
+    ['shared/event-log/event-log.ts', `import { connect } from '@nats-io/transport-node';`, 'only shared/nats may'],
+    [
+      'shared/object-store/folder.ts',
+      `import { S3Client } from '@aws-sdk/client-s3';`,
+      'only shared/object-store/s3* may',
+    ],
+    [
+      'services/assistant/search.ts',
+      `import { Client } from '@elastic/elasticsearch';`,
+      'only shared/search/elasticsearch* may',
+    ],
+    ['services/gateway/limits.ts', `import { Redis } from 'ioredis';`, 'only shared/rate-limit/redis* may'],
+    ['services/gateway/main.ts', `import { test } from 'vitest';`, 'not among the dependencies'],
+    ['services/gateway/main.ts', `import { cases } from './keys.contract.ts';`, 'is for tests'],
+    [
+      'services/gateway/main.ts',
+      `import { now } from '../../shared/clock/clock.ts';`,
+      'across folders write #shared/clock/clock.ts',
+    ],
+    [
+      'services/gateway/main.ts',
+      `import { keys } from '#services/gateway/keys.ts';`,
+      'inside a folder write ./keys.ts',
+    ],
+    ['services/gateway/main.ts', `export default 1;`, 'default export'],
+    ['services/gateway/index.ts', '', 'barrel'],
+    ['services/gateway/apiKeys.ts', '', 'kebab-case'],
+    ['shared/utils/text.ts', '', 'says nothing'],
+  ])('%s with %j is found', (file, source, rule) => {
+    expect(brokenRules(file, source, dependencies)).toEqual([expect.stringContaining(rule)]);
+  });
+
+  test.each([
+    [
+      'services/cli/run.ts',
+      `import { start } from '#services/gateway/main.ts';\nimport { up } from '#infra/supervisor/up.ts';`,
+    ],
+    ['shared/nats/event-log.ts', `import { connect } from '@nats-io/transport-node';`],
+    ['shared/object-store/s3-object-store.ts', `import { S3Client } from '@aws-sdk/client-s3';`],
+    [
+      'services/gateway/main.ts',
+      `import { join } from 'node:path';\nimport { keys } from './keys.ts';\nimport { z } from 'zod';`,
+    ],
+    ['services/gateway/keys.it.test.ts', `import { start } from '#services/orchestrator/main.ts';`],
+  ])('%s with %j is good', (file, source) => {
+    expect(brokenRules(file, source, dependencies)).toEqual([]);
+  });
+});

@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** What takes minutes: chaos, load, browsers over whole sites. One file at a time, so that what is measured is not disturbed. */
+export default defineConfig({
+  test: {
+    root: fileURLToPath(new URL('..', import.meta.url)),
+    include: ['test/slow/**/*.test.ts'],
+    pool: 'forks',
+    fileParallelism: false,
+    passWithNoTests: true,
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+  },
+});

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['{services,shared,infra,test}/**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'],
+    // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+});
