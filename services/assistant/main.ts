@@ -16,9 +16,16 @@ const DRAIN_MS = 5_000;
 /** Retrieval, prompt, model stream, threads. */
 export async function start(config: AssistantConfig): Promise<Running> {
   const name = 'assistant';
-  const logger = createLogger(name, randomBytes(4).toString('hex'));
+  const instance = randomBytes(4).toString('hex');
+  const logger = createLogger(name, instance);
   const model = await openLanguageModel(config);
-  const bus = await connectBus({ service: name, servers: config.natsUrl, password: config.natsPassword });
+  const bus = await connectBus({
+    url: config.natsUrl,
+    service: name,
+    password: config.natsPassword,
+    instance,
+    log: logger,
+  });
   const objects = await openObjectStore(objectStoreFromConfig(config));
   const searchIndex = openSearchIndex(config);
   const stopping = new AbortController();

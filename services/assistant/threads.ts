@@ -41,6 +41,9 @@ export type AnsweredQuestion = {
 const ID_DIGITS = 22;
 const KEY_DIGITS = 43;
 const MAX_TRIES = 5;
+/** A message of the bus holds 1 MB; longer questions and answers are kept in part. */
+const QUESTION_CHARACTERS = 16_000;
+const ANSWER_CHARACTERS = 64_000;
 
 export type Threads = ReturnType<typeof threads>;
 
@@ -168,8 +171,8 @@ function questionAnswered(thread: Thread, answered: AnsweredQuestion): Conversat
       domain,
       threadId,
       messageId,
-      question,
-      answer: outcome.text,
+      question: question.slice(0, QUESTION_CHARACTERS),
+      answer: outcome.text.slice(0, ANSWER_CHARACTERS),
       sources: outcome.sources,
       unanswered,
       aborted: outcome.aborted,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '#shared/clock/clock.ts';
 import { evolveContent } from '#shared/content-log/evolve-content.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
-import type { ContentCommit, ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
+import type { ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
 import { memoryProject } from '#shared/docs-project/memory-project.ts';
 import { readDocsProject } from '#shared/docs-project/read-docs-project.ts';
 import { nextCommit } from '#shared/event-log/next-commit.ts';
@@ -101,7 +101,7 @@ async function append(...events: ContentEvent[]): Promise<void> {
     causationId: 'r',
     correlationId: 'r',
   };
-  await bus.content.append(nextCommit(subject, previous, events, state, origin) as ContentCommit, {
+  await bus.content.append(nextCommit(subject, previous, events, state, origin), {
     sequence: previous?.sequence ?? 0,
   });
 }

@@ -18,8 +18,15 @@ const DRAIN_MS = 3_000;
 /** Makes published content searchable. */
 export async function start(config: IndexerConfig): Promise<Running> {
   const name = 'indexer';
-  const logger = createLogger(name, randomBytes(4).toString('hex'));
-  const bus = await connectBus({ service: name, servers: config.natsUrl, password: config.natsPassword });
+  const instance = randomBytes(4).toString('hex');
+  const logger = createLogger(name, instance);
+  const bus = await connectBus({
+    url: config.natsUrl,
+    service: name,
+    password: config.natsPassword,
+    instance,
+    log: logger,
+  });
   const objects = await openObjectStore(objectStoreFromConfig(config));
   const searchIndex = openSearchIndex(config);
   const slots = config.indexerSlots;

@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assistantSettings } from '#services/assistant/config.ts';
+import { start as startAssistant } from '#services/assistant/main.ts';
+import { indexerSettings } from '#services/indexer/config.ts';
+import { start as startIndexer } from '#services/indexer/main.ts';
+import type { Bus } from '#shared/bus/bus.ts';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import type { ContentCommit } from '#shared/contracts/content-events.ts';
+import { memoryProject } from '#shared/docs-project/memory-project.ts';
+import { readDocsProject } from '#shared/docs-project/read-docs-project.ts';
+import { callerHeader } from '#shared/internal-http/caller.ts';
+import { serviceTokenHeader } from '#shared/internal-http/service-token.ts';
+import type { Running } from '#shared/lifecycle/running.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { contentCommit } from '../support/make-commit.ts';
+import { startTestBus, type TestBus } from '../support/start-bus.ts';
+import { deltas, readEvents } from './line-reader.ts';
+
+const contentVersion = `cv_${'5'.repeat(32)}`;
+const serviceToken = 'a service token for tests';
+const project = memoryProject({
+  'docs.json': JSON.stringify({
+    theme: 'mint',
+    name: 'Acme',
+    colors: { primary: '#000000' },
+    navigation: { pages: ['index', 'keys'] },
+  }),
+  'index.mdx': '---\ntitle: Welcome\n---\n\nAcme keeps documentation.\n',
+  'keys.mdx':
+    '---\ntitle: API keys\n---\n\n## Rotate a key\n\nPress the turquoise button. The old key works for one more day.\n',
+});
+
+describeWithServers(['nats-server'], 'indexer and assistant over a real bus, each from its own start', () => {
+  let folder: string;
+  let testBus: TestBus;
+  let projector: Bus;
+  let indexer: Running;
+  let assistant: Running;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bindery-ask-'));
+    testBus = await startTestBus();
+    const env = {
+      BINDERY_NATS_URL: testBus.server.url,
+      BINDERY_NATS_PASSWORD_INDEXER: testBus.passwords.indexer,
+      BINDERY_NATS_PASSWORD_ASSISTANT: testBus.passwords.assistant,
+      BINDERY_DATA: folder,
+      BINDERY_OBJECT_FOLDER: join(folder, 'objects'),
+      BINDERY_SERVICE_TOKEN: serviceToken,
+      BINDERY_HASH_KEY: 'a hash key for tests',
+    };
+    [indexer, assistant] = await Promise.all([
+      startIndexer(loadConfig(indexerSettings, env)),
+      startAssistant(loadConfig(assistantSettings, env)),
+    ]);
+    const objects = folderObjectStore({
+      folder: env.BINDERY_OBJECT_FOLDER,
+      publicBaseUrl: 'http://x',
+      maxLinkLifetimeSeconds: 60,
+    });
+    for (const file of project.files)
+      await objects.put(blobKey('acme', file.sha256), await project.read(file.path, file.sizeBytes));
+    const model = { ...(await readDocsProject(project)), contentVersion };
+    await objects.put(siteModelKey('acme', 'docs', contentVersion), Buffer.from(JSON.stringify(model)));
+    await objects.close();
+    projector = await testBus.connect('projector');
+  });
+
+  afterAll(async () => {
+    await Promise.all([indexer.stop(), assistant.stop()]);
+    await testBus.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('are ready', async () => {
+    for (const { url } of [indexer, assistant]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  test('what is published is searched, and questions about it are answered in a thread that goes on', async () => {
+    const publisher = await testBus.connect('publisher');
+    await publisher.content.append(
+      contentCommit({
+        type: 'ContentPublished',
+        version: 1,
+        data: { organization: 'acme', domain: 'docs', contentVersion, pageCount: 2, fileCount: 3, sizeBytes: 1 },
+      }),
+      { sequence: 0 },
+    );
+    const indexed = await nextCommitWith(projector, 'ContentIndexed');
+    expect(indexed.data.state.searched).toBe(contentVersion);
+    const { revision, id, time, data } = indexed;
+    await projector.documents.directoryContents.put('content.acme.docs', {
+      revision,
+      commitId: id,
+      updatedAt: time,
+      state: data.state,
+    });
+
+    const first = await ask({ messages: [question('How do I rotate a key?')] });
+    const { events } = await readEvents(first);
+    expect(deltas(events)).toContain('Press the turquoise button.');
+    expect(events).toContainEqual({
+      type: 'source-url',
+      sourceId: 'source-1',
+      url: '/keys#rotate-a-key',
+      title: 'API keys › Rotate a key',
+    });
+    const threadId = first.headers.get('x-thread-id');
+    const second = await readEvents(await ask({ threadId, messages: [question('Does the old key still work?')] }));
+    expect(deltas(second.events)).toContain('one more day');
+    expect(second.events.at(-1)).toMatchObject({ type: 'finish', threadId });
+  });
+
+  const question = (text: string) => ({ id: 'm1', role: 'user', parts: [{ type: 'text', text }] });
+
+  const ask = (body: object) =>
+    fetch(`${assistant.url}/internal/message`, {
+      method: 'POST',
+      headers: {
+        [serviceTokenHeader]: serviceToken,
+        [callerHeader]: JSON.stringify({
+          requestId: 'req_1',
+          organization: 'acme',
+          organizationPlan: 'enterprise',
+          domain: 'docs',
+          groupTrust: 'claimed',
+          actor: { kind: 'key', id: 'key_test' },
+          address: '127.0.0.1',
+          traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+        }),
+      },
+      body: JSON.stringify({ fp: 'reader-1', ...body }),
+    });
+});
+
+async function nextCommitWith(bus: Bus, type: string): Promise<ContentCommit> {
+  const reader = await bus.readers.projectorContent();
+  for (;;) {
+    const delivery = await reader.next();
+    await delivery?.ack();
+    if (delivery?.value?.data.events.some((event) => event.type === type)) return delivery.value;
+  }
+}
