@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findServer } from '#infra/setup/server-paths.ts';
+import { apiClient } from '#services/cli/api-client.ts';
+import { askQuestion } from '#services/cli/ask-question.ts';
+import { downloadBundle } from '#services/cli/download-bundle.ts';
+import { whenSearched } from '#services/cli/when-searched.ts';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { verifyBundle } from '#shared/bundle/verify-bundle.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { archiveReaders } from '../support/read-archive-with.ts';
+import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
+
+const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
+const corpus = join(import.meta.dirname, '../../../shared/corpus');
+const minuteMs = 60_000;
+
+describeWithServers(
+  ['nats-server', 'bsdtar', 'busybox', 'jq', 'python3'],
+  'a real project, published, exported, checked and asked',
+  () => {
+    let stand: TestInstallation;
+    let bundle: string;
+
+    beforeAll(async () => {
+      stand = await startInstallation();
+      await stand.publish(ownDocumentation);
+      bundle = join(stand.folder, 'bundle.tar.gz');
+      // The specification's polling loop, with only base address and key changed (and a shorter wait).
+      const { stdout } = await promisify(execFile)(join(import.meta.dirname, 'polling-loop.sh'), {
+        env: {
+          ...process.env,
+          BASE_URL: stand.installation.baseUrl,
+          ADMIN_API_KEY: stand.adminKey,
+          DOMAIN: stand.domain,
+          OUT: bundle,
+          POLL_SECONDS: '0.2',
+        },
+      });
+      expect(sha256Of(readFileSync(bundle))).toBe(stdout.trim());
+    }, minuteMs);
+    afterAll(() => stand?.stop());
+
+    test.each(Object.entries(archiveReaders))('%s reads the archive to its end', async (_, read) => {
+      const paths = await read(bundle);
+      const { files } = await verifyBundle(createReadStream(bundle));
+      expect(paths).toHaveLength(files);
+      expect(paths).toContain(`${stand.domain}/quickstart.html`);
+      expect(paths).toContain(`${stand.domain}/_bindery/manifest.json`);
+    });
+
+    test('it holds just what its manifest says', async () => {
+      expect((await verifyBundle(createReadStream(bundle))).problems).toEqual([]);
+    });
+
+    test('an answer names its sources, and the thread goes on', async () => {
+      const { latest } = await stand.admin.json<{ latest: string }>(`/v1/domains/${stand.domain}/content`);
+      await whenSearched(stand.admin, stand.domain, latest);
+      const reader = apiClient(stand.installation.baseUrl, stand.assistantKey);
+      const first = await askQuestion(reader, stand.domain, 'How do I check a bundle?');
+      expect(first.sources.map(({ url }) => url.split('#')[0])).toContain('/concepts/bundle');
+      const second = await askQuestion(reader, stand.domain, 'And what is in it?', { threadId: first.threadId ?? '' });
+      expect(second.threadId).toBe(first.threadId);
+    });
+
+    describe.skipIf(findServer('chromium') === undefined)('in Chromium', () => {
+      let files: Server;
+      beforeAll(async () => {
+        files = createServer((_, response) => {
+          response.setHeader('access-control-allow-origin', '*');
+          createReadStream(bundle).pipe(response);
+        });
+        await new Promise<void>((resolve) => {
+          files.listen(0, '127.0.0.1', resolve);
+        });
+      });
+      afterAll(() => void files.close());
+
+      test('DecompressionStream reads the archive to its end', async () => {
+        const browser = await chromium.launch({
+          executablePath: findServer('chromium') ?? '',
+          args: [
+            '--no-sandbox',
+            '--disable-gpu',
+            '--disable-background-networking',
+            '--disable-component-update',
+            '--disable-sync',
+          ],
+        });
+        try {
+          const page = await browser.newPage();
+          const address = `http://127.0.0.1:${(files.address() as AddressInfo).port}/`;
+          // As text: the code runs in the page, whose globals the types of this program do not have.
+          const length = await page.evaluate<number>(`
+          (async () => {
+            const response = await fetch(${JSON.stringify(address)});
+            const reader = response.body.pipeThrough(new DecompressionStream('gzip')).getReader();
+            let length = 0;
+            for (let part = await reader.read(); !part.done; part = await reader.read()) length += part.value.length;
+            return length;
+          })()`);
+          expect(length).toBe(gunzipSync(readFileSync(bundle)).length);
+        } finally {
+          await browser.close();
+        }
+      });
+    });
+
+    describe.skipIf(!existsSync(corpus))('of the corpus', () => {
+      test.each(['turso-docs', 'fastmcp'])(
+        '%s has no failed page',
+        async (project) => {
+          const publication = await stand.publish(join(corpus, project));
+          const { job, link } = await stand.exportSite({ version: project });
+          expect(job).toMatchObject({
+            status: 'completed',
+            pageCount: publication.pages,
+            contentVersion: publication.contentVersion,
+          });
+          const file = join(stand.folder, `${project}.tar.gz`);
+          await downloadBundle(link, file);
+          expect((await verifyBundle(createReadStream(file))).problems).toEqual([]);
+        },
+        2 * minuteMs,
+      );
+    });
+  },
+);
