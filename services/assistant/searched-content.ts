@@ -1,3 +1,4 @@
+import { contentsKey } from '#shared/contracts/read-model-keys.ts';
 import type { Bus } from '#shared/bus/bus.ts';
 import type { Caller } from '#shared/internal-http/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
@@ -8,7 +9,7 @@ export async function searchedContent(
   caller: Caller,
 ): Promise<SearchScope | undefined> {
   const { organization, domain } = caller;
-  const stored = await contents.get(`content.${organization}.${domain}`);
+  const stored = await contents.get(contentsKey(organization, domain));
   const contentVersion = stored?.document.state.searched;
   return contentVersion === undefined ? undefined : { organization, domain, contentVersion };
 }

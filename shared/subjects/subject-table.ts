@@ -115,7 +115,7 @@ export const streamRows: readonly StreamRow[] = [
     kind: 'stream',
     name: 'CONTENT',
     subjects: ['content.*.*.log'],
-    writers: ['publisher', 'indexer', 'gateway'],
+    writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'orchestrator', 'projector'],
     history: ['projector', 'gateway'],
     retention: 'log',

@@ -85,7 +85,7 @@ export async function startAssistantStand(model: LanguageModelV4 = extractiveMod
   const bus = memoryBus();
   const now = new Date().toISOString();
   const { organization, domain } = scope;
-  await bus.documents.directoryContents.put(`content.${organization}.${domain}`, {
+  await bus.documents.directoryContents.put(`${organization}.${domain}`, {
     revision: 1,
     commitId: 'c1',
     updatedAt: now,

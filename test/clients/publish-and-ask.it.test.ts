@@ -94,7 +94,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     const indexed = await nextCommitWith(projector, 'ContentIndexed');
     expect(indexed.data.state.searched).toBe(contentVersion);
     const { revision, id, time, data } = indexed;
-    await projector.documents.directoryContents.put('content.acme.docs', {
+    await projector.documents.directoryContents.put('acme.docs', {
       revision,
       commitId: id,
       updatedAt: time,
