@@ -1,8 +1,8 @@
 import type { Element, ElementContent, Root as HtmlRoot } from 'hast';
 import { h } from 'hastscript';
-import type { Code, Heading, Root, Table } from 'mdast';
+import type { Code, Emphasis, Heading, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { defaultHandlers, type Handler, toHast } from 'mdast-util-to-hast';
+import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { BlockMath, InlineMath } from '#shared/docs-project/parse-page.ts';
 import { componentRegistry } from '../components/registry.ts';
@@ -25,6 +25,7 @@ const MAX_DEPTH = 250;
 /** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. */
 export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'file'>) => void): Content {
   let depth = 0;
+  let state: State | undefined;
   const context: ContentContext = {
     anchors: new Anchors(),
     toc: [],
@@ -50,7 +51,8 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
     },
   };
 
-  const component: Handler = (_state, element: StaticElement) => {
+  const component: Handler = (pageState, element: StaticElement) => {
+    state = pageState;
     depth += 1;
     try {
       if (depth > MAX_DEPTH) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
@@ -60,15 +62,18 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
       depth -= 1;
     }
   };
-  const fragment: Handler = (_state, node: StaticFragment) => context.children(node.children);
+  const fragment: Handler = (pageState, node: StaticFragment) => {
+    state = pageState;
+    return context.children(node.children);
+  };
   const code: Handler = (_state, node: Code) =>
     codeBlock({ code: node.value, language: node.lang, meta: node.meta }, context);
-  const heading: Handler = (state, node: Heading) => {
-    const children = state.all(node);
+  const heading: Handler = (pageState, node: Heading) => {
+    const children = pageState.all(node);
     return headingElement(node.depth, children, node.data?.id, context, false);
   };
-  const table: Handler = (state, node: Table) => {
-    const made = defaultHandlers.table(state, node);
+  const table: Handler = (pageState, node: Table) => {
+    const made = defaultHandlers.table(pageState, node);
     return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
   };
   const math: Handler = (_state, node: InlineMath | BlockMath) =>
@@ -76,12 +81,8 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
       ? h('div', { className: ['math', 'math-block'] }, h('code', node.value))
       : h('code', { className: ['math'] }, node.value);
 
-  context.children = (nodes) => {
-    const made = toHast({ type: 'root', children: [...nodes] as Root['children'] }, options);
-    return (made.type === 'root' ? made.children : [made]).filter(
-      (child): child is ElementContent => child.type !== 'doctype',
-    );
-  };
+  // The state of the whole page, so that definitions and footnotes count everywhere; without the line breaks that blocks of a root get.
+  context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
   const options = {
     handlers: { staticElement: component, staticFragment: fragment, code, heading, table, math, inlineMath: math },
     clobberPrefix: 'note-',

@@ -52,11 +52,13 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
     case 'mdxjsEsm':
       return [];
     case 'mdxFlowExpression':
-    case 'mdxTextExpression':
-      return attempt(frame, node, 'The expression', () => {
+    case 'mdxTextExpression': {
+      const made = attempt(frame, node, 'The expression', () => {
         const expression = expressionOf(node.data?.estree);
         return expression === undefined ? [] : nodesOf(evaluateExpression(expression, frame));
       });
+      return node.type === 'mdxFlowExpression' && depth === 0 && isText(made) ? paragraphOf(made) : made;
+    }
     case 'mdxJsxFlowElement':
     case 'mdxJsxTextElement': {
       const children = evaluateChildren(node.children, frame, inCode, depth + 1);
@@ -71,9 +73,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
     }
     case 'paragraph':
       return isOnlyJsx(node)
-        ? evaluateChildren(node.children, frame, inCode, depth + 1).filter(
-            (child) => child.type !== 'text' || child.value.trim() !== '',
-          )
+        ? unwrapped(evaluateChildren(node.children, frame, inCode, depth + 1))
         : { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) as Paragraph['children'] };
     case 'code':
       return inCode && inCode.size > 0 ? { ...node, value: substituted(node.value, inCode) } : node;
@@ -84,6 +84,18 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
         return { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) } as Nodes;
       return node;
   }
+}
+
+const isText = (nodes: readonly Nodes[]): boolean => nodes.length > 0 && nodes.every((node) => node.type === 'text');
+const paragraphOf = (nodes: readonly Nodes[]): Paragraph => ({
+  type: 'paragraph',
+  children: [...nodes] as Paragraph['children'],
+});
+
+function unwrapped(nodes: Nodes[]): Nodes | Nodes[] {
+  if (isText(nodes))
+    return nodes.every((node) => node.type === 'text' && node.value.trim() === '') ? [] : paragraphOf(nodes);
+  return nodes.filter((node) => node.type !== 'text' || node.value.trim() !== '');
 }
 
 /** A line of nothing but tags and expressions is no paragraph: `<Note>…</Note>` written on one line. */

@@ -46,7 +46,7 @@ ${pageHead(slice, parts.hasFeed)}
 </head>
 <body>
 <a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">Skip to content</a>
-${parts.banner && html`<div${id('banner')} class="banner" role="note">${parts.banner}${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="Dismiss">${shapeSvg('xmark', '')}</button>`}</div>`}
+${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${parts.banner}</span>${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="Dismiss">${shapeSvg('xmark', '')}</button>`}</div>`}
 ${siteHeader(slice, id)}
 <div${id('body-content')} class="layout">
 <aside${id('sidebar')} class="sidebar">

@@ -4,6 +4,7 @@ import type { PageSlice } from '../page-slice.ts';
 import { html, type SafeHtml } from './html.ts';
 import { pictureHref } from './page-shell.ts';
 import { shapeSvg } from './shape-svg.ts';
+import { languageName } from './language-name.ts';
 import { linkAttributes, sharedHref } from './shared-link.ts';
 
 type IdOf = (name: string) => SafeHtml | undefined;
@@ -57,8 +58,11 @@ function tab(from: string, option: DivisionChoice['options'][number], isCurrent:
 /** Works without scripts, as a list that opens. */
 function switcher(from: string, choice: DivisionChoice): SafeHtml {
   const current = choice.options[choice.current];
-  return html`<details class="switcher" data-division="${choice.division}"><summary><span>${current?.title ?? ''}</span>${shapeSvg('chevron-down', '')}</summary><ul>${choice.options.map(
+  return html`<details class="switcher" data-division="${choice.division}"><summary><span>${titleOf(choice, current?.title ?? '')}</span>${shapeSvg('chevron-down', '')}</summary><ul>${choice.options.map(
     (option, position) =>
-      html`<li><a href="${optionHref(from, option)}"${position === choice.current && html` aria-current="true"`}>${option.title}${option.tag !== undefined && html` <span class="badge" data-color="gray">${option.tag}</span>`}</a></li>`,
+      html`<li><a href="${optionHref(from, option)}"${position === choice.current && html` aria-current="true"`}>${titleOf(choice, option.title)}${option.tag !== undefined && html` <span class="badge" data-color="gray">${option.tag}</span>`}</a></li>`,
   )}</ul></details>`;
 }
+
+const titleOf = (choice: DivisionChoice, title: string): string =>
+  choice.division === 'language' ? languageName(title) : title;

@@ -18,6 +18,7 @@ export function llmsText(index: SiteIndex): string {
     '',
     '## Docs',
     '',
+    '',
   ].join('\n');
   const specs = index.model.specs.map((file) => `- [${file.path}](${base}/${encodePath(file.path)})`);
   const links = index.model.settings.navbar.links.filter((link) => /^https?:/.test(link.href) && link.label !== '');

@@ -123,7 +123,26 @@
   flush();
   place.replaceChildren(made);
 
+  // On small screens the drawer has what the header has no room for.
   var sidebar = place.closest('.sidebar');
+  var header = document.querySelector('.navbar-row');
+  var narrow = matchMedia('(max-width: 767px)');
+  var movable = ['.switchers', '.navbar-links', '.navbar-primary'].map(function (selector) {
+    var part = header && header.querySelector(selector);
+    return part && { part: part, home: part.parentNode, before: part.nextSibling, first: selector === '.switchers' };
+  });
+  function arrange() {
+    movable.filter(Boolean).forEach(function (one) {
+      if (!narrow.matches) one.home.insertBefore(one.part, one.before);
+      else if (one.first) sidebar.prepend(one.part);
+      else sidebar.append(one.part);
+    });
+  }
+  if (sidebar) {
+    arrange();
+    narrow.addEventListener('change', arrange);
+  }
+
   var active = place.querySelector('[aria-current="page"]');
   if (sidebar && active && active.offsetParent !== null) {
     var box = active.getBoundingClientRect();

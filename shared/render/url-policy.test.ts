@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { classifyUrl, isInlineImage } from './url-policy.ts';
+
+const cases: [written: string, kind: string][] = [
+  ['/guides/x?a=1#b', 'path'],
+  ['./x', 'path'],
+  ['x.html', 'path'],
+  ['#top', 'anchor'],
+  ['', 'anchor'],
+  ['https://example.com', 'external'],
+  ['mailto:a@example.com', 'external'],
+  ['//example.com', 'external'],
+  ['\\\\example.com\\x', 'external'],
+  ['/\\example.com', 'external'],
+  ['javascript:alert(1)', 'refused'],
+  ['  JaVaScRiPt:alert(1)', 'refused'],
+  ['java\tscript:alert(1)', 'refused'],
+  ['\u0001javascript:alert(1)', 'refused'],
+  ['\u200bjavascript:alert(1)', 'refused'],
+  ['data:text/html,x', 'refused'],
+  ['vbscript:x', 'refused'],
+  ['file:///etc/passwd', 'refused'],
+  ['blob:x', 'refused'],
+  ['http://', 'refused'],
+];
+
+test.each(cases)('%j is %s', (written, kind) => {
+  expect(classifyUrl(written).kind).toBe(kind);
+});
+
+test('inline pictures only in formats that hold no scripts', () => {
+  expect(isInlineImage('data:image/png;base64,iVBORw0=')).toBe(true);
+  expect(isInlineImage('data:image/svg+xml;base64,PHN2Zz4=')).toBe(false);
+  expect(isInlineImage('data:text/html;base64,PHN2Zz4=')).toBe(false);
+});
