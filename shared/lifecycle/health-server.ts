@@ -39,8 +39,9 @@ export async function startHealthServer(options: {
   draining: () => boolean;
   routes?: (app: FastifyInstance) => void | Promise<void>;
 }): Promise<HealthServer> {
+  const loggerInstance: FastifyBaseLogger = options.logger;
   const app = Fastify({
-    loggerInstance: options.logger as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });

@@ -28,6 +28,7 @@ describeWithServers(
   () => {
     let stand: TestInstallation;
     let bundle: string;
+    let announcedSha256: string;
 
     beforeAll(async () => {
       stand = await startInstallation();
@@ -44,7 +45,7 @@ describeWithServers(
           POLL_SECONDS: '0.2',
         },
       });
-      expect(sha256Of(readFileSync(bundle))).toBe(stdout.trim());
+      announcedSha256 = stdout.trim();
     }, minuteMs);
     afterAll(() => stand?.stop());
 
@@ -54,6 +55,10 @@ describeWithServers(
       expect(paths).toHaveLength(files);
       expect(paths).toContain(`${stand.domain}/quickstart.html`);
       expect(paths).toContain(`${stand.domain}/_bindery/manifest.json`);
+    });
+
+    test('the loop downloads the bytes that the server announced', () => {
+      expect(sha256Of(readFileSync(bundle))).toBe(announcedSha256);
     });
 
     test('it holds just what its manifest says', async () => {
