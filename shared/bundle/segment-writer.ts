@@ -13,8 +13,8 @@ export type SegmentWriter = {
   output: Readable;
   /** Adds a file; wait for each call before the next. Rejects for paths that no archive may have and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
-  /** The same for a file that is too large for memory: its size has to be known before, and a body of another size rejects. */
-  addStream(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<void>;
+  /** The same for a file that is too large for memory: its size has to be known before, and a body of another size rejects. Gives its SHA-256. */
+  addStream(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<string>;
   /** Ends the segment. To give up instead, destroy `output`. */
   finish(): Promise<SegmentSummary>;
 };
@@ -95,8 +95,10 @@ export function segmentWriter(): SegmentWriter {
         await writeRaw(chunk);
       }
       if (read !== size) throw new Error(`${path} has ${read > size ? 'more than' : `only ${read} of`} ${size} bytes`);
-      files.push({ path, size, sha256: digest.digest('hex') });
+      const sha256 = digest.digest('hex');
+      files.push({ path, size, sha256 });
       await writeRaw(tarPadding(size));
+      return sha256;
     },
     async finish() {
       if (filled > 0) await writeBlock();

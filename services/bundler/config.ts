@@ -1,0 +1,15 @@
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+
+export const bundlerSettings = {
+  ...busSettings('bundler'),
+  ...internalServerSettings('bundler'),
+  ...objectStoreSettings,
+  slots: setting(
+    'BINDERY_BUNDLER_SLOTS',
+    wholeNumber(1, 64).default(2),
+    'bundles that a bundler joins at the same time; each takes the memory of a few blocks',
+  ),
+};
+
+export type BundlerConfig = ConfigOf<typeof bundlerSettings>;

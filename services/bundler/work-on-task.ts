@@ -1,0 +1,55 @@
+import type { Fact } from '#shared/contracts/export-facts.ts';
+import type { BundleTask } from '#shared/contracts/export-tasks.ts';
+import { readPlan } from '#shared/export-objects/read-plan.ts';
+import { crashPoint } from '#shared/lifecycle/crash-point.ts';
+import { whileUnavailable } from '#shared/task-queue/while-unavailable.ts';
+import type { BundlerContext } from './context.ts';
+import { joinBundle } from './join-bundle.ts';
+
+type Report =
+  | Pick<Extract<Fact, { type: 'BundleJoined' }>, 'type' | 'data'>
+  | Pick<Extract<Fact, { type: 'BundleFailed' }>, 'type' | 'data'>
+  | Pick<Extract<Fact, { type: 'SegmentsLost' }>, 'type' | 'data'>;
+
+const maxReason = 500;
+
+/**
+ * Joins one bundle and reports the outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has
+ * to come again.
+ */
+export async function workOnTask(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<void> {
+  const report = await outcomeOf(context, task, signal);
+  const fact = {
+    version: 1,
+    id: context.random(22),
+    source: context.instance,
+    time: context.clock.now().toISOString(),
+    organization: task.organization,
+    jobId: task.jobId,
+    ...(task.traceparent === undefined ? {} : { traceparent: task.traceparent }),
+    ...report,
+  } as Fact;
+  await whileUnavailable(context.giveUpAfterMs, signal, () => context.facts.record(fact));
+  crashPoint('after-bundle-fact', 'bundler');
+}
+
+async function outcomeOf(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<Report> {
+  const { attempt, organization, planHash } = task;
+  const { objectStore, giveUpAfterMs } = context;
+  try {
+    const outcome = await whileUnavailable(giveUpAfterMs, signal, async () =>
+      joinBundle(objectStore, await readPlan(objectStore, organization, planHash, signal), planHash, signal),
+    );
+    if (outcome.kind === 'lost') {
+      const { chunks, reason } = outcome;
+      return { type: 'SegmentsLost', data: { chunks, reason: reason.slice(0, maxReason) } };
+    }
+    const { bundleKey, sizeBytes, sha256 } = outcome;
+    return { type: 'BundleJoined', data: { attempt, bundleKey, sizeBytes, sha256 } };
+  } catch (error) {
+    signal.throwIfAborted();
+    context.logger.warn({ err: error, taskId: task.taskId }, 'a bundle could not be joined');
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason);
+    return { type: 'BundleFailed', data: { attempt, reason } };
+  }
+}

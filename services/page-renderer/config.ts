@@ -1,0 +1,21 @@
+import { availableParallelism } from 'node:os';
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+
+export const pageRendererSettings = {
+  ...busSettings('page-renderer'),
+  ...internalServerSettings('page-renderer'),
+  ...objectStoreSettings,
+  slots: setting(
+    'BINDERY_RENDERER_SLOTS',
+    wholeNumber(1, 256).default(availableParallelism()),
+    'chunks that a renderer works on at the same time, each with a child process of its own; default: one per processor',
+  ),
+  pageDeadlineMs: setting(
+    'BINDERY_PAGE_DEADLINE_MS',
+    wholeNumber(100, 120_000).default(10_000),
+    'a page that takes longer to render has its process killed; it is tried once more, then it has failed',
+  ),
+};
+
+export type PageRendererConfig = ConfigOf<typeof pageRendererSettings>;

@@ -1,0 +1,98 @@
+import type { Fact } from '#shared/contracts/export-facts.ts';
+import type { RenderTask } from '#shared/contracts/export-tasks.ts';
+import { crashPoint } from '#shared/lifecycle/crash-point.ts';
+import { whileUnavailable } from '#shared/task-queue/while-unavailable.ts';
+import type { RendererContext } from './context.ts';
+import { existingSegment } from './existing-segment.ts';
+import { renderChunk } from './render-chunk.ts';
+import { manifestSha256Of, renderClosing } from './render-closing.ts';
+
+/** What a fact says, without who says it when. */
+type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'type' | 'data'> }[Fact['type']];
+
+/** A task that was in hand so often when its renderer died is not tried again by itself: the orchestrator counts it. */
+const maxDeliveries = 3;
+const maxReason = 500;
+
+/**
+ * Works on one task and reports its outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has to
+ * come again.
+ */
+export async function workOnTask(
+  context: RendererContext,
+  task: RenderTask,
+  deliveryCount: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const report = await outcomeOf(context, task, deliveryCount, signal);
+  const fact = {
+    version: 1,
+    id: context.random(22),
+    source: context.instance,
+    time: context.clock.now().toISOString(),
+    organization: task.organization,
+    jobId: task.jobId,
+    ...(task.traceparent === undefined ? {} : { traceparent: task.traceparent }),
+    ...report,
+  } as Fact;
+  await whileUnavailable(context.giveUpAfterMs, signal, () => context.facts.record(fact));
+  crashPoint('after-fact', 'page-renderer');
+}
+
+async function outcomeOf(
+  context: RendererContext,
+  task: RenderTask,
+  deliveryCount: number,
+  signal: AbortSignal,
+): Promise<Report> {
+  try {
+    if (deliveryCount > maxDeliveries) throw new Error(`its renderers died ${maxDeliveries} times`);
+    return await render(context, task, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    context.logger.warn({ err: error, taskId: task.taskId }, 'a task failed');
+    const { attempt } = task;
+    const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason);
+    if (task.kind === 'closing') return { type: 'ClosingFailed', data: { attempt, reason } };
+    return {
+      type: 'ChunkFailed',
+      data: { chunk: task.chunk, attempt, cause: 'renderer', reason, failedPages: [] },
+    };
+  }
+}
+
+async function render(context: RendererContext, task: RenderTask, signal: AbortSignal): Promise<Report> {
+  const { attempt, organization } = task;
+  const site = await whileUnavailable(context.giveUpAfterMs, signal, () => context.sites(organization, task.planHash));
+  if (task.kind === 'closing') {
+    const existing = await existingSegment(context, organization, site.plan.closingKey, signal);
+    if (existing !== undefined) {
+      const manifestSha256 = manifestSha256Of(site.plan, existing);
+      return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
+    }
+    const outcome = await renderClosing(context, site, signal);
+    if (outcome.kind === 'lost') {
+      return {
+        type: 'SegmentsLost',
+        data: { chunks: outcome.chunks, reason: 'their sidecars are missing or damaged' },
+      };
+    }
+    return {
+      type: 'ClosingRendered',
+      data: { attempt, reused: false, manifestSha256: outcome.manifestSha256 },
+    };
+  }
+  const { chunk } = task;
+  const planned = site.plan.chunks[chunk];
+  if (planned === undefined) throw new Error(`the plan ${task.planHash} has no chunk ${chunk}`);
+  const startedAt = performance.now();
+  const outcome = await renderChunk(context, site, planned, { alone: task.pagesAlone, signal });
+  if (outcome.kind === 'pages-failed') {
+    const { failedPages } = outcome;
+    const reason = `${failedPages.length} of its pages cannot be rendered`;
+    return { type: 'ChunkFailed', data: { chunk, attempt, cause: 'pages', reason, failedPages } };
+  }
+  const { pageCount, reused } = outcome;
+  const durationMs = Math.round(performance.now() - startedAt);
+  return { type: 'ChunkRendered', data: { chunk, attempt, pageCount, reused, durationMs } };
+}
