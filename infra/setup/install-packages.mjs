@@ -48,13 +48,25 @@ async function install(root) {
   const clean = await runProgram('npm', ['ci', '--no-audit', '--no-fund'], options);
   if (clean.code === 0) return;
   say(
-    `npm ci refused package-lock.json (${lastLines(clean.output, 2)}); npm install may complete that file with what the registry has`,
+    `npm ci refused package-lock.json (${npmReason(clean.output)}); npm install may complete that file with what the registry has`,
   );
   const any = await runProgram('npm', ['install', '--no-audit', '--no-fund'], options);
   if (any.code === 0) return;
   throw new StepFailed(
-    `the npm packages could not be installed: ${lastLines(any.output)}\nCheck with \`npm ping\` that the registry answers, then run this again.`,
+    `the npm packages could not be installed: ${npmReason(any.output)}\nCheck with \`npm ping\` that the registry answers, then run this again.`,
   );
+}
+
+/** The lines in which npm says what is wrong, without those that say where to read about npm. */
+export function npmReason(output) {
+  const lines = output.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trim());
+  const telling = lines.filter(
+    (line) =>
+      line !== '' &&
+      !/^(code |Clean install|Usage:|npm ci|Options:|\[|aliases:|Run "npm|A complete log|In most cases)/.test(line),
+  );
+  const exact = telling.filter((line) => /^(Missing|Invalid):/.test(line));
+  return (exact.length > 0 ? exact : telling).slice(0, 2).join(' / ') || lastLines(output);
 }
 
 async function checkNode(root) {

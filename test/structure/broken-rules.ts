@@ -26,7 +26,7 @@ export function brokenRules(file: string, source: string, dependencies: Readonly
 }
 
 function isTest(file: string): boolean {
-  return file.startsWith('test/') || /\.(test|contract)\.ts$/.test(file) || file === 'vitest.config.ts';
+  return file.startsWith('test/') || /\.(test|contract)\.(ts|mjs)$/.test(file) || file === 'vitest.config.ts';
 }
 
 function namesOf(file: string): string[] {

@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isInstalled, npmReason } from './install-packages.mjs';
+
+const nodeHere = `node_modules/node-${process.platform}-${process.arch}`;
+const wanted = {
+  '': { name: 'bindery' },
+  'node_modules/zod': { version: '4.0.0' },
+  'node_modules/node-other': { version: '24.0.0', optional: true },
+  [nodeHere]: { version: '24.0.0', optional: true },
+};
+const present = { 'node_modules/zod': { version: '4.0.0' }, [nodeHere]: { version: '24.0.0' } };
+
+let root;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'bindery-setup-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(found) {
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: wanted }));
+  mkdirSync(join(root, 'node_modules'));
+  writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages: found }));
+}
+
+describe('the npm packages are installed', () => {
+  test('when all that the lock file asks for is there; packages of other platforms may be absent', () => {
+    write(present);
+    expect(isInstalled(root)).toBe(true);
+  });
+
+  test.each([
+    ['another version', { ...present, 'node_modules/zod': { version: '3.9.0' } }],
+    ['a package less', { [nodeHere]: { version: '24.0.0' } }],
+    ['no Node of this platform', { 'node_modules/zod': { version: '4.0.0' } }],
+  ])('and not with %s', (_what, found) => {
+    write(found);
+    expect(isInstalled(root)).toBe(false);
+  });
+
+  test('and not in a fresh clone', () => {
+    expect(isInstalled(root)).toBe(false);
+  });
+});
+
+test('what npm says is cut down to what is wrong', () => {
+  const output = `npm error code EUSAGE
+npm error
+npm error \`npm ci\` can only install packages when your package.json and package-lock.json are in sync.
+npm error
+npm error Missing: @biomejs/cli-freebsd-x64@2.5.15 from lock file
+npm error
+npm error Clean install a project
+npm error A complete log of this run can be found in: /tmp/log`;
+  expect(npmReason(output)).toBe('Missing: @biomejs/cli-freebsd-x64@2.5.15 from lock file');
+});
