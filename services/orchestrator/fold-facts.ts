@@ -49,7 +49,7 @@ async function jobOf(
   desk: JobDesk,
   { organization, jobId }: Fact,
 ): Promise<ActiveJob | 'ended' | 'unknown'> {
-  const known = desk.get(jobId);
+  const known = desk.jobs.get(jobId);
   if (known !== undefined) return known;
   const stored = await lastCommit(context, organization, jobId);
   if (stored === undefined) return 'unknown';

@@ -17,6 +17,8 @@ export const groupName = (group: WorkerGroup): string =>
 export type HandedOutTasks = {
   add(task: HandedOut): void;
   has(taskId: string): boolean;
+  /** Whether a task of the job is out that no worker reported. */
+  isOut(jobId: string): boolean;
   /** Credits in use of a group. */
   inUse(group: WorkerGroup): number;
   /** A worker reported the unit: its credit is free again. With `attempt`, only if that one is out. */
@@ -43,6 +45,7 @@ export function handedOutTasks(): HandedOutTasks {
   return {
     add: (task) => void entries.set(task.taskId, { ...task, reported: false, silentMs: 0 }),
     has: (taskId) => entries.has(taskId),
+    isOut: (jobId) => ofJob(jobId).some(({ reported }) => !reported),
     inUse: (group) => {
       let used = 0;
       for (const entry of entries.values()) {

@@ -11,8 +11,8 @@ import type { ExportCommand } from './export-command.ts';
 import { isActive } from './job-phase.ts';
 
 export type JobDesk = {
-  jobs(): Iterable<ActiveJob>;
-  get(jobId: string): ActiveJob | undefined;
+  /** By job id, oldest first. */
+  jobs: ReadonlyMap<string, ActiveJob>;
   /** Begins to work on a job, unless it is on the desk already. It must be among the active jobs in the read model. */
   take(stored: StoredCommit<ExportCommit>): ActiveJob;
   /** Decides, appends, and acts on what the job's state is then. Rejects as `appendDecision` does. */
@@ -39,8 +39,7 @@ export function jobDesk(context: OrchestratorContext, on: DeskEvents, signal: Ab
   }
 
   return {
-    jobs: () => jobs.values(),
-    get: (jobId) => jobs.get(jobId),
+    jobs,
     take: (stored) => {
       const { jobId } = stored.commit.data.state;
       const known = jobs.get(jobId);

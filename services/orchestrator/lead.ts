@@ -11,7 +11,7 @@ import { watchTime } from './watch-time.ts';
 export async function lead(context: OrchestratorContext, signal: AbortSignal): Promise<void> {
   const part = new AbortController();
   const working = AbortSignal.any([signal, part.signal]);
-  const dispatcher = taskDispatcher(context, () => desk.jobs());
+  const dispatcher = taskDispatcher(context, () => desk.jobs);
   const planner = jobPlanner(context, () => desk, working);
   const desk = jobDesk(
     context,
@@ -44,6 +44,6 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     part.abort();
     await planner.settled();
     await dispatcher.settled();
-    await Promise.all([...desk.jobs()].map(({ lastDecision }) => lastDecision));
+    await Promise.all([...desk.jobs.values()].map(({ lastDecision }) => lastDecision));
   }
 }

@@ -6,7 +6,7 @@ import { bundleUnit, closingUnit, type WorkUnit } from './job-phase.ts';
 import { setAside } from './set-aside.ts';
 import type { TaskDispatcher } from './task-dispatcher.ts';
 
-/** One commit takes what came within this time, or so many facts. */
+/** One commit takes what came within this time, or so many facts; it does not wait when no more can come. */
 const foldAfterMs = 100;
 const foldAtCount = 20;
 
@@ -37,7 +37,7 @@ export async function readFacts(
     const batch = batches.get(jobId) ?? { deliveries: [], timer: setTimeout(() => fold(jobId), foldAfterMs) };
     batches.set(jobId, batch);
     batch.deliveries.push(delivery);
-    if (batch.deliveries.length >= foldAtCount) fold(jobId);
+    if (batch.deliveries.length >= foldAtCount || dispatcher.isQuiet(jobId)) fold(jobId);
   }
 
   while (!signal.aborted) {

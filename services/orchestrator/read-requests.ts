@@ -35,7 +35,7 @@ async function handle(context: OrchestratorContext, desk: JobDesk, delivery: Del
   // All later commits are our own.
   const isRequest = commit.data.events.some(({ type }) => type === 'ExportRequested');
   const { organization, jobId, createdAt } = commit.data.state;
-  if (isRequest && desk.get(jobId) === undefined) {
+  if (isRequest && desk.jobs.get(jobId) === undefined) {
     // A request that comes again may be one that another leader has long dealt with.
     const stored = delivery.deliveryCount === 1 ? { commit, sequence } : await lastCommit(context, organization, jobId);
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) {

@@ -14,6 +14,8 @@ export type TaskDispatcher = {
   ended(job: ActiveJob): void;
   /** A worker reported the unit: its credit is free. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
+  /** Nothing of the job is to be handed out or in a worker's hand: the facts that are here are all that come. */
+  isQuiet(jobId: string): boolean;
   /** Hands out as much as there are credits for. Answers when all of it is in the queue. */
   handOut(): Promise<void>;
   /** Answers when nothing is being handed out. */
@@ -24,7 +26,7 @@ export type TaskDispatcher = {
 type DispatchContext = Pick<OrchestratorContext, 'bus' | 'renderers' | 'bundlers' | 'logger'>;
 
 /** Hands out work with credits, so that nothing waits in the queue that could wait in the log. */
-export function taskDispatcher(context: DispatchContext, jobs: () => Iterable<ActiveJob>): TaskDispatcher {
+export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap<string, ActiveJob>): TaskDispatcher {
   const handedOut = handedOutTasks();
   let round: Round = [];
   let turn = 0;
@@ -41,7 +43,7 @@ export function taskDispatcher(context: DispatchContext, jobs: () => Iterable<Ac
   /** The next task that somebody has a credit for, marked as handed out. */
   function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
     const groups = new Map<ActiveJob, WorkerGroup>();
-    for (const job of jobs()) {
+    for (const job of jobs().values()) {
       const group = job.waiting.length > 0 ? groupOf(stateOf(job)) : undefined;
       if (group !== undefined && credits(group) > 0) groups.set(job, group);
     }
@@ -96,6 +98,10 @@ export function taskDispatcher(context: DispatchContext, jobs: () => Iterable<Ac
     changed: refresh,
     ended: (job) => handedOut.keepOnly(job.jobId, new Set()),
     reported: (jobId, unit, attempt) => handedOut.reported(jobId, unit, attempt),
+    isQuiet: (jobId) => {
+      const job = jobs().get(jobId);
+      return job !== undefined && job.waiting.length === 0 && !handedOut.isOut(jobId);
+    },
     handOut: () => {
       again = true;
       running ??= handOutAll().finally(() => {

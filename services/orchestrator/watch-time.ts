@@ -35,10 +35,10 @@ export async function watchTime(
       for (const task of lost) {
         context.logger.warn({ taskId: task.taskId }, 'a task got lost');
         dispatcher.tasks.remove(task.taskId);
-        const job = desk.get(task.jobId);
+        const job = desk.jobs.get(task.jobId);
         if (job !== undefined) await change(job, timeOut(task));
       }
-      for (const job of [...desk.jobs()]) {
+      for (const job of [...desk.jobs.values()]) {
         const late = overdue(job, now, context.exportDeadlineMs);
         if (late !== undefined) await change(job, late);
       }

@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { start as startBundler } from '#services/bundler/main.ts';
+import { bundlerSettings } from '#services/bundler/config.ts';
+import { orchestratorSettings } from '#services/orchestrator/config.ts';
+import { evolve } from '#services/orchestrator/evolve.ts';
+import { start as startOrchestrator } from '#services/orchestrator/main.ts';
+import { pageRendererSettings } from '#services/page-renderer/config.ts';
+import { start as startPageRenderer } from '#services/page-renderer/main.ts';
+import type { Bus } from '#shared/bus/bus.ts';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import type { ExportCommit } from '#shared/contracts/export-commit.ts';
+import type { ExportEventOf } from '#shared/contracts/export-events.ts';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { nextCommit } from '#shared/event-log/next-commit.ts';
+import { randomBase62 } from '#shared/identifiers/base62.ts';
+import type { Running } from '#shared/lifecycle/running.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { rendererVersion } from '#shared/render/renderer-version.ts';
+import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import { type PageOfModel, siteModel, sourceOf } from './site-model.ts';
+import { startTestBus, type TestBus } from './start-bus.ts';
+
+export type ExportBench = {
+  bus: TestBus;
+  gateway: Bus;
+  objectStore: ObjectStore;
+  environment: Record<string, string>;
+  start(service: 'orchestrator' | 'page-renderer' | 'bundler', environment?: Record<string, string>): Promise<Running>;
+  /** Stores a content version of these pages; gives its id. */
+  publish(pages: readonly PageOfModel[], files?: Parameters<typeof siteModel>[1]): Promise<string>;
+  /** Appends a request as the gateway does; gives the job's id. */
+  request(contentVersion: string, changes?: Partial<ExportEventOf<'ExportRequested'>['data']>): Promise<string>;
+  /** The next commit of the job that `wanted` takes; commits are read once, in order. */
+  until(jobId: string, wanted: (commit: ExportCommit) => boolean): Promise<ExportCommit>;
+  stop(): Promise<void>;
+};
+
+export const organization = 'acme';
+export const domain = 'docs';
+
+/** What an export needs but for its services: a real bus, a folder as object store, and somebody who asks. */
+export async function startExportBench(): Promise<ExportBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-export-'));
+  const objectFolder = join(folder, 'objects');
+  const bus = await startTestBus({ rendererVersions: [await rendererVersion()] });
+  const objectStore = folderObjectStore({
+    folder: objectFolder,
+    publicBaseUrl: 'http://x',
+    maxLinkLifetimeSeconds: 60,
+  });
+  const gateway = await bus.connect('gateway');
+  const watcher = await bus.connect('projector');
+  const commits = await watcher.readers.projectorExports();
+  const running: Running[] = [];
+  const environment = {
+    BINDERY_NATS_URL: bus.server.url,
+    BINDERY_OBJECT_FOLDER: objectFolder,
+    BINDERY_RENDERER_SLOTS: '2',
+    ...Object.fromEntries(
+      Object.entries(bus.passwords).map(([service, password]) => [
+        `BINDERY_NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`,
+        password,
+      ]),
+    ),
+  };
+  return {
+    bus,
+    gateway,
+    objectStore,
+    environment,
+    async start(service, changes = {}) {
+      const env = { ...environment, ...changes };
+      const started =
+        service === 'orchestrator'
+          ? await startOrchestrator(loadConfig(orchestratorSettings, env))
+          : service === 'bundler'
+            ? await startBundler(loadConfig(bundlerSettings, env))
+            : await startPageRenderer(loadConfig(pageRendererSettings, env));
+      running.push(started);
+      return started;
+    },
+    async publish(pages, files = {}) {
+      const model = siteModel(pages, files);
+      const texts = [...pages.map(sourceOf), ...Object.values(files).flatMap((group) => Object.values(group ?? {}))];
+      for (const text of texts) await objectStore.put(blobKey(organization, sha256Of(text)), Buffer.from(text));
+      const key = siteModelKey(organization, domain, model.contentVersion);
+      await objectStore.put(key, Buffer.from(JSON.stringify(model)));
+      return model.contentVersion;
+    },
+    async request(contentVersion, changes = {}) {
+      const jobId = `se_${randomBase62(22)}`;
+      const event: ExportEventOf<'ExportRequested'> = {
+        type: 'ExportRequested',
+        version: 1,
+        data: {
+          jobId,
+          organization,
+          organizationPlan: 'enterprise',
+          domain,
+          contentVersion,
+          options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
+          requestDigest: sha256Of(jobId),
+          ...changes,
+        },
+      };
+      const actor = { kind: 'key' as const, id: 'key_0000000000000000' };
+      const time = new Date();
+      const state = evolve(undefined, event, { time: time.toISOString(), actor });
+      const commit = nextCommit(exportLogSubject(organization, jobId), undefined, [event], state, {
+        id: `ec_${randomBase62(22)}`,
+        source: 'gateway',
+        actor,
+        time,
+        causationId: 'test',
+        correlationId: 'test',
+      });
+      await gateway.exports.append(commit, { sequence: 0 });
+      return jobId;
+    },
+    async until(jobId, wanted) {
+      for (;;) {
+        const delivery = await commits.next({ expiresMs: 5_000 });
+        await delivery?.ack();
+        const commit = delivery?.value;
+        if (commit !== undefined && commit.data.state.jobId === jobId && wanted(commit)) return commit;
+      }
+    },
+    async stop() {
+      await Promise.all(running.map((service) => service.stop()));
+      await objectStore.close();
+      await bus.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
