@@ -72,5 +72,5 @@ describeWithServers(['elasticsearch'], 'an Elasticsearch for tests', () => {
     const { pid } = server;
     await server.stop();
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-  });
+  }, 90_000);
 });
