@@ -40,7 +40,7 @@ async function computeVersion(): Promise<string> {
 }
 
 const isSource = (name: string): boolean =>
-  /\.(ts|css|js)$/.test(name) && !/\.test\.ts$/.test(name) && !/(^|\/)test-/.test(name);
+  /\.(ts|css|js)$/.test(name) && !name.endsWith('.test.ts') && !/(^|\/)test-/.test(name);
 
 type Lock = {
   packages: Record<string, { version?: string; integrity?: string; dependencies?: Record<string, string> }>;

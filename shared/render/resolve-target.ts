@@ -11,7 +11,7 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
   if (index.files.has(path)) return path;
   const page = pageNamed(index, path);
   if (page !== undefined) return pageFile(page);
-  if (/\.md$/.test(path) && index.exported.has(path.slice(0, -3))) return path;
+  if (path.endsWith('.md') && index.exported.has(path.slice(0, -3))) return path;
   const redirected = index.redirects.get(`/${path}`);
   if (redirected === undefined) return null;
   if (redirected.startsWith('https:')) return redirected;

@@ -12,7 +12,7 @@ const THEME = 'bindery';
 /** Grammars backtrack on long lines; by length and not by time, so that the same code always looks the same. */
 const MAX_LINE_LENGTH = 2000;
 const MAX_CODE_LENGTH = 200_000;
-const REMEMBERED = 300;
+const REMEMBERED = 1000;
 
 /** A piece of a line; `kind` is one of the palette's names, absent for plain text. */
 export type Token = { text: string; kind?: string };

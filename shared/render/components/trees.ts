@@ -34,9 +34,7 @@ function entryOf(element: StaticElement): Entry[] {
 
 function entriesOfList(node: List): Entry[] {
   return node.children.map((item): Entry => {
-    const inner = item.children
-      .filter((child) => child.type === 'list')
-      .flatMap((child) => entriesOfList(child as List));
+    const inner = item.children.filter((child) => child.type === 'list').flatMap((child) => entriesOfList(child));
     const written = plainText(item.children.filter((child) => child.type !== 'list')).trim();
     const name = written.replace(/\/$/, '');
     return {

@@ -35,7 +35,7 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     if (node.type === 'root') node.children.forEach(walk);
     if (node.type !== 'element') return;
     const { properties, tagName } = node;
-    if (Array.isArray(properties.className)) for (const name of properties.className) classes.add(String(name));
+    if (Array.isArray(properties.className)) for (const name of properties.className) classes.add(name);
     if (typeof properties.id === 'string') ids.push(properties.id);
     if (UNREAD.has(tagName) || (tagName === 'p' && hasClass(node, 'tab-title'))) return;
     const slot = properties[CODE_SLOT];

@@ -40,7 +40,7 @@ export function htmlElement(element: StaticElement, context: ContentContext): El
       props.get('noAnchor') === true,
     );
     const { id: made_, ...rest } = { ...propertiesOf(props), ...made.properties };
-    return [{ ...made, properties: { id: made_ as string, ...rest } }];
+    return [{ ...made, properties: { id: made_, ...rest } }];
   }
   const properties = propertiesOf(props);
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);

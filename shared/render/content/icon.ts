@@ -1,4 +1,4 @@
-import type { Element, ElementContent } from 'hast';
+import type { Element } from 'hast';
 import { s } from 'hastscript';
 import { iconShape } from './icon-shapes.ts';
 
@@ -18,5 +18,5 @@ export function icon(name: string | undefined, className: string): Element[] {
       },
       [s('path', { d: shape })],
     ),
-  ] as ElementContent[] as Element[];
+  ];
 }

@@ -88,7 +88,7 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
     clobberPrefix: 'note-',
   };
   const made = toHast(tree, options);
-  const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made as ElementContent] };
+  const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
   context.toc.splice(MAX_HEADINGS_IN_TOC);
   const { anchors, toc, feedItems, codes, aside } = context;
   return { tree: root, aside: { type: 'root', children: aside }, anchors, toc, feedItems, codes };

@@ -136,7 +136,7 @@ function legacyInclude(props: StaticObject, children: Nodes[], frame: Frame, pla
     evaluation,
     module,
     'import-not-found',
-    `There is no snippet file ${JSON.stringify(String(file).slice(0, 200))}.`,
+    `There is no snippet file ${JSON.stringify(path?.slice(0, 200) ?? '')}.`,
     place,
   );
   return children;

@@ -1,5 +1,4 @@
 import type { Expression, MemberExpression, Pattern, SpreadElement, Super } from 'estree';
-import type {} from 'estree-jsx';
 import type { Evaluation } from './evaluation.ts';
 import { evaluateJsx } from './evaluate-jsx.ts';
 import type { Module } from './module.ts';
@@ -37,7 +36,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     case 'Literal':
       if ('regex' in node) throw new NotStatic('expression-not-static', 'has a regular expression');
       if ('bigint' in node) throw new NotStatic('expression-not-static', 'has a big integer');
-      return node.value as string | number | boolean | null;
+      return node.value;
     case 'TemplateLiteral': {
       let text = node.quasis[0]?.value.cooked ?? '';
       for (const [position, part] of node.expressions.entries()) {
@@ -71,7 +70,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
         const key =
           !property.computed && property.key.type === 'Identifier'
             ? property.key.name
-            : textOf(evaluateExpression(property.key as Expression, frame));
+            : textOf(evaluateExpression(property.key, frame));
         // Own data of that name cannot mean anything here, and must not travel on.
         if (FORBIDDEN.has(key)) continue;
         object.set(key, evaluateExpression(property.value as Expression, frame));
@@ -226,7 +225,7 @@ function memberOf(node: MemberExpression, frame: Frame): Member {
   const key =
     !node.computed && node.property.type === 'Identifier'
       ? node.property.name
-      : textOf(evaluateExpression(node.property as Expression, frame));
+      : textOf(evaluateExpression(node.property, frame));
   if (FORBIDDEN.has(key)) throw new NotStatic('expression-not-static', `reads \`${key}\``);
   return { object, key, value: ownProperty(object, key, node.optional) };
 }

@@ -1,12 +1,5 @@
 import type { Expression } from 'estree';
-import type {
-  JSXElement,
-  JSXExpressionContainer,
-  JSXFragment,
-  JSXIdentifier,
-  JSXMemberExpression,
-  JSXNamespacedName,
-} from 'estree-jsx';
+import type { JSXElement, JSXFragment, JSXIdentifier, JSXMemberExpression, JSXNamespacedName } from 'estree-jsx';
 import type { Nodes } from 'mdast';
 import { evaluateElement, nodesOf } from './evaluate-element.ts';
 import { evaluateExpression, type Frame, spreadObject } from './evaluate-expression.ts';
@@ -49,9 +42,8 @@ type AttributeValue = JSXElement['openingElement']['attributes'][number] extends
 function attributeValue(value: AttributeValue, frame: Frame): StaticValue {
   if (value === null) return true;
   if (value.type === 'Literal') return value.value as string;
-  if (value.type === 'JSXExpressionContainer')
-    return evaluateExpression((value as JSXExpressionContainer).expression as Expression, frame);
-  return new StaticNodes(evaluateJsx(value as JSXElement | JSXFragment, frame));
+  if (value.type === 'JSXExpressionContainer') return evaluateExpression(value.expression as Expression, frame);
+  return new StaticNodes(evaluateJsx(value, frame));
 }
 
 function tagName(name: JSXIdentifier | JSXMemberExpression | JSXNamespacedName): string {

@@ -59,11 +59,11 @@ function plain(node: Nodes): Nodes[] {
     case 'link':
     case 'linkReference':
     case 'tableCell':
-      return [{ ...node, children: asLine(node.children) } as Nodes];
+      return [{ ...node, children: asLine(node.children) }];
     case 'blockquote':
     case 'listItem':
     case 'footnoteDefinition':
-      return [{ ...node, children: asMarkdown(node.children) as BlockContent[] } as Nodes];
+      return [{ ...node, children: asMarkdown(node.children) as BlockContent[] }];
     case 'html':
       return [];
     default:

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Element, Root } from 'hast';
+import type { Element } from 'hast';
 import { fromHtml } from 'hast-util-from-html';
 import { visit } from 'unist-util-visit';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -33,9 +33,9 @@ function generated(): string {
 /** What no page of ours may have, whatever was in its source. */
 function dangers(html: string): string[] {
   const found: string[] = [];
-  visit(fromHtml(html) as Root, 'element', ({ tagName, properties }: Element) => {
+  visit(fromHtml(html), 'element', ({ tagName, properties }: Element) => {
     if (tagName === 'script') {
-      const source = String(properties.src ?? '');
+      const source = properties.src ?? '';
       if (!/^(\.\.?\/)+_bindery\/[a-z0-9/-]+\.js$/.test(source)) found.push(`script ${source}`);
     }
     if (/^(object|embed|base|form|style|foreignobject|animate|set|math|noscript|template)$/i.test(tagName))
@@ -66,7 +66,7 @@ describe.skipIf(!isThere)('hostile pages (skipped where ../shared/nasty is absen
       process.env['CANARY_SECRET'] = CANARY;
       const source = readFileSync(join(folder, name));
       const project = await testProject({ 'page.mdx': 'x', 'secret.mdx': 'TENANT-SECRET' });
-      const slice = { ...pageSlice(indexSite(project.model), 'page', testOptions), file: `${name}` };
+      const slice = { ...pageSlice(indexSite(project.model), 'page', testOptions), file: name };
       const render = () => {
         try {
           return renderPage({ slice, source, dependencies: {}, options: testOptions });

@@ -19,8 +19,7 @@ export function sanitizeContent(tree: Root): Root {
       else properties.style = style;
     }
     for (const name of ['href', 'src', 'poster', 'cite'] as const) {
-      if (properties[name] !== undefined && !isAllowed(element, name, String(properties[name])))
-        delete properties[name];
+      if (properties[name] !== undefined && !isAllowed(element, name, properties[name])) delete properties[name];
     }
     if (element.tagName === 'a') finishLink(element);
     if (element.tagName === 'iframe') finishFrame(element);

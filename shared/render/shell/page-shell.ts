@@ -77,7 +77,7 @@ function pageHead(
   { path, title, description, settings, noindex, canonical, frontmatter, styles }: PageSlice,
   hasFeed: boolean,
 ): SafeHtml {
-  const own = (name: string) => (typeof frontmatter[name] === 'string' ? (frontmatter[name] as string) : undefined);
+  const own = (name: string) => (typeof frontmatter[name] === 'string' ? frontmatter[name] : undefined);
   const address = own('canonical') ?? canonical;
   const isAddress = address !== undefined && /^https?:\/\//i.test(address) && classifyUrl(address).kind === 'external';
   const robots = own('robots') ?? (noindex ? 'noindex' : undefined);

@@ -6,7 +6,7 @@ type Rgb = [number, number, number];
 export function fromHex(hex: string): Oklch | undefined {
   const digits = /^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(hex.trim())?.[1];
   if (digits === undefined) return undefined;
-  const full = digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits;
+  const full = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits;
   const channel = (at: number) => linear(Number.parseInt(full.slice(at, at + 2), 16) / 255);
   return fromLinear([channel(0), channel(2), channel(4)]);
 }
