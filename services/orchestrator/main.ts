@@ -35,8 +35,8 @@ export async function start(config: OrchestratorConfig): Promise<Running> {
   };
   // A spare knows the workers, too, so that it can hand out at once when it leads.
   const unwatch = [
-    bus.presence.watch('page-renderer', context.renderers.heard),
-    bus.presence.watch('bundler', context.bundlers.heard),
+    bus.presence.watch('page-renderer', (report) => context.renderers.heard(report)),
+    bus.presence.watch('bundler', (report) => context.bundlers.heard(report)),
   ];
   const stop = new AbortController();
   const leading = leadByTurns(context, stop.signal);

@@ -14,8 +14,9 @@ import { storeSegment } from './store-segment.ts';
 export type ClosingOutcome = { kind: 'rendered'; manifestSha256: string } | { kind: 'lost'; chunks: number[] };
 
 const sidecarsAtOnce = 8;
-/** It has the text of all pages in hand. */
-const closingMemoryMb = 2048;
+/** It has the text of all pages in hand: those of a large site go to a child with more memory than pages get. */
+const largeSitePages = 2_000;
+const largeSiteMemoryMb = 2048;
 const closingDeadlineMs = 120_000;
 
 /** Renders the files that need all pages, from the sidecars of all segments. Gives the chunks whose sidecars are not there. */
@@ -34,16 +35,18 @@ export async function renderClosing(
   }
   const { chunks: _1, pageTotal: _2, ...plainPlan } = plan;
   const request: RenderRequest = { kind: 'closing', model: index.model, plan: plainPlan, sidecars: found };
-  const pool = context.freshPool(closingMemoryMb);
+  const own = plan.pageTotal > largeSitePages ? context.freshPool(largeSiteMemoryMb) : undefined;
+  const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal };
+  let response: unknown;
   try {
-    const response = await pool.run(request, { deadlineMs: closingDeadlineMs, affinity: organization, signal });
-    const files = renderedFiles(response as RenderResponse);
-    const place = { organization, domain, key: plan.closingKey };
-    const sidecar = await storeSegment(context, place, files, { madeFrom: madeFrom(found) }, signal);
-    return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar) };
+    response = await (own ?? context.pool).run(request, options);
   } finally {
-    await pool.close();
+    await own?.close();
   }
+  const place = { organization, domain, key: plan.closingKey };
+  const files = renderedFiles(response as RenderResponse);
+  const sidecar = await storeSegment(context, place, files, { madeFrom: madeFrom(found) }, signal);
+  return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar) };
 }
 
 /** SHA-256 of the manifest, as the closing segment's sidecar says. Throws when it has none. */

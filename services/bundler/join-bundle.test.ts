@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { packSegment } from '#shared/bundle/pack-segment.ts';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
+import { madeFrom } from '#shared/export-objects/made-from.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { joinBundle } from './join-bundle.ts';
+
+const organization = 'acme';
+const planHash = 'd'.repeat(64);
+const key = (name: string) => sha256Of(name);
+const open = new AbortController().signal;
+const plan: ExportPlan = {
+  version: 1,
+  organization,
+  domain: 'docs',
+  contentVersion: `cv_${'1'.repeat(32)}`,
+  rendererVersion: 'r-0123456789ab',
+  deployment: 'cloud',
+  onPageError: 'fail',
+  allowTenantScripts: true,
+  groups: [],
+  pageTotal: 1,
+  chunks: [
+    { kind: 'site', key: key('site') },
+    { kind: 'pages', key: key('pages'), paths: ['a'] },
+  ],
+  closingKey: key('closing'),
+};
+
+let folder: string;
+let objectStore: ObjectStore;
+let uploads: number;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-bundler-'));
+  const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  uploads = 0;
+  objectStore = {
+    ...store,
+    putStream: (...call) => {
+      uploads += 1;
+      return store.putStream(...call);
+    },
+  };
+  const site = await storeSegment('site', 'docs/theme.css');
+  const pages = await storeSegment('pages', 'docs/a.html');
+  await storeSegment('closing', 'docs/_bindery/manifest.json', madeFrom([site, pages]));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function storeSegment(name: string, path: string, from?: string) {
+  const { bytes, ...summary } = await packSegment([{ path, body: Buffer.from(`${name} ${'words '.repeat(50)}`) }]);
+  const sidecar = { version: 1, ...summary, pages: [], diagnostics: [], ...(from && { madeFrom: from }) };
+  await objectStore.put(segmentKey(organization, key(name)), bytes);
+  await objectStore.put(sidecarKey(organization, key(name)), Buffer.from(JSON.stringify(sidecar)));
+  return summary;
+}
+const run = () => joinBundle(objectStore, plan, planHash, open);
+const hasSidecar = async (name: string) => (await objectStore.head(sidecarKey(organization, key(name)))) !== undefined;
+
+test('segments in plan order, the closing one last; size and digest are those of what is stored', async () => {
+  const outcome = await run();
+  expect(outcome).toMatchObject({ kind: 'joined', bundleKey: `bundles/acme/docs/${planHash}.tar.gz` });
+  if (outcome.kind !== 'joined') return;
+  const bundle = Buffer.from((await objectStore.get(outcome.bundleKey)) ?? '');
+  expect([bundle.length, sha256Of(bundle)]).toEqual([outcome.sizeBytes, outcome.sha256]);
+  expect((await objectStore.head(outcome.bundleKey))?.metadata).toEqual({ sha256: outcome.sha256 });
+  const archive = gunzipSync(bundle).toString('latin1');
+  const places = ['docs/theme.css', 'docs/a.html', 'docs/_bindery/manifest.json'].map((path) => archive.indexOf(path));
+  expect(places).toEqual([0, 1024, 2048]);
+});
+
+test('the same bytes are not uploaded again', async () => {
+  expect(await run()).toEqual(await run());
+  expect(uploads).toBe(1);
+});
+
+test('missing sidecars are reported, all of them', async () => {
+  await objectStore.remove(sidecarKey(organization, key('site')));
+  await objectStore.put(sidecarKey(organization, key('closing')), Buffer.from('{'));
+  expect(await run()).toMatchObject({ kind: 'lost', chunks: [0, -1] });
+  expect(uploads).toBe(0);
+});
+
+test('a damaged segment is reported and loses its sidecar, and no bundle is stored', async () => {
+  const damaged = segmentKey(organization, key('pages'));
+  const bytes = Buffer.from((await objectStore.get(damaged)) ?? '');
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  await objectStore.put(damaged, bytes);
+  expect(await run()).toMatchObject({ kind: 'lost', chunks: [1] });
+  expect([await hasSidecar('pages'), await hasSidecar('site'), uploads]).toEqual([false, true, 0]);
+});
+
+test('a missing segment is reported, too', async () => {
+  await objectStore.remove(segmentKey(organization, key('closing')));
+  expect(await run()).toMatchObject({ kind: 'lost', chunks: [-1] });
+  expect(await hasSidecar('closing')).toBe(false);
+});
+
+test('a closing segment that was made from other segments is made again', async () => {
+  await storeSegment('pages', 'docs/b.html');
+  expect(await run()).toMatchObject({ kind: 'lost', chunks: [-1] });
+  expect(await hasSidecar('closing')).toBe(false);
+});
