@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import type { Secrets } from './installation.ts';
 import { type ServiceName, serviceNames } from './service-names.ts';
 
@@ -21,7 +22,7 @@ const variable = (service: string) => service.toUpperCase().replaceAll('-', '_')
 /** What of our own environment services see: the settings that the user made, and what Node and the system need. */
 const passedOn = /^(BINDERY_|OTEL_|CRASH_|NODE_|PATH$|HOME$|TMPDIR$|TZ$|LANG$|LC_|MISTRAL_)/;
 
-/** The environment of one service of an embedded installation: only the secrets that it needs. Pure. */
+/** The environment of one service of an embedded installation: only the secrets that it needs. */
 export function serviceEnvironment(
   service: ServiceName,
   plan: InstallationPlan,
@@ -44,6 +45,8 @@ export function serviceEnvironment(
     BINDERY_PUBLISHER_URL: internalUrl('publisher'),
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
+    // Halves the processor time of a start: ten processes that load much the same modules.
+    NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled'),
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
   for (const name of serviceNames) own[`BINDERY_${variable(name)}_PORT`] = String(plan.ports[name]);

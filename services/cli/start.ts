@@ -39,7 +39,8 @@ export async function startCommand(environment: NodeJS.ProcessEnv): Promise<void
     dataFolder: config.data,
     host: config.host,
     port: config.port,
-    environment,
+    // People read this output: what services log as a matter of course is left out unless asked for.
+    environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
     onNews: (news) => say(`· ${news}`),
   });
   try {
