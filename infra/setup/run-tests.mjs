@@ -6,10 +6,13 @@
  *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped and says so
  */
 import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const programs = join(root, 'node_modules', '.bin');
+// The Node from there runs them, also when this file was not started by npm.
+const env = { ...process.env, PATH: [programs, process.env.PATH].join(delimiter) };
 const checks = [
   { name: 'types', command: ['tsc', '--noEmit'], advice: 'mend the types that tsc names above' },
   {
@@ -30,8 +33,9 @@ for (const { name, command, advice, shown } of checks) {
   const [program, ...args] = command;
   const begin = performance.now();
   if (shown) process.stdout.write(`${name} …\n`);
-  const { status, stdout, stderr, error } = spawnSync(join(root, 'node_modules', '.bin', program), args, {
+  const { status, stdout, stderr, error } = spawnSync(join(programs, program), args, {
     cwd: root,
+    env,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: shown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
