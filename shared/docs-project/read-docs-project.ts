@@ -74,8 +74,14 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
   for (const [file, source] of sources) {
     if (!isPage(file)) continue;
     const path = pagePathOf(file);
-    const entry = pageEntry(path, source, places.get(path) ?? [], settings.seo.indexing, [
-      ...reachableImports(file, importsOf),
+    const included = reachableImports(file, importsOf);
+    // A page links to what its snippets link to.
+    const targets = [source, ...included.flatMap((path) => sources.get(path) ?? [])].flatMap(
+      (each) => each.linkTargets,
+    );
+    const linkTargets = [...new Set(targets)].sort();
+    const entry = pageEntry(path, { ...source, linkTargets }, places.get(path) ?? [], settings.seo.indexing, [
+      ...included,
       ...specsOfPage(source.frontmatter, specPaths),
     ]);
     const url = textOf(source.frontmatter['url']);

@@ -128,3 +128,13 @@ test('definitions of links count inside of components', async () => {
   const { content } = await renderedContent('<Note>\n\nSee [it][x].\n\n</Note>\n\n[x]: https://example.com');
   expect(content).toContain('href="https://example.com/"');
 });
+
+test('what a snippet links to is resolved on the pages that include it', async () => {
+  const project = await testProject({
+    ...files,
+    'snippets/s.mdx': '[one](/guides/one) [none](/not/there) ![x](/not-there.png)',
+  });
+  const { files: made, page } = project.render('guides/two');
+  expect(textOf(made[0]?.body)).toContain('href="../guides/one.html"');
+  expect(page.diagnostics.map(({ code }) => code)).toEqual(['broken-link', 'missing-file', 'missing-file']);
+});
