@@ -2,13 +2,6 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { Bus } from '#shared/bus/bus.ts';
 import { BusUnavailable } from '#shared/bus/bus-unavailable.ts';
-import { accessRecordSchema } from '#shared/contracts/access-record.ts';
-import { contentCommitSchema } from '#shared/contracts/content-events.ts';
-import { conversationCommitSchema } from '#shared/contracts/conversation-events.ts';
-import { directoryCommitSchema } from '#shared/contracts/directory-events.ts';
-import { exportCommitSchema } from '#shared/contracts/export-commit.ts';
-import { factSchema } from '#shared/contracts/export-facts.ts';
-import { bundleTaskSchema, renderTaskSchema } from '#shared/contracts/export-tasks.ts';
 import {
   activeJobDocumentSchema,
   contentDocumentSchema,
@@ -17,6 +10,16 @@ import {
   keyDocumentSchema,
   organizationDocumentSchema,
 } from '#shared/contracts/read-model-documents.ts';
+import {
+  storedAccessRecord,
+  storedBundleTask,
+  storedContentCommit,
+  storedConversationCommit,
+  storedDirectoryCommit,
+  storedExportCommit,
+  storedFact,
+  storedRenderTask,
+} from '#shared/contracts/stored-messages.ts';
 import {
   accessSubject,
   bundleTaskSubject,
@@ -64,10 +67,10 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
   const leaseTtlSeconds = bucketRows.find((row) => row.name === 'leases')?.ttlSeconds ?? 3;
 
   return {
-    exports: natsEventLog(js, jsm, 'EXPORTS', exportCommitSchema),
-    content: natsEventLog(js, jsm, 'CONTENT', contentCommitSchema),
-    directory: natsEventLog(js, jsm, 'DIRECTORY', directoryCommitSchema),
-    conversations: natsEventLog(js, jsm, 'CONVERSATIONS', conversationCommitSchema),
+    exports: natsEventLog(js, jsm, 'EXPORTS', storedExportCommit),
+    content: natsEventLog(js, jsm, 'CONTENT', storedContentCommit),
+    directory: natsEventLog(js, jsm, 'DIRECTORY', storedDirectoryCommit),
+    conversations: natsEventLog(js, jsm, 'CONVERSATIONS', storedConversationCommit),
     facts: {
       async record(fact) {
         const subject = factSubject(fact.organization, fact.jobId);
@@ -101,15 +104,15 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
       },
     },
     readers: {
-      orchestratorExports: () => natsDurableReader(js, 'EXPORTS', 'orchestrator-exports', exportCommitSchema, log),
-      orchestratorFacts: () => natsDurableReader(js, 'FACTS', 'orchestrator-facts', factSchema, log),
-      projectorExports: () => natsDurableReader(js, 'EXPORTS', 'projector-exports', exportCommitSchema, log),
-      projectorContent: () => natsDurableReader(js, 'CONTENT', 'projector-content', contentCommitSchema, log),
-      projectorDirectory: () => natsDurableReader(js, 'DIRECTORY', 'projector-directory', directoryCommitSchema, log),
-      projectorAccess: () => natsDurableReader(js, 'ACCESS', 'projector-access', accessRecordSchema, log),
-      indexerContent: () => natsDurableReader(js, 'CONTENT', 'indexer-content', contentCommitSchema, log),
-      renderTasks: (version) => natsDurableReader(js, 'TASKS', renderDurable(version).name, renderTaskSchema, log),
-      bundleTasks: () => natsDurableReader(js, 'TASKS', 'bundle', bundleTaskSchema, log),
+      orchestratorExports: () => natsDurableReader(js, 'EXPORTS', 'orchestrator-exports', storedExportCommit, log),
+      orchestratorFacts: () => natsDurableReader(js, 'FACTS', 'orchestrator-facts', storedFact, log),
+      projectorExports: () => natsDurableReader(js, 'EXPORTS', 'projector-exports', storedExportCommit, log),
+      projectorContent: () => natsDurableReader(js, 'CONTENT', 'projector-content', storedContentCommit, log),
+      projectorDirectory: () => natsDurableReader(js, 'DIRECTORY', 'projector-directory', storedDirectoryCommit, log),
+      projectorAccess: () => natsDurableReader(js, 'ACCESS', 'projector-access', storedAccessRecord, log),
+      indexerContent: () => natsDurableReader(js, 'CONTENT', 'indexer-content', storedContentCommit, log),
+      renderTasks: (version) => natsDurableReader(js, 'TASKS', renderDurable(version).name, storedRenderTask, log),
+      bundleTasks: () => natsDurableReader(js, 'TASKS', 'bundle', storedBundleTask, log),
     },
     documents: {
       jobStatus: natsDocumentStore(jobStatus, jsm, 'job-status', jobStatusDocumentSchema),
