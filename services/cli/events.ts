@@ -1,24 +1,54 @@
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { HistoryEntry } from '#shared/contracts/http/export-history.ts';
 import { connect } from './connection.ts';
+import { eventLine } from './event-line.ts';
+import { jobPath } from './job-path.ts';
 import { createOutput } from './output.ts';
+import { paintFor } from './paint.ts';
+import { terminalWidth } from './terminal-width.ts';
+import { timelineHtml } from './timeline/timeline-html.ts';
+import { timelineOf } from './timeline/timeline-of.ts';
+import { timelineText } from './timeline/timeline-text.ts';
+import { counted } from './timeline/words.ts';
 import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+
+type Options = ServerCommandOptions & { list: boolean; html?: string };
+
+/** More events than this are listed only when asked for: the picture would scroll away. */
+const mostListed = 40;
 
 export function eventsCommand(program: Command): void {
   withConnection(program.command('events'))
-    .description('the history of an export job: what happened when, and by whom')
+    .description('what happened in an export job: a timeline of phases, chunks by renderer, waits and retries')
     .argument('<jobId>')
-    .action(async (jobId: string, options: ServerCommandOptions) => {
-      const history = await connect(options, 'admin').json<{ events: HistoryEntry[] }>(
-        `/v1/static-export/jobs/${jobId}/events`,
-      );
-      createOutput(options.json).result(history, history.events.map(eventLine).join('\n'));
+    .option('--list', 'only the events, one a line', false)
+    .option('--html <file>', 'write the timeline as one HTML file that needs nothing else')
+    .addHelpText(
+      'after',
+      `
+The picture is as wide as the terminal. Each renderer has a lane, and a row in it for each chunk that it had in hand at
+the same time. A chunk ends when it was committed and starts so much earlier as its renderer says that it took.
+With --json the history is printed as the server gives it.`,
+    )
+    .action(async (jobId: string, options: Options) => {
+      const output = createOutput(options.json);
+      const history = await connect(options, 'admin').json<{ events: HistoryEntry[] }>(`${jobPath(jobId)}/events`);
+      const list = history.events.map(eventLine);
+      if (options.html !== undefined) {
+        await writeFile(options.html, timelineHtml(timelineOf(history.events, new Date())));
+        output.result({ file: options.html }, `Wrote ${options.html}.`);
+        return;
+      }
+      if (options.list || options.json) {
+        output.result(history, list.join('\n'));
+        return;
+      }
+      const picture = timelineText(timelineOf(history.events, new Date()), {
+        width: terminalWidth(process.stdout),
+        paint: paintFor(process.stdout, process.env),
+      });
+      const below = list.length > mostListed ? [`${counted(list.length, 'event')}; --list shows them.`] : list;
+      output.result(history, [picture, '', ...below].join('\n'));
     });
-}
-
-function eventLine(event: HistoryEntry): string {
-  const facts = Object.entries(event.data ?? {})
-    .filter(([, value]) => value !== null && typeof value !== 'object')
-    .map(([name, value]) => `${name}=${String(value)}`);
-  return `${String(event.revision).padStart(4)}  ${event.time}  ${event.type.padEnd(18)} ${event.actor.kind}:${event.actor.id}  ${facts.join(' ')}`.trimEnd();
 }

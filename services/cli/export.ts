@@ -38,7 +38,7 @@ export function exportCommand(program: Command): void {
       const request = { domain: domainOrLocal(named, options), version, paths, groups, deployment, onPageError };
       const job = await startExport(client, request, options.idempotencyKey);
       if (!options.wait && options.out === undefined) {
-        output.result(job, `Started ${job.jobId}. Follow it with "bindery jobs ${job.jobId}".`);
+        output.result(job, `Started ${job.jobId}. Follow it with "bindery jobs --watch ${job.jobId}".`);
         return;
       }
       output.note(`Job ${job.jobId}`);

@@ -1,0 +1,159 @@
+import type { Element } from 'hast';
+import { h, s } from 'hastscript';
+import { formatDuration } from './format-figures.ts';
+import { mark, sign, signNames, signOf } from './marks.ts';
+import { ticksOf } from './ticks-of.ts';
+import type { Bar, Lane, Phase, Span, Timeline, Trouble } from './timeline.ts';
+import {
+  barSentence,
+  laneFacts,
+  laneSentence,
+  phaseMs,
+  phaseNames,
+  remedySentence,
+  troubleSentence,
+  workerName,
+} from './words.ts';
+
+const rowPixels = 16;
+const rowGapPixels = 4;
+const phasePixels = 26;
+const mostTicks = 8;
+/** A phase that takes less of the width has no room for its name. */
+const roomForName = 0.18;
+
+/** The picture itself: everything goes by percent of the job's time, so it fits any width. Pure. */
+export function chart(timeline: Timeline): Element {
+  const at = (ms: number) => percent(ms, timeline.durationMs);
+  return h('section.chart', { ariaLabel: 'Timeline' }, [
+    ticks(timeline.durationMs, at),
+    row('phases', h('span', 'Phases'), phaseTrack(timeline, at)),
+    ...timeline.lanes.map((lane) =>
+      row(
+        'lane',
+        h('span', [workerName(lane.worker), ...laneFacts(lane).map((fact) => h('small', fact))]),
+        laneTrack(lane, timeline.troubles, at),
+      ),
+    ),
+    ...(timeline.troubles.length === 0
+      ? []
+      : [row('trouble', h('span', 'Trouble'), troubleTrack(timeline.troubles, timeline.durationMs, at))]),
+    legend(timeline),
+  ]);
+}
+
+type At = (ms: number) => string;
+
+const percent = (ms: number, durationMs: number): string =>
+  `${Number(((Math.max(0, ms) / Math.max(1, durationMs)) * 100).toFixed(3))}%`;
+
+const row = (kind: string, name: Element, track: Element): Element =>
+  h('div', { className: ['row', kind] }, [h('div.name', [name]), h('div.track', [track])]);
+
+function ticks(durationMs: number, at: At): Element {
+  const moments = ticksOf(durationMs, mostTicks);
+  return h(
+    'div.ticks',
+    { ariaHidden: 'true' },
+    moments.map((ms, index) => {
+      const isLate = ms > durationMs * 0.92;
+      const className = [...(index % 2 === 1 ? ['odd'] : []), ...(isLate ? ['late'] : [])];
+      return h('span', { className, style: `left:${at(ms)}` }, [h('b', formatDuration(ms))]);
+    }),
+  );
+}
+
+function phaseTrack({ phases, durationMs }: Timeline, at: At): Element {
+  return picture(
+    phasePixels,
+    phases.map(phaseSentence).join(', '),
+    phases.flatMap((phase) => {
+      const titled = s('g', [
+        s('title', phaseSentence(phase)),
+        block(['phase', phase.name], phase, 0, phasePixels, at),
+      ]);
+      const hasRoom = (phase.endMs - phase.startMs) / Math.max(1, durationMs) >= roomForName;
+      const label = s('text', { x: at(phase.startMs), dx: 9, y: phasePixels / 2, dy: '0.36em' }, phaseSentence(phase));
+      return hasRoom && phase.name !== 'queued' ? [titled, label] : [titled];
+    }),
+  );
+}
+
+const phaseSentence = ({ name, startMs, endMs }: Phase): string => `${name} ${formatDuration(endMs - startMs)}`;
+
+function laneTrack(lane: Lane, troubles: readonly Trouble[], at: At): Element {
+  const own = troubles.filter(({ worker }) => worker === lane.worker);
+  const height = lane.rows.length * (rowPixels + rowGapPixels) - rowGapPixels;
+  return picture(height, `${workerName(lane.worker)}: ${laneSentence(lane)}`, [
+    ...lane.waits.map((wait) => waiting(wait, height, at)),
+    ...lane.rows.flatMap((bars, index) => bars.map((bar) => barBlock(bar, index * (rowPixels + rowGapPixels), at))),
+    ...own.map((trouble) => placed(trouble, height / 2, at)),
+  ]);
+}
+
+function barBlock(bar: Bar, y: number, at: At): Element {
+  const kind = bar.work !== 'chunk' ? bar.work : bar.attempt > 1 ? 'again' : 'chunk';
+  return s('g', [
+    s('title', barSentence(bar)),
+    block(['bar', kind, ...(bar.reused ? ['reused'] : [])], bar, y, rowPixels, at),
+  ]);
+}
+
+/** At least as wide as can be seen, however short. */
+function block(className: string[], span: Span, y: number, height: number, at: At): Element {
+  const style = `width:max(${at(span.endMs - span.startMs)},3px)`;
+  return s('rect', { className, x: at(span.startMs), y, height, style });
+}
+
+function waiting(wait: Span, height: number, at: At): Element {
+  return s('g.wait', [
+    s('title', `No chunk of this job in hand for ${formatDuration(wait.endMs - wait.startMs)}`),
+    s('rect', { x: at(wait.startMs), y: 0, width: at(wait.endMs - wait.startMs), height }),
+    s('line', { x1: at(wait.startMs), x2: at(wait.endMs), y1: height / 2, y2: height / 2 }),
+  ]);
+}
+
+const placed = (trouble: Trouble, y: number, at: At): Element =>
+  s('svg', { x: at(trouble.atMs), y, className: ['placed'], overflow: 'visible' }, [
+    sign(trouble.kind, `${troubleSentence(trouble)}; ${remedySentence(trouble)}`),
+  ]);
+
+/** Each trouble with a line to the moment at which it was made good. */
+function troubleTrack(troubles: readonly Trouble[], durationMs: number, at: At): Element {
+  const height = 22;
+  const lines = troubles.flatMap(({ atMs, madeGoodMs }) =>
+    madeGoodMs === undefined
+      ? []
+      : [
+          s('line.mend', { x1: at(atMs), x2: at(madeGoodMs), y1: height / 2, y2: height / 2 }),
+          s('circle.mended', { cx: at(madeGoodMs), cy: height / 2, r: 3 }),
+        ],
+  );
+  return picture(height, `${troubles.length} within ${formatDuration(durationMs)}`, [
+    ...lines,
+    ...troubles.map((trouble) => placed(trouble, height / 2, at)),
+  ]);
+}
+
+const picture = (height: number, label: string, children: Element[]): Element =>
+  s('svg', { width: '100%', height, role: 'img', ariaLabel: label }, children);
+
+function legend(timeline: Timeline): Element {
+  const bars = timeline.lanes.flatMap(({ rows }) => rows.flat());
+  const swatch = (className: string[], words: string): Element =>
+    h('li', [h('i', { className: ['swatch', ...className] }), words]);
+  const phases = phaseNames
+    .filter((name) => timeline.phases.some((phase) => phase.name === name))
+    .map((name) => swatch(['phase', name], `${name} ${formatDuration(phaseMs(timeline, name))}`));
+  const kinds = [...new Map(timeline.troubles.map(({ kind }) => [signOf(kind), kind])).values()];
+  return h('ul.legend', [
+    ...phases,
+    ...(bars.some(({ work }) => work === 'chunk') ? [swatch(['bar', 'chunk'], 'chunk')] : []),
+    ...(bars.some(({ reused }) => reused) ? [swatch(['bar', 'chunk', 'reused'], 'reused')] : []),
+    ...(bars.some(({ attempt }) => attempt > 1) ? [swatch(['bar', 'again'], 'done again')] : []),
+    ...(timeline.lanes.some(({ waits }) => waits.length > 0)
+      ? [swatch(['waiting'], 'no chunk of this job in hand')]
+      : []),
+    ...kinds.map((kind) => h('li', [mark(kind), signNames[signOf(kind)]])),
+  ]);
+}

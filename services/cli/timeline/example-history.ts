@@ -1,0 +1,151 @@
+import type { ExportEvent } from '#shared/contracts/export-events.ts';
+import type { HistoryEntry } from '#shared/contracts/http/export-history.ts';
+
+/** A job as tests and pictures need one: two renderers of two slots each, one of which dies, a retry, a lost segment. */
+export const exampleStart = '2026-03-01T10:00:00.000Z';
+
+const lively = 'page-renderer-Qm4t8Zk1';
+const doomed = 'page-renderer-x7Rr02Ld';
+const sha256 = 'c0ffee'.repeat(11).slice(0, 64);
+const pageTotal = 420;
+
+/** Events of one decision, made so many milliseconds after the request. */
+type Decision = [atMs: number, ...events: ExportEvent[]];
+
+const rendered = (
+  chunk: number,
+  renderer: string,
+  durationMs: number,
+  more: { attempt?: number; reused?: boolean } = {},
+): ExportEvent => ({
+  type: 'ChunkRendered',
+  version: 1,
+  data: { chunk, pageCount: chunk < 2 ? 0 : 20, attempt: 1, renderer, reused: false, durationMs, ...more },
+});
+
+const decisions: Decision[] = [
+  [
+    0,
+    {
+      type: 'ExportRequested',
+      version: 1,
+      data: {
+        jobId: 'se_7k2Qw9XzLmN4pRtV8sYb3D',
+        organization: 'acme',
+        organizationPlan: 'enterprise',
+        domain: 'acme',
+        contentVersion: `cv_${'4fd21a90'.repeat(4)}`,
+        label: 'v2',
+        options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
+        requestDigest: sha256,
+      },
+    },
+  ],
+  [
+    310,
+    {
+      type: 'PagesPlanned',
+      version: 1,
+      data: { planHash: sha256, rendererVersion: 'r-0a1b2c3d4e5f', chunkCount: 23, pageTotal },
+    },
+  ],
+  [
+    620,
+    rendered(1, lively, 40),
+    rendered(2, doomed, 9, { reused: true }),
+    rendered(3, doomed, 8, { reused: true }),
+    rendered(0, lively, 190),
+  ],
+  [790, rendered(4, doomed, 150), rendered(5, lively, 130)],
+  [930, rendered(6, lively, 240)],
+  [1_010, rendered(8, lively, 190)],
+  [
+    1_100,
+    {
+      type: 'ChunkFailed',
+      version: 1,
+      data: {
+        chunk: 9,
+        attempt: 1,
+        renderer: lively,
+        cause: 'renderer',
+        reason: 'its process ended with signal SIGKILL',
+        failedPages: [],
+      },
+    },
+  ],
+  [1_240, rendered(10, lively, 220)],
+  [1_330, rendered(9, lively, 210, { attempt: 2 })],
+  [1_420, rendered(11, lively, 160)],
+  [1_590, rendered(12, lively, 230), rendered(13, lively, 160)],
+  [1_780, rendered(14, lively, 180), rendered(15, lively, 170)],
+  [1_930, rendered(16, lively, 140)],
+  [2_050, rendered(17, lively, 250), rendered(18, lively, 110)],
+  [2_240, rendered(19, lively, 180), rendered(20, lively, 170)],
+  [2_410, rendered(21, lively, 150), rendered(22, lively, 160)],
+  [3_400, { type: 'ChunkTimedOut', version: 1, data: { chunk: 7, attempt: 1 } }],
+  [
+    3_640,
+    rendered(7, lively, 220, { attempt: 2 }),
+    { type: 'RenderingFinished', version: 1, data: { pageCount: pageTotal } },
+  ],
+  [
+    4_000,
+    {
+      type: 'ClosingRendered',
+      version: 1,
+      data: { attempt: 1, renderer: lively, reused: false, manifestSha256: sha256 },
+    },
+  ],
+  [
+    4_180,
+    {
+      type: 'SegmentLost',
+      version: 1,
+      data: { chunk: 16, reason: 'its digest is not that of its sidecar', pageCount: 20 },
+    },
+  ],
+  [4_380, rendered(16, lively, 150), { type: 'RenderingFinished', version: 1, data: { pageCount: pageTotal } }],
+  [
+    4_500,
+    {
+      type: 'ClosingRendered',
+      version: 1,
+      data: { attempt: 1, renderer: lively, reused: true, manifestSha256: sha256 },
+    },
+  ],
+  [
+    4_790,
+    {
+      type: 'ExportCompleted',
+      version: 1,
+      data: { bundleKey: 'bundles/acme/acme/x.tar.gz', sizeBytes: 6_412_377, sha256, manifestSha256: sha256 },
+    },
+  ],
+];
+
+/** The example's history as the public interface shows it, up to a moment of the job's own clock. */
+export function exampleHistory(untilMs = Number.POSITIVE_INFINITY): HistoryEntry[] {
+  return historyOf(decisions.filter(([atMs]) => atMs <= untilMs));
+}
+
+/** The example's request and plan, then what a test says. */
+export function historyAfterPlan(...later: Decision[]): HistoryEntry[] {
+  return historyOf([...decisions.slice(0, 2), ...later]);
+}
+
+function historyOf(chosen: readonly Decision[]): HistoryEntry[] {
+  return chosen.flatMap(([atMs, ...events], index) =>
+    events.map(({ type, version, data }) => {
+      const { requestDigest: _, bundleKey: __, ...shown } = { requestDigest: '', bundleKey: '', ...data };
+      return {
+        revision: index + 1,
+        type,
+        version,
+        time: new Date(Date.parse(exampleStart) + atMs).toISOString(),
+        actor: index === 0 ? { kind: 'key', id: 'key_0000000000000001' } : { kind: 'service', id: 'orchestrator' },
+        data: JSON.parse(JSON.stringify(shown)),
+      };
+    }),
+  );
+}
