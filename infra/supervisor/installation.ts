@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { serviceNames } from './service-names.ts';
+import { busUsers } from '#shared/subjects/subject-table.ts';
 
 const secret = z.string().min(16);
 
@@ -25,7 +25,7 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const random = () => randomBytes(24).toString('base64url');
   const secrets: Secrets = {
     natsPasswords: Object.fromEntries(
-      [...serviceNames, 'provisioner'].map((service) => [service, known?.natsPasswords[service] ?? random()]),
+      [...busUsers, 'provisioner'].map((user) => [user, known?.natsPasswords[user] ?? random()]),
     ),
     serviceToken: known?.serviceToken ?? random(),
     operatorToken: known?.operatorToken ?? random(),

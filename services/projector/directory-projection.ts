@@ -1,25 +1,22 @@
 import type { ApiKey, DirectoryCommit } from '#shared/contracts/directory-events.ts';
 import type { KeyDocument, OrganizationDocument } from '#shared/contracts/read-model-documents.ts';
 import { apiKeyKey, organizationKey } from '#shared/contracts/read-model-keys.ts';
-import type { DocumentStore } from '#shared/read-model/document-store.ts';
-import type { Projection } from './projection.ts';
+import type { ProjectionSource, Store } from './projection.ts';
 
 /** Organizations, and under the hash of each API key all that is needed to let a request in. */
-export function directoryProjection(documents: {
-  directoryOrganizations: DocumentStore<OrganizationDocument>;
-  directoryKeys: DocumentStore<KeyDocument>;
-}): Projection<DirectoryCommit, OrganizationDocument> {
-  return {
-    name: 'directory',
-    stream: 'DIRECTORY',
-    primary: documents.directoryOrganizations,
+export const directoryProjection: ProjectionSource<DirectoryCommit, OrganizationDocument> = {
+  name: 'directory',
+  openReader: (bus, generation) => bus.readers.projectorDirectory(generation),
+  log: (bus) => bus.directory,
+  into: ({ directoryOrganizations, directoryKeys }) => ({
+    primary: directoryOrganizations,
     keyOf: ({ data: { state } }) => organizationKey(state.organization),
     toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
     writeSecondary: async (commit) => {
-      for (const key of touchedKeys(commit)) await writeKey(documents.directoryKeys, commit, key);
+      for (const key of touchedKeys(commit)) await writeKey(directoryKeys, commit, key);
     },
-  };
-}
+  }),
+};
 
 /** Keys whose document says something else after this commit: what concerns the organization concerns all of its keys. Pure. */
 export function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
@@ -34,7 +31,7 @@ export function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKe
 }
 
 /** Never puts an older state over a newer one: that could bring a revoked key back. */
-async function writeKey(store: DocumentStore<KeyDocument>, commit: DirectoryCommit, key: ApiKey): Promise<void> {
+async function writeKey(store: Store<KeyDocument>, commit: DirectoryCommit, key: ApiKey): Promise<void> {
   const { organization, plan, domains } = commit.data.state;
   const document: KeyDocument = {
     revision: commit.revision,

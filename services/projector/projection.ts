@@ -1,15 +1,31 @@
 import type { Commit } from '#shared/contracts/commit.ts';
+import type { Bus } from '#shared/bus/bus.ts';
+import type { ProjectionName } from '#shared/contracts/projection-pointer.ts';
+import type { DurableReader } from '#shared/event-log/durable-reader.ts';
+import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
+import type { Generation } from '#shared/read-model/generation.ts';
+import type { ReadModels } from '#shared/read-model/read-models.ts';
+
+/** What a projection needs of a store. */
+export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
+
+export type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
+
+/** One projection, whichever generation it fills: where its commits come from, and how to fold them into given stores. */
+export type ProjectionSource<C extends Commit, D extends { revision: number }> = {
+  name: ProjectionName;
+  openReader(bus: Pick<Bus, 'readers'>, generation: Generation): Promise<DurableReader<C>>;
+  log(bus: Pick<Bus, 'exports' | 'content' | 'directory'>): Pick<EventLog<C>, 'history'>;
+  into(stores: Stores): Projection<C, D>;
+};
 
 /**
  * Makes documents out of one kind of aggregate. The primary document of an aggregate says which revision has been folded; it is
- * written last, so whoever sees it sees the others, too. The stores are given, so that a rebuild can fill other buckets.
+ * written last, so whoever sees it sees the others, too.
  */
 export type Projection<C extends Commit, D extends { revision: number }> = {
-  name: string;
-  /** Where its commits come from. */
-  stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
-  primary: DocumentStore<D>;
+  primary: Store<D>;
   keyOf(commit: C): string;
   /** Everything but the primary document; repeating it, also with an older commit than was written, changes nothing. */
   writeSecondary(commit: C): Promise<void>;

@@ -5,14 +5,8 @@ import type { DirectoryCommit } from '#shared/contracts/directory-events.ts';
 import type { ExportCommit } from '#shared/contracts/export-commit.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
-import type {
-  ActiveJobDocument,
-  ContentDocument,
-  JobListDocument,
-  JobStatusDocument,
-  KeyDocument,
-  OrganizationDocument,
-} from '#shared/contracts/read-model-documents.ts';
+import type { ActiveJobDocument } from '#shared/contracts/read-model-documents.ts';
+import type { ProjectionName, ProjectionPointer, RebuildRequest } from '#shared/contracts/projection-pointer.ts';
 import type { DeadLetters } from '#shared/event-log/dead-letters.ts';
 import type { DurableReader } from '#shared/event-log/durable-reader.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -21,6 +15,8 @@ import type { Leases } from '#shared/lease/lease.ts';
 import type { LiveUpdates } from '#shared/live-updates/live-updates.ts';
 import type { Presence } from '#shared/presence/presence.ts';
 import type { DocumentStore } from '#shared/read-model/document-store.ts';
+import type { Generation } from '#shared/read-model/generation.ts';
+import type { ReadModels } from '#shared/read-model/read-models.ts';
 import type { TaskQueue } from '#shared/task-queue/task-queue.ts';
 
 /**
@@ -39,21 +35,26 @@ export type Bus = {
   readers: {
     orchestratorExports(): Promise<DurableReader<ExportCommit>>;
     orchestratorFacts(): Promise<DurableReader<Fact>>;
-    projectorExports(): Promise<DurableReader<ExportCommit>>;
-    projectorContent(): Promise<DurableReader<ContentCommit>>;
-    projectorDirectory(): Promise<DurableReader<DirectoryCommit>>;
+    /** Of a generation of the read model; the blue one unless said otherwise. */
+    projectorExports(generation?: Generation): Promise<DurableReader<ExportCommit>>;
+    projectorContent(generation?: Generation): Promise<DurableReader<ContentCommit>>;
+    projectorDirectory(generation?: Generation): Promise<DurableReader<DirectoryCommit>>;
     projectorAccess(): Promise<DurableReader<AccessRecord>>;
     indexerContent(): Promise<DurableReader<ContentCommit>>;
     renderTasks(rendererVersion: string): Promise<DurableReader<RenderTask>>;
     bundleTasks(): Promise<DurableReader<BundleTask>>;
   };
-  documents: {
-    jobStatus: DocumentStore<JobStatusDocument>;
-    jobList: DocumentStore<JobListDocument>;
-    directoryOrganizations: DocumentStore<OrganizationDocument>;
-    directoryKeys: DocumentStore<KeyDocument>;
-    directoryContents: DocumentStore<ContentDocument>;
-    activeJobs: DocumentStore<ActiveJobDocument>;
+  /** The read models as they are read now, and the orchestrator's index. */
+  documents: ReadModels & { activeJobs: DocumentStore<ActiveJobDocument> };
+  /** Both generations of the read models, for who fills them. */
+  generations: Record<Generation, ReadModels>;
+  projections: {
+    /** Which generation is read, by projection. */
+    pointers: DocumentStore<ProjectionPointer>;
+    /** Which rebuild was asked for last, by projection. */
+    requests: DocumentStore<RebuildRequest>;
+    /** Empties a projection's part of a generation and has that generation's reader begin at the start of the log. Nobody may read meanwhile. */
+    startOver(projection: ProjectionName, generation: Generation): Promise<void>;
   };
   presence: Presence;
   leases: Leases;

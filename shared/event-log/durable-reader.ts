@@ -4,10 +4,15 @@
  * What an adapter owes:
  * - `next` takes exactly one message and waits up to `expiresMs` (30,000 by default); undefined when none came, when `signal` aborted,
  *   or when the bus is away (it comes back by itself).
+ * - `more` takes up to `count` messages that wait already (see `pendingCount`), in order; fewer when they went elsewhere.
+ * - `position` says how far everything has been acknowledged, and how many messages are left, unread or not acknowledged yet; it rejects
+ *   when the bus is away.
  * - Deliveries are at least once. A message that cannot be parsed rejects nothing: it is delivered with `value` undefined and `problem` set.
  */
 export type DurableReader<T> = {
   next(options?: { expiresMs?: number; signal?: AbortSignal }): Promise<Delivery<T> | undefined>;
+  more(count: number): Promise<Delivery<T>[]>;
+  position(): Promise<{ doneUpTo: number; leftCount: number }>;
 };
 
 export type Delivery<T> = {

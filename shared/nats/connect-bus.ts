@@ -1,4 +1,4 @@
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { Bus } from '#shared/bus/bus.ts';
 import { BusUnavailable } from '#shared/bus/bus-unavailable.ts';
@@ -10,6 +10,7 @@ import {
   keyDocumentSchema,
   organizationDocumentSchema,
 } from '#shared/contracts/read-model-documents.ts';
+import { projectionPointerSchema, rebuildRequestSchema } from '#shared/contracts/projection-pointer.ts';
 import {
   storedAccessRecord,
   storedBundleTask,
@@ -20,6 +21,9 @@ import {
   storedFact,
   storedRenderTask,
 } from '#shared/contracts/stored-messages.ts';
+import { type Generation, inGeneration } from '#shared/read-model/generation.ts';
+import { followPointers } from '#shared/read-model/pointers.ts';
+import { liveReadModels, type ReadModels } from '#shared/read-model/read-models.ts';
 import {
   accessSubject,
   bundleTaskSubject,
@@ -37,6 +41,7 @@ import { natsLeases } from './nats-leases.ts';
 import { natsLiveUpdates } from './nats-live-updates.ts';
 import { natsPresence } from './nats-presence.ts';
 import { publishDurably } from './publish-durably.ts';
+import { startOver } from './start-over.ts';
 
 export type BusSettings = {
   /** Comma-separated addresses. */
@@ -59,11 +64,16 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
   const jsm = await jetstreamManager(connection, { checkAPI: false });
   const buckets = new Kvm(js);
   const bucket = (name: string): Promise<KV> => buckets.open(name, { allow_direct: true });
-  const [jobStatus, jobList, directory, activeJobs, leases] = await Promise.all(
-    ['job-status', 'job-list', 'directory', 'active-jobs', 'leases'].map(bucket),
-  );
-  if (!jobStatus || !jobList || !directory || !activeJobs || !leases)
-    throw new Error('A bucket is missing from the table.');
+  const [blue, green, activeJobs, leases, pointerBucket, requestBucket] = await Promise.all([
+    openReadModels(bucket, jsm, 'blue'),
+    openReadModels(bucket, jsm, 'green'),
+    bucket('active-jobs'),
+    bucket('leases'),
+    bucket('projections'),
+    bucket('rebuilds'),
+  ]);
+  const pointerStore = natsDocumentStore(pointerBucket, jsm, 'projections', projectionPointerSchema);
+  const pointers = followPointers(pointerStore);
   const leaseTtlSeconds = bucketRows.find((row) => row.name === 'leases')?.ttlSeconds ?? 3;
 
   return {
@@ -106,25 +116,30 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
     readers: {
       orchestratorExports: () => natsDurableReader(js, 'EXPORTS', 'orchestrator-exports', storedExportCommit, log),
       orchestratorFacts: () => natsDurableReader(js, 'FACTS', 'orchestrator-facts', storedFact, log),
-      projectorExports: () => natsDurableReader(js, 'EXPORTS', 'projector-exports', storedExportCommit, log),
-      projectorContent: () => natsDurableReader(js, 'CONTENT', 'projector-content', storedContentCommit, log),
-      projectorDirectory: () => natsDurableReader(js, 'DIRECTORY', 'projector-directory', storedDirectoryCommit, log),
+      projectorExports: (generation = 'blue') =>
+        natsDurableReader(js, 'EXPORTS', inGeneration('projector-exports', generation), storedExportCommit, log),
+      projectorContent: (generation = 'blue') =>
+        natsDurableReader(js, 'CONTENT', inGeneration('projector-content', generation), storedContentCommit, log),
+      projectorDirectory: (generation = 'blue') =>
+        natsDurableReader(js, 'DIRECTORY', inGeneration('projector-directory', generation), storedDirectoryCommit, log),
       projectorAccess: () => natsDurableReader(js, 'ACCESS', 'projector-access', storedAccessRecord, log),
       indexerContent: () => natsDurableReader(js, 'CONTENT', 'indexer-content', storedContentCommit, log),
       renderTasks: (version) => natsDurableReader(js, 'TASKS', renderDurable(version).name, storedRenderTask, log),
       bundleTasks: () => natsDurableReader(js, 'TASKS', 'bundle', storedBundleTask, log),
     },
     documents: {
-      jobStatus: natsDocumentStore(jobStatus, jsm, 'job-status', jobStatusDocumentSchema),
-      jobList: natsDocumentStore(jobList, jsm, 'job-list', jobListDocumentSchema),
-      directoryOrganizations: natsDocumentStore(directory, jsm, 'directory', organizationDocumentSchema, 'org.'),
-      directoryKeys: natsDocumentStore(directory, jsm, 'directory', keyDocumentSchema, 'key.'),
-      directoryContents: natsDocumentStore(directory, jsm, 'directory', contentDocumentSchema, 'content.'),
+      ...liveReadModels(pointers, { blue, green }),
       activeJobs: natsDocumentStore(activeJobs, jsm, 'active-jobs', activeJobDocumentSchema),
+    },
+    generations: { blue, green },
+    projections: {
+      pointers: pointerStore,
+      requests: natsDocumentStore(requestBucket, jsm, 'rebuilds', rebuildRequestSchema),
+      startOver: (projection, generation) => startOver(jsm, projection, generation),
     },
     presence: natsPresence(connection),
     leases: natsLeases(leases, leaseTtlSeconds * 1_000),
-    liveUpdates: natsLiveUpdates(connection),
+    liveUpdates: natsLiveUpdates(connection, pointers),
     async check() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
@@ -136,6 +151,26 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
       await Promise.race([connection.rtt(), late]).finally(() => clearTimeout(timer));
     },
     // A drain waits for a server that may be away; closing then is all that is left.
-    close: () => connection.drain().catch(() => connection.close()),
+    close: async () => {
+      pointers.close();
+      await connection.drain().catch(() => connection.close());
+    },
+  };
+}
+
+async function openReadModels(
+  bucket: (name: string) => Promise<KV>,
+  jsm: JetStreamManager,
+  generation: Generation,
+): Promise<ReadModels> {
+  const names = ['job-status', 'job-list', 'directory'].map((name) => inGeneration(name, generation));
+  const [statusName = '', listName = '', directoryName = ''] = names;
+  const [status, list, directory] = await Promise.all([bucket(statusName), bucket(listName), bucket(directoryName)]);
+  return {
+    jobStatus: natsDocumentStore(status, jsm, statusName, jobStatusDocumentSchema),
+    jobList: natsDocumentStore(list, jsm, listName, jobListDocumentSchema),
+    directoryOrganizations: natsDocumentStore(directory, jsm, directoryName, organizationDocumentSchema, 'org.'),
+    directoryKeys: natsDocumentStore(directory, jsm, directoryName, keyDocumentSchema, 'key.'),
+    directoryContents: natsDocumentStore(directory, jsm, directoryName, contentDocumentSchema, 'content.'),
   };
 }

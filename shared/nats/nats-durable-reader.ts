@@ -8,6 +8,8 @@ import { parseMessage } from './parse-message.ts';
 import { whileAway } from './while-away.ts';
 
 const bindDeadlineMs = 15_000;
+const positionDeadlineMs = 5_000;
+const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;
 const ackAttempts = 5;
 const awayPauseMs = 100;
@@ -34,6 +36,22 @@ export async function natsDurableReader<T>(
       const message = signal === undefined ? await pending : await unlessAborted(pending, signal);
       return message === null ? undefined : delivery(message, schema);
     },
+    async more(count) {
+      const deliveries: Delivery<T>[] = [];
+      if (count < 1) return deliveries;
+      try {
+        const batch = await consumer.fetch({ max_messages: count, expires: moreExpiresMs });
+        for await (const message of batch) deliveries.push(delivery(message, schema));
+      } catch (error) {
+        log?.debug({ err: error, durable }, 'a batch was cut short; the bus may be away');
+      }
+      return deliveries;
+    },
+    position: () =>
+      whileAway(`asking how far ${durable} of ${stream} has got`, positionDeadlineMs, async () => {
+        const { ack_floor, num_pending, num_ack_pending } = await consumer.info();
+        return { doneUpTo: ack_floor.stream_seq, leftCount: num_pending + num_ack_pending };
+      }),
   };
 }
 

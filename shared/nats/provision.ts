@@ -1,19 +1,11 @@
-import {
-  AckPolicy,
-  type ConsumerConfig,
-  DeliverPolicy,
-  JetStreamApiCodes,
-  JetStreamApiError,
-  jetstreamManager,
-  type JetStreamManager,
-} from '@nats-io/jetstream';
+import { JetStreamApiCodes, JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { bucketRows, type DurableRow, durableRows, renderDurable, streamRows } from '#shared/subjects/subject-table.ts';
+import { durableSettings } from './durable-settings.ts';
 import { openConnection } from './connection.ts';
 import { bucketSettings, streamSettings, type WantedStream } from './stream-settings.ts';
 import { whileAway } from './while-away.ts';
 
 const deadlineMs = 20_000;
-const nanosPerSecond = 1_000_000_000;
 
 /** What is there differs from what was asked for, and the server would not change it; the message names stream and setting. */
 export class NotAsWanted extends Error {
@@ -64,15 +56,7 @@ async function bringStream(jsm: JetStreamManager, wanted: WantedStream): Promise
 }
 
 async function bringDurable(jsm: JetStreamManager, row: DurableRow): Promise<void> {
-  const wanted: Partial<ConsumerConfig> & { durable_name: string } = {
-    durable_name: row.name,
-    filter_subject: row.filter,
-    ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
-    ack_wait: row.ackWaitSeconds * nanosPerSecond,
-    max_ack_pending: row.maxAckPending,
-    max_deliver: -1,
-  };
+  const wanted = durableSettings(row);
   await whileAway(`making the consumer ${row.name}`, deadlineMs, async () => {
     const found = await unlessMissing(jsm.consumers.info(row.stream, row.name), JetStreamApiCodes.ConsumerNotFound);
     // The server's "create" also changes an existing consumer of the same name.

@@ -1,4 +1,4 @@
-import { type BusUser, bucketRows, coreRows, durableRows, streamRows } from './subject-table.ts';
+import { type BusUser, bucketRows, coreRows, durableRows, renderDurable, streamRows } from './subject-table.ts';
 
 export type Permissions = { publish: string[]; subscribe: string[] };
 
@@ -26,12 +26,18 @@ export function permissionsOf(user: BusUser): Permissions {
     if (stream.history.includes(user) || (stream.writers.includes(user) && stream.last.includes(user))) {
       publish.push(`$JS.API.DIRECT.GET.${stream.name}`);
     }
+    if (stream.auditors?.includes(user)) {
+      publish.push(`$JS.API.STREAM.INFO.${stream.name}`, `$JS.API.DIRECT.GET.${stream.name}`);
+    }
     if (stream.purgers.includes(user)) publish.push(`$JS.API.STREAM.PURGE.${stream.name}`);
   }
 
   for (const bucket of bucketRows) {
     const stream = `KV_${bucket.name}`;
-    if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.>`);
+    if (bucket.writers.includes(user)) {
+      publish.push(`$KV.${bucket.name}.>`);
+      if (bucket.rebuilt === true) publish.push(`$JS.API.STREAM.PURGE.${stream}`);
+    }
     if (!bucket.writers.includes(user) && !bucket.readers.includes(user)) continue;
     publish.push(
       `$JS.API.DIRECT.GET.${stream}`,
@@ -44,14 +50,17 @@ export function permissionsOf(user: BusUser): Permissions {
     );
   }
 
-  const durables = durableRows.filter((row) => row.reader === user).map(({ stream, name }) => ({ stream, name }));
-  if (user === 'page-renderer') durables.push({ stream: 'TASKS', name: '*' });
-  for (const { stream, name } of durables) {
+  const durables = durableRows.filter((row) => row.reader === user);
+  if (user === 'page-renderer') durables.push({ ...renderDurable('*'), name: '*' });
+  for (const { stream, name, filter, remade } of durables) {
     publish.push(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
       `$JS.API.CONSUMER.INFO.${stream}.${name}`,
       `$JS.ACK.${stream}.${name}.>`,
     );
+    if (remade === true) {
+      publish.push(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, `$JS.API.CONSUMER.CREATE.${stream}.${name}.${filter}`);
+    }
   }
 
   for (const core of coreRows) {

@@ -1,14 +1,25 @@
-/** Every service and its NATS user; `provisioner` makes streams, buckets and consumers, services only bind to them. */
-export type BusUser =
-  | 'gateway'
-  | 'publisher'
-  | 'indexer'
-  | 'assistant'
-  | 'orchestrator'
-  | 'page-renderer'
-  | 'bundler'
-  | 'link-signer'
-  | 'projector';
+import { inGeneration } from '#shared/read-model/generation.ts';
+import { projectionTable } from './projection-table.ts';
+
+const services = [
+  'gateway',
+  'publisher',
+  'indexer',
+  'assistant',
+  'orchestrator',
+  'page-renderer',
+  'bundler',
+  'link-signer',
+  'projector',
+] as const;
+
+/**
+ * Everyone who has a NATS user: each service, an `auditor` who reads logs and read models and writes nothing, and an `operator` who asks
+ * for rebuilds. Besides there is the `provisioner`, which makes streams, buckets and consumers; services only bind to them.
+ */
+export const busUsers = [...services, 'auditor', 'operator'] as const;
+
+export type BusUser = (typeof busUsers)[number];
 
 /** A stream: who appends to its subjects, who looks at them (`last`: the newest message of a subject, `history`: all of them). */
 export type StreamRow = {
@@ -19,6 +30,8 @@ export type StreamRow = {
   writers: readonly BusUser[];
   last: readonly BusUser[];
   history: readonly BusUser[];
+  /** Who may read it whole and see which subjects and gaps it has. */
+  auditors?: readonly BusUser[];
   retention: 'log' | 'work-queue';
   /** Undefined: for good. */
   keptDays?: number;
@@ -37,6 +50,8 @@ export type BucketRow = {
   ttlSeconds?: number;
   /** The server republishes every change under this subject. */
   republishTo?: string;
+  /** A read model: its writers may empty it to fill it anew. */
+  rebuilt?: boolean;
   kept: string;
 };
 
@@ -61,19 +76,9 @@ export type DurableRow = {
   reader: BusUser;
   ackWaitSeconds: number;
   maxAckPending: number;
+  /** Its reader may make it anew, to begin at the start of the stream. */
+  remade?: boolean;
 };
-
-const all: readonly BusUser[] = [
-  'gateway',
-  'publisher',
-  'indexer',
-  'assistant',
-  'orchestrator',
-  'page-renderer',
-  'bundler',
-  'link-signer',
-  'projector',
-];
 
 export const streamRows: readonly StreamRow[] = [
   {
@@ -83,6 +88,7 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['gateway', 'orchestrator'],
     last: ['gateway', 'orchestrator', 'projector', 'link-signer'],
     history: ['gateway', 'orchestrator', 'projector'],
+    auditors: ['auditor'],
     retention: 'log',
     kept: 'until archived',
     purgers: [],
@@ -118,6 +124,7 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'orchestrator', 'projector'],
     history: ['projector', 'gateway'],
+    auditors: ['auditor'],
     retention: 'log',
     kept: 'for good',
     purgers: [],
@@ -129,6 +136,7 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['gateway'],
     last: ['gateway', 'projector'],
     history: ['projector'],
+    auditors: ['auditor'],
     retention: 'log',
     kept: 'for good',
     purgers: [],
@@ -160,7 +168,7 @@ export const streamRows: readonly StreamRow[] = [
     kind: 'stream',
     name: 'DEAD',
     subjects: ['dead.*.*'],
-    writers: all,
+    writers: services,
     last: [],
     history: [],
     retention: 'log',
@@ -170,14 +178,15 @@ export const streamRows: readonly StreamRow[] = [
   },
 ];
 
-export const bucketRows: readonly BucketRow[] = [
+const readModelRows: readonly BucketRow[] = [
   {
     kind: 'bucket',
     name: 'job-status',
     key: '<org>.<job>',
     writers: ['projector'],
-    readers: ['gateway', 'projector'],
+    readers: ['gateway', 'projector', 'auditor'],
     republishTo: 'live.job-status.>',
+    rebuilt: true,
     kept: 'rebuilt at will',
   },
   {
@@ -186,6 +195,7 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<org>.<day>',
     writers: ['projector'],
     readers: ['gateway', 'projector'],
+    rebuilt: true,
     kept: 'rebuilt at will',
   },
   {
@@ -193,8 +203,35 @@ export const bucketRows: readonly BucketRow[] = [
     name: 'directory',
     key: 'org.<org>, key.<sha256>, content.<org>.<domain>',
     writers: ['projector'],
-    readers: ['gateway', 'projector', 'assistant', 'orchestrator'],
+    readers: ['gateway', 'projector', 'assistant', 'orchestrator', 'auditor'],
+    rebuilt: true,
     kept: 'rebuilt at will',
+  },
+];
+
+export const bucketRows: readonly BucketRow[] = [
+  ...readModelRows,
+  ...readModelRows.map((row) => ({
+    ...row,
+    name: inGeneration(row.name, 'green'),
+    ...(row.republishTo === undefined ? {} : { republishTo: row.republishTo.replace('.>', '-green.>') }),
+    kept: `the other generation of \`${row.name}\``,
+  })),
+  {
+    kind: 'bucket',
+    name: 'projections',
+    key: '<projection>',
+    writers: ['projector'],
+    readers: ['gateway', 'projector', 'assistant', 'orchestrator', 'auditor', 'operator'],
+    kept: 'which generation is read',
+  },
+  {
+    kind: 'bucket',
+    name: 'rebuilds',
+    key: '<projection>',
+    writers: ['operator'],
+    readers: ['projector', 'operator'],
+    kept: 'the last wish for a rebuild',
   },
   {
     kind: 'bucket',
@@ -219,12 +256,20 @@ export const coreRows: readonly CoreRow[] = [
   {
     kind: 'core',
     subject: 'presence.*.*',
-    writers: all,
+    writers: services,
     byServer: false,
     readers: ['orchestrator'],
     ownNameOnly: true,
   },
   { kind: 'core', subject: 'live.job-status.>', writers: [], byServer: true, readers: ['gateway'], ownNameOnly: false },
+  {
+    kind: 'core',
+    subject: 'live.job-status-green.>',
+    writers: [],
+    byServer: true,
+    readers: ['gateway'],
+    ownNameOnly: false,
+  },
 ];
 
 const log = { ackWaitSeconds: 30, maxAckPending: 1_000 };
@@ -233,7 +278,19 @@ const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 /** The tasks of a renderer that died come back after this long; one that works says so every 2 s. */
 const work = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 
+const projectionRows: readonly DurableRow[] = Object.values(projectionTable).map(({ stream, durable }) => ({
+  kind: 'durable',
+  name: durable,
+  stream,
+  filter: streamRows.find((row) => row.name === stream)?.subjects[0] ?? '>',
+  reader: 'projector',
+  remade: true,
+  ...log,
+}));
+
 export const durableRows: readonly DurableRow[] = [
+  ...projectionRows,
+  ...projectionRows.map((row) => ({ ...row, name: inGeneration(row.name, 'green') })),
   {
     kind: 'durable',
     name: 'orchestrator-exports',
@@ -249,30 +306,6 @@ export const durableRows: readonly DurableRow[] = [
     filter: 'facts.*.*',
     reader: 'orchestrator',
     ...decisions,
-  },
-  {
-    kind: 'durable',
-    name: 'projector-exports',
-    stream: 'EXPORTS',
-    filter: 'exports.*.*.log',
-    reader: 'projector',
-    ...log,
-  },
-  {
-    kind: 'durable',
-    name: 'projector-content',
-    stream: 'CONTENT',
-    filter: 'content.*.*.log',
-    reader: 'projector',
-    ...log,
-  },
-  {
-    kind: 'durable',
-    name: 'projector-directory',
-    stream: 'DIRECTORY',
-    filter: 'directory.*.log',
-    reader: 'projector',
-    ...log,
   },
   { kind: 'durable', name: 'projector-access', stream: 'ACCESS', filter: 'access.*.*', reader: 'projector', ...log },
   { kind: 'durable', name: 'indexer-content', stream: 'CONTENT', filter: 'content.*.*.log', reader: 'indexer', ...log },

@@ -9,6 +9,7 @@ import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type { PresenceReport } from '#shared/contracts/presence-report.ts';
 import type { DeadLetter } from '#shared/event-log/dead-letters.ts';
+import type { ReadModels } from '#shared/read-model/read-models.ts';
 import { accessSubject, factSubject } from '#shared/subjects/subject-names.ts';
 import { memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog } from './memory-log.ts';
@@ -37,6 +38,14 @@ export function memoryBus(): MemoryBus {
   feed(content, readers.projectorContent, readers.indexerContent);
   feed(directory, readers.projectorDirectory);
   const jobStatus = memoryDocuments<never>(gate);
+  const models = (status: ReadModels['jobStatus']): ReadModels => ({
+    jobStatus: status,
+    jobList: memoryDocuments(gate),
+    directoryOrganizations: memoryDocuments(gate),
+    directoryKeys: memoryDocuments(gate),
+    directoryContents: memoryDocuments(gate),
+  });
+  const generations = { blue: models(jobStatus), green: models(memoryDocuments(gate)) };
   const presence = new Map<string, Set<(report: PresenceReport) => void>>();
 
   const bus: MemoryBus = {
@@ -99,13 +108,12 @@ export function memoryBus(): MemoryBus {
       renderTasks: async () => readers.renderTasks,
       bundleTasks: async () => readers.bundleTasks,
     },
-    documents: {
-      jobStatus,
-      jobList: memoryDocuments(gate),
-      directoryOrganizations: memoryDocuments(gate),
-      directoryKeys: memoryDocuments(gate),
-      directoryContents: memoryDocuments(gate),
-      activeJobs: memoryDocuments(gate),
+    documents: { ...generations.blue, activeJobs: memoryDocuments(gate) },
+    generations,
+    projections: {
+      pointers: memoryDocuments(gate),
+      requests: memoryDocuments(gate),
+      startOver: () => Promise.reject(new Error('Rebuilds are tested on a real bus.')),
     },
     presence: {
       announce: (report) => {

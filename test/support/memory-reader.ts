@@ -14,6 +14,7 @@ export type MemoryReader<T> = DurableReader<T> & {
 export function memoryReader<T>(): MemoryReader<T> {
   const waiting: Message<T>[] = [];
   let inHand = 0;
+  let done = 0;
   let wake: (() => void)[] = [];
   let idleListeners: (() => void)[] = [];
 
@@ -30,6 +31,7 @@ export function memoryReader<T>(): MemoryReader<T> {
       settled = true;
       inHand -= 1;
       if (again) waiting.push({ ...message, deliveryCount: message.deliveryCount + 1 });
+      else done = Math.max(done, message.sequence);
       changed();
     };
     return {
@@ -65,6 +67,12 @@ export function memoryReader<T>(): MemoryReader<T> {
       inHand += 1;
       return deliver(message);
     },
+    more: async (count) => {
+      const messages = waiting.splice(0, count);
+      inHand += messages.length;
+      return messages.map(deliver);
+    },
+    position: async () => ({ doneUpTo: done, leftCount: waiting.length + inHand }),
     idle: async () => {
       if (waiting.length === 0 && inHand === 0) return;
       await new Promise<void>((resolve) => idleListeners.push(resolve));

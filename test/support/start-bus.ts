@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { serviceNames } from '#infra/supervisor/service-names.ts';
 import type { Bus } from '#shared/bus/bus.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
 import { provision } from '#shared/nats/provision.ts';
 import { natsConfig } from '#shared/subjects/nats-config.ts';
-import type { BusUser } from '#shared/subjects/subject-table.ts';
+import { type BusUser, busUsers } from '#shared/subjects/subject-table.ts';
 import { type NatsServer, startNatsServer } from './start-nats-server.ts';
 
 export type TestBus = {
@@ -18,7 +17,7 @@ export type TestBus = {
 /** A real nats-server with the users, streams, buckets and consumers of an installation. */
 export async function startTestBus(options: { rendererVersions?: string[] } = {}): Promise<TestBus> {
   const passwords = Object.fromEntries(
-    [...serviceNames, 'provisioner'].map((name) => [name, randomBytes(12).toString('hex')]),
+    [...busUsers, 'provisioner'].map((name) => [name, randomBytes(12).toString('hex')]),
   );
   const server = await startNatsServer({ configText: natsConfig({ passwords }) });
   const opened: Bus[] = [];

@@ -1,0 +1,75 @@
+import { inParallel } from '#shared/export-objects/in-parallel.ts';
+import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
+import type { ReadModels } from '#shared/read-model/read-models.ts';
+
+/** Somebody else wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
+export class WrittenMeanwhile extends Error {
+  override name = 'WrittenMeanwhile';
+}
+
+export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
+  /** Writes what was changed, each document once however often it was. Throws `WrittenMeanwhile`. */
+  flush(): Promise<void>;
+};
+
+const writesAtOnce = 32;
+
+/**
+ * A store for one batch of commits: documents are read once, changed here, and written at the end. Reading and writing each one for each
+ * commit would cost two round trips and a disk flush a time; a history read from the start would take a hundred times as long.
+ */
+export function bufferedStore<T>(store: DocumentStore<T>): BufferedStore<T> {
+  type Entry = { document: StoredDocument<T> | undefined; storedRevision: number };
+  const entries = new Map<string, Entry>();
+  const changed = new Set<string>();
+  let writeCount = 0;
+
+  const entryOf = async (key: string): Promise<Entry> => {
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const document = await store.get(key, { fromLeader: true });
+    const entry = { document, storedRevision: document?.revision ?? 0 };
+    entries.set(key, entry);
+    return entry;
+  };
+
+  return {
+    get: async (key) => (await entryOf(key)).document,
+    async put(key, document, { expectedRevision } = {}) {
+      const entry = await entryOf(key);
+      if (expectedRevision !== undefined && expectedRevision !== (entry.document?.revision ?? 0)) return undefined;
+      writeCount += 1;
+      // Below zero, so that it is never taken for a revision of the store.
+      entry.document = { key, document, revision: -writeCount };
+      changed.add(key);
+      return entry.document.revision;
+    },
+    async flush() {
+      await inParallel([...changed], writesAtOnce, async (key) => {
+        const entry = entries.get(key);
+        if (entry?.document === undefined) return;
+        const expectedRevision = entry.storedRevision;
+        if ((await store.put(key, entry.document.document, { expectedRevision })) === undefined) {
+          throw new WrittenMeanwhile(`The document "${key}" was written by another process.`);
+        }
+      });
+    },
+  };
+}
+
+/** All read models of a generation, buffered; `flush` writes the named stores in that order. */
+export function bufferedReadModels(models: ReadModels) {
+  const buffered = {
+    jobStatus: bufferedStore(models.jobStatus),
+    jobList: bufferedStore(models.jobList),
+    directoryOrganizations: bufferedStore(models.directoryOrganizations),
+    directoryKeys: bufferedStore(models.directoryKeys),
+    directoryContents: bufferedStore(models.directoryContents),
+  };
+  return {
+    models: buffered,
+    async flush(names: readonly (keyof ReadModels)[]) {
+      for (const name of names) await buffered[name].flush();
+    },
+  };
+}

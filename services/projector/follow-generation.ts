@@ -1,0 +1,94 @@
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { Delivery } from '#shared/event-log/durable-reader.ts';
+import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
+import { crashPoint } from '#shared/lifecycle/crash-point.ts';
+import type { Generation } from '#shared/read-model/generation.ts';
+import { storesOf } from '#shared/read-model/read-models.ts';
+import { projectionTable } from '#shared/subjects/projection-table.ts';
+import { bufferedReadModels } from './buffered-store.ts';
+import { foldInOrder } from './fold-in-order.ts';
+import type { ProjectionRun } from './run-projection.ts';
+
+/** Well within what may be unacknowledged at once (1,000), and folded long before the bus delivers it again (30 s). */
+const mostAtOnce = 500;
+const retryAfterMs = 1_000;
+const longestRetryMs = 30_000;
+
+/** Errors, by name, that the same message would meet again: a log's adapter has one of its own for what breaks its schema. */
+const unreadable = new Set(['UnknownEvent', 'BadMessage', 'HistoryBroken']);
+
+/**
+ * Reads and folds into one generation until `signal` aborts; what has been taken is finished first. What waits is taken together, so a
+ * history is read as fast as the bus gives it, and a commit that comes alone is folded at once.
+ */
+export async function followGeneration<C extends Commit, D extends { revision: number }>(
+  run: ProjectionRun<C, D>,
+  generation: Generation,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = await run.source.openReader(run.bus, generation);
+  while (!signal.aborted) {
+    const first = await reader.next({ signal });
+    if (first === undefined) continue;
+    const more = await reader.more(Math.min(first.pendingCount, mostAtOnce - 1));
+    await foldBatch(run, generation, [first, ...more]);
+  }
+}
+
+async function foldBatch<C extends Commit, D extends { revision: number }>(
+  run: ProjectionRun<C, D>,
+  generation: Generation,
+  deliveries: Delivery<C>[],
+): Promise<void> {
+  const buffer = bufferedReadModels(run.bus.generations[generation]);
+  const projection = run.source.into(buffer.models);
+  const log = run.source.log(run.bus);
+  const folded: Delivery<C>[] = [];
+  for (const delivery of deliveries) {
+    try {
+      if (delivery.value === undefined) throw new UnknownEvent(delivery.problem ?? 'The message cannot be read.');
+      await foldInOrder(projection, log, delivery.value);
+      folded.push(delivery);
+    } catch (error) {
+      if (error instanceof Error && unreadable.has(error.name)) await setAside(run, delivery, error.message);
+      else takeAgain(run, [delivery], error);
+    }
+  }
+  try {
+    await buffer.flush(storesOf[run.source.name]);
+    crashPoint('before-ack', 'projector');
+    await Promise.all(folded.map((delivery) => delivery.ack()));
+  } catch (error) {
+    takeAgain(run, folded, error);
+  }
+}
+
+function takeAgain<C extends Commit, D extends { revision: number }>(
+  run: ProjectionRun<C, D>,
+  deliveries: Delivery<C>[],
+  error: unknown,
+): void {
+  const subjects = [...new Set(deliveries.map(({ subject }) => subject))].slice(0, 5);
+  run.logger.warn({ err: error, subjects }, 'commits could not be folded; they come again');
+  for (const delivery of deliveries) delivery.nak(Math.min(retryAfterMs * delivery.deliveryCount, longestRetryMs));
+}
+
+/**
+ * Gives a message up to the operator. Later commits of the same aggregate end here, too: the hole that this one leaves makes the fold
+ * go back to the log, and stop at the same message.
+ */
+async function setAside<C extends Commit, D extends { revision: number }>(
+  run: ProjectionRun<C, D>,
+  delivery: Delivery<C>,
+  reason: string,
+): Promise<void> {
+  const { subject, sequence } = delivery;
+  const { stream } = projectionTable[run.source.name];
+  run.logger.error({ subject, reason, projection: run.source.name }, 'a commit was set aside');
+  try {
+    await run.bus.deadLetters.put({ service: 'projector', stream, subject, sequence, reason });
+    delivery.terminate(reason);
+  } catch (error) {
+    takeAgain(run, [delivery], error);
+  }
+}

@@ -1,0 +1,105 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { ProjectionPointer } from '#shared/contracts/projection-pointer.ts';
+import { type Generation, otherGeneration } from '#shared/read-model/generation.ts';
+import { storesOf } from '#shared/read-model/read-models.ts';
+import { compareReadModels } from './compare-read-models.ts';
+import { followers } from './followers.ts';
+import { asked, filling, firstPointer, flipped, givenUp, isNew } from './pointer-steps.ts';
+import { rebuildWishes } from './rebuild-wishes.ts';
+import type { ProjectionRun } from './run-projection.ts';
+
+const positionEveryMs = 50;
+
+/** The pointer was changed by somebody else: this process does not lead any more. */
+class NotLeading extends Error {
+  override name = 'NotLeading';
+}
+
+/**
+ * Does what the pointer of a projection says, one step after the other, until `signal` aborts. Every step can be repeated, so whoever
+ * takes the lead goes on where the last one was:
+ *
+ * 1. The live generation is followed always.
+ * 2. A rebuild was asked for: whatever follows the other generation stops, the generation is emptied, its consumer begins at the start.
+ * 3. It is filled until nothing is left, and compared with the live one.
+ * 4. The live one pauses for the moment in which the other reaches the same place, then the pointer flips: no reader goes back in time.
+ * 5. The old one is followed for another day, for readers that are late and for whoever wants to look; then it is emptied.
+ */
+export async function leadProjection<C extends Commit, D extends { revision: number }>(
+  run: ProjectionRun<C, D>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { bus, source, clock, logger } = run;
+  const crew = followers(run);
+  const stop = new AbortController();
+  const ended = AbortSignal.any([signal, stop.signal]);
+  const wishes = rebuildWishes(bus.projections.requests, source.name, ended);
+
+  const stored = await bus.projections.pointers.get(source.name, { fromLeader: true });
+  let pointer = stored?.document ?? firstPointer;
+  let revision = stored?.revision ?? 0;
+  const save = async (next: ProjectionPointer) => {
+    const written = await bus.projections.pointers.put(source.name, next, { expectedRevision: revision });
+    if (written === undefined) throw new NotLeading(`The pointer of ${source.name} was written by another projector.`);
+    [pointer, revision] = [next, written];
+  };
+
+  const step = async (): Promise<void> => {
+    const { live } = pointer;
+    const other = otherGeneration(live);
+    crew.start(live);
+    if (pointer.rebuild?.state === 'asked') {
+      await crew.stop(other);
+      await bus.projections.startOver(source.name, other);
+      return save(filling(pointer));
+    }
+    if (pointer.rebuild?.state === 'filling') {
+      crew.start(other);
+      await reached(other, 'the end');
+      const { [live]: before, [other]: after } = bus.generations;
+      const comparison = await compareReadModels(before, after, storesOf[source.name], ended);
+      await crew.stop(live);
+      await reached(other, (await positionOf(live)).doneUpTo);
+      await save(flipped(pointer, comparison, clock.now()));
+      logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
+      return;
+    }
+    const wish = wishes.latest();
+    if (wish !== undefined && isNew(pointer, wish)) {
+      logger.info({ projection: source.name, rebuild: wish.id }, 'a read model is rebuilt');
+      return save(asked(pointer, wish.id, clock.now()));
+    }
+    const keptMs = pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
+    if (keptMs !== undefined && keptMs <= 0) {
+      await crew.stop(other);
+      await bus.projections.startOver(source.name, other);
+      return save(givenUp(pointer));
+    }
+    if (keptMs !== undefined) crew.start(other);
+    await wishes.next(keptMs);
+  };
+
+  const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
+  const reached = async (generation: Generation, place: number | 'the end'): Promise<void> => {
+    const reader = await source.openReader(bus, generation);
+    for (;;) {
+      const { doneUpTo, leftCount } = await reader.position();
+      if (place === 'the end' ? leftCount === 0 : doneUpTo >= place) return;
+      await setTimeout(positionEveryMs, undefined, { signal: ended });
+    }
+  };
+
+  const steps = async () => {
+    while (!ended.aborted) await step();
+  };
+  try {
+    const working = steps();
+    // When a follower fails the steps may still wait for something; they end with the signal below.
+    working.catch(() => {});
+    await Promise.race([working, crew.failure, wishes.failure]);
+  } finally {
+    stop.abort();
+    await crew.stopAll();
+  }
+}
