@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { codeHtml } from './code-html.ts';
 import { fenceMeta } from './fence-meta.ts';
-import { knownLanguage } from './highlighter.ts';
+import { highlight, knownLanguage } from './highlighter.ts';
 
 const plain = fenceMeta('', 3);
 
@@ -58,4 +58,13 @@ test('characters that reorder text are shown by their numbers, terminal codes ar
 test('long lines and unknown languages stay plain', () => {
   expect(codeHtml(`const a = "${'x'.repeat(3000)}";`, 'js', plain).html).not.toContain('class="tk"');
   expect(codeHtml('const a', 'unknown', plain).html).toBe('<span class="line">const a</span>');
+});
+
+test('code looks the same whatever was highlighted before', () => {
+  const code = '---\nname: "x"\n---\n\ntext';
+  const before = highlight(code, 'md');
+  highlight('name: "y"', 'yaml');
+  // Another text, so that it is not remembered.
+  const after = highlight(`${code} `, 'md');
+  expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
 });

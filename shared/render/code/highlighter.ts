@@ -44,8 +44,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 const LANGUAGES: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
 
 const require = createRequire(import.meta.url);
-let highlighter: HighlighterCore | undefined;
-const loaded = new Set<string>();
+const highlighters = new Map<string, HighlighterCore>();
 const remembered = new Map<string, Token[][]>();
 
 /** The highlighter's name of a language, or undefined when the code is shown as plain text. */
@@ -73,20 +72,28 @@ export function highlight(code: string, written: string): Token[][] {
 }
 
 function tokenize(code: string, language: string): Token[][] {
-  highlighter ??= createHighlighterCoreSync({
-    themes: [createCssVariablesTheme({ name: THEME, variablePrefix: '--' })],
-    langs: [],
-    engine: createJavaScriptRegexEngine({ forgiving: true }),
-  });
-  if (!loaded.has(language)) {
-    // The name is one of a fixed set, never what an author wrote.
-    const grammar = require(`shiki/langs/${language}.mjs`) as { default: LanguageRegistration[] };
-    highlighter.loadLanguageSync(grammar.default);
-    loaded.add(language);
-  }
   const limits = { tokenizeMaxLineLength: MAX_LINE_LENGTH, tokenizeTimeLimit: 0 };
-  const lines = highlighter.codeToTokensBase(code, { lang: language, theme: THEME, ...limits });
+  const lines = highlighterOf(language).codeToTokensBase(code, { lang: language, theme: THEME, ...limits });
   return lines.map((line) => merged(line.map(({ content, color }) => ({ text: content, ...kindOf(color) }))));
+}
+
+/**
+ * One highlighter per language. Grammars colour what is embedded in them (YAML in Markdown) if that language happens to be loaded, so in a
+ * shared one the same code would look different after other pages.
+ */
+function highlighterOf(language: string): HighlighterCore {
+  const known = highlighters.get(language);
+  if (known) return known;
+  // The name is one of a fixed set, never what an author wrote.
+  const grammar = require(`shiki/langs/${language}.mjs`) as { default: LanguageRegistration[] };
+  const highlighter = createHighlighterCoreSync({
+    themes: [createCssVariablesTheme({ name: THEME, variablePrefix: '--' })],
+    langs: [grammar.default],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+    warnings: false,
+  });
+  highlighters.set(language, highlighter);
+  return highlighter;
 }
 
 function kindOf(color: string | undefined): { kind?: string } {
