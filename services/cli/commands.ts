@@ -1,10 +1,17 @@
 import type { Command } from 'commander';
 import { askCommand } from './ask.ts';
+import { cancelCommand } from './cancel.ts';
+import { checkCommand } from './check.ts';
+import { contentsCommand } from './contents.ts';
 import { eventsCommand } from './events.ts';
 import { exportCommand } from './export.ts';
 import { jobsCommand } from './jobs.ts';
+import { keysCommand } from './keys.ts';
+import { orgsCommand } from './orgs.ts';
 import { publishCommand } from './publish.ts';
+import { replayCommand } from './replay.ts';
 import { runServices, parseServiceNames } from './run-services.ts';
+import { searchCommand } from './search.ts';
 import { startCommand } from './start.ts';
 
 /** Every sub-command: a new one is a file of its own and a line here. */
@@ -18,9 +25,16 @@ export function addCommands(program: Command): void {
     .description('run one or several services in this process, configured by the environment')
     .argument('<services>', 'names, comma-separated: gateway,assistant')
     .action((names: string) => runServices(parseServiceNames(names)));
+  checkCommand(program);
   publishCommand(program);
+  contentsCommand(program);
   exportCommand(program);
   jobsCommand(program);
   eventsCommand(program);
+  replayCommand(program);
+  cancelCommand(program);
   askCommand(program);
+  searchCommand(program);
+  keysCommand(program);
+  orgsCommand(program);
 }

@@ -1,22 +1,31 @@
 #!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands.ts';
-import { Command } from 'commander';
 
 const program = new Command('bindery')
   .description('Answers questions about documentation, and exports it as one archive of static files.')
-  .showHelpAfterError();
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'bindery: ')) })
+  .showHelpAfterError('(--help says how it is used)')
+  .exitOverride();
 addCommands(program);
+
+// Whoever reads may have had enough: "bindery events … | head".
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 
 try {
   await program.parseAsync();
 } catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  const json = process.argv.includes('--json');
-  if (json)
-    process.stdout.write(
-      `${JSON.stringify({ error: message, code: (error as { code?: unknown }).code ?? 'failed' })}\n`,
-    );
-  process.stderr.write(`bindery: ${message}\n`);
+  // Help that was asked for arrives here, too.
+  if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
+  const isUsage = error instanceof CommanderError;
+  const message = (error instanceof Error ? error.message : String(error)).replace(/^error: /, '');
+  const code = isUsage ? 'usage' : ((error as { code?: unknown }).code ?? 'failed');
+  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message, code })}\n`);
+  // Wrong usage was told to standard error already.
+  if (!isUsage) process.stderr.write(`bindery: ${message}\n`);
   if (process.env.BINDERY_LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exit(1);
 }

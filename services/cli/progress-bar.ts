@@ -3,10 +3,15 @@ export type ProgressBar = { show(progress: number, text: string): void; end(text
 
 const width = 30;
 
+/** `━━━━━━━━────`, as many columns as asked for. Pure. */
+export function bar(progress: number, columns: number): string {
+  const filled = Math.round((Math.min(100, Math.max(0, progress)) / 100) * columns);
+  return `${'━'.repeat(filled)}${'─'.repeat(columns - filled)}`;
+}
+
 /** The bar as text: `━━━━━━━━──── 40.0 %  text`. Pure. */
 export function drawBar(progress: number, text: string): string {
-  const filled = Math.round((Math.min(100, Math.max(0, progress)) / 100) * width);
-  return `${'━'.repeat(filled)}${'─'.repeat(width - filled)} ${progress.toFixed(1).padStart(5)} %  ${text}`;
+  return `${bar(progress, width)} ${progress.toFixed(1).padStart(5)} %  ${text}`;
 }
 
 export function progressBar(stream: NodeJS.WriteStream): ProgressBar {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { connect, domainOrLocal } from './connection.ts';
+import { diagnosticLine } from './diagnostic-line.ts';
 import { createOutput } from './output.ts';
 import { publishProject } from './publish-project.ts';
 import { type ServerCommandOptions, withConnection } from './with-connection.ts';
@@ -17,7 +17,7 @@ export function publishCommand(program: Command): void {
       const output = createOutput(options.json);
       const domain = domainOrLocal(options.domain, options);
       const publication = await publishProject(connect(options, 'admin'), domain, folder, options.label);
-      const lines = publication.diagnostics.map(diagnosticLine);
+      const lines = publication.diagnostics.map((diagnostic) => diagnosticLine(diagnostic));
       output.result(
         publication,
         [
@@ -26,10 +26,4 @@ export function publishCommand(program: Command): void {
         ].join('\n'),
       );
     });
-}
-
-/** `file:line: severity code: sentence`, as compilers say it. */
-export function diagnosticLine(diagnostic: Diagnostic): string {
-  const place = [diagnostic.file, diagnostic.line, diagnostic.column].filter((part) => part !== undefined).join(':');
-  return `${place}: ${diagnostic.severity} ${diagnostic.code}: ${diagnostic.message}`;
 }

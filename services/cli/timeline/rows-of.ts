@@ -9,11 +9,11 @@ export type LooseBar = Bar & { earliestEndMs: number };
  * it in a row. `bars` are in order of their commits. Pure.
  */
 export function rowsOf(bars: readonly LooseBar[]): Bar[][] {
-  for (let count = 1; count < bars.length; count += 1) {
+  // It ends: with as many rows as there are bars, each has one to itself.
+  for (let count = Math.min(1, bars.length); ; count += 1) {
     const rows = placedIn(count, bars);
     if (rows !== undefined) return rows;
   }
-  return bars.map(({ earliestEndMs: _, ...bar }) => [bar]);
 }
 
 /** Undefined when some work fits nowhere. */

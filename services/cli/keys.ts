@@ -1,0 +1,102 @@
+import { type Command, Option } from 'commander';
+import type { ShownApiKey } from '#shared/contracts/http/api-keys.ts';
+import { connect } from './connection.ts';
+import { createOutput } from './output.ts';
+import { numberBetween, wholeNumber } from './parse-option.ts';
+import { printable } from './printable.ts';
+import { textTable } from './text-table.ts';
+import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+
+type CreateOptions = ServerCommandOptions & {
+  kind: string;
+  name?: string;
+  scopes?: string[];
+  allowAddress?: string[];
+  allowOrigin?: string[];
+  expiresInDays?: number;
+};
+
+type RotateOptions = ServerCommandOptions & { overlapHours: number };
+
+/** A key right after it was made; `key` is its secret. */
+type CreatedKey = ShownApiKey & { key: string };
+
+export function keysCommand(program: Command): void {
+  const keys = program.command('keys').description("an organization's API keys");
+
+  withConnection(keys.command('list'))
+    .description('list all keys, also revoked ones; secrets are never shown again')
+    .action(async (options: ServerCommandOptions) => {
+      const answer = await connect(options, 'admin').json<{ apiKeys: ShownApiKey[] }>('/v1/api-keys');
+      createOutput(options.json).result(answer, keyTable(answer.apiKeys, new Date()));
+    });
+
+  withConnection(keys.command('create'))
+    .description('make a key; its secret is shown this once')
+    .addOption(
+      new Option('--kind <kind>', 'admin: all of the interface; assistant: for the pages of a site')
+        .choices(['admin', 'assistant'])
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', 'what it is for')
+    .addOption(new Option('--scopes <scopes...>', 'read, write or both (both)').choices(['read', 'write']))
+    .option('--allow-address <addresses...>', 'only from these addresses or networks, such as 10.0.0.0/8')
+    .option('--allow-origin <origins...>', 'only from pages of these origins, such as https://docs.acme.com')
+    .option('--expires-in-days <days>', 'admin: 90 by default; assistant: never by default', wholeNumber(1, 3650))
+    .action(async (options: CreateOptions) => {
+      const { kind, name, scopes, allowAddress, allowOrigin, expiresInDays } = options;
+      const created = await connect(options, 'admin').json<CreatedKey>('/v1/api-keys', {
+        method: 'POST',
+        json: { kind, name, scopes, allowedAddresses: allowAddress, allowedOrigins: allowOrigin, expiresInDays },
+      });
+      createOutput(options.json).result(created, createdText(created));
+    });
+
+  withConnection(keys.command('rotate'))
+    .description('replace a key by a new one like it; the old one goes on for a while')
+    .argument('<keyId>', 'such as key_1a2B… ("keys list" shows it)')
+    .option('--overlap-hours <hours>', 'how long the old key goes on', numberBetween(0, 720), 24)
+    .action(async (keyId: string, options: RotateOptions) => {
+      const created = await connect(options, 'admin').json<CreatedKey>(`${keyPath(keyId)}/rotate`, {
+        method: 'POST',
+        json: { overlapHours: options.overlapHours },
+      });
+      const old = `The old key ${keyId} ends in ${options.overlapHours} hours.`;
+      createOutput(options.json).result(created, `${createdText(created)}\n${old}`);
+    });
+
+  withConnection(keys.command('revoke'))
+    .description('end a key at once')
+    .argument('<keyId>')
+    .action(async (keyId: string, options: ServerCommandOptions) => {
+      await connect(options, 'admin').raw(keyPath(keyId), { method: 'DELETE' });
+      createOutput(options.json).result({ id: keyId, revoked: true }, `Revoked ${keyId}.`);
+    });
+}
+
+const keyPath = (keyId: string): string => `/v1/api-keys/${encodeURIComponent(keyId)}`;
+
+const createdText = ({ id, kind, key, expiresAt }: CreatedKey): string =>
+  `${key}\nThis is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
+
+/** Pure; `now` tells which have expired. */
+export function keyTable(keys: readonly ShownApiKey[], now: Date): string {
+  if (keys.length === 0) return 'No API keys.';
+  return textTable(
+    ['Key', 'Kind', 'Scopes', 'State', 'Created', 'Expires', 'Name'],
+    keys.map((key) => [
+      key.id,
+      key.kind,
+      key.scopes.join(','),
+      keyState(key, now),
+      key.createdAt.slice(0, 10),
+      key.expiresAt?.slice(0, 10) ?? 'never',
+      printable(key.name),
+    ]),
+  );
+}
+
+function keyState({ revokedAt, expiresAt }: ShownApiKey, now: Date): string {
+  if (revokedAt !== undefined) return 'revoked';
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now.getTime() ? 'expired' : 'good';
+}
