@@ -5,7 +5,7 @@ import {
   type HighlighterCore,
   type LanguageRegistration,
 } from 'shiki/core';
-import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
+import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
 import { bundledLanguages } from 'shiki/langs';
 
 const THEME = 'bindery';
@@ -44,6 +44,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 const LANGUAGES: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
 
 const require = createRequire(import.meta.url);
+/** The engine for which grammars are written. Its translation to JavaScript's own expressions remembered where it was, and coloured by what came before. */
+const engine = await createOnigurumaEngine(import('shiki/wasm'));
 const highlighters = new Map<string, HighlighterCore>();
 const remembered = new Map<string, Token[][]>();
 
@@ -89,7 +91,7 @@ function highlighterOf(language: string): HighlighterCore {
   const highlighter = createHighlighterCoreSync({
     themes: [createCssVariablesTheme({ name: THEME, variablePrefix: '--' })],
     langs: [grammar.default],
-    engine: createJavaScriptRegexEngine({ forgiving: true }),
+    engine,
     warnings: false,
   });
   highlighters.set(language, highlighter);
