@@ -1,0 +1,159 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type CommandOutcome, runCommand } from '../../test/support/run-command.ts';
+import { startInstallation, type TestInstallation } from '../../test/support/start-installation.ts';
+import { whenSearched } from './when-searched.ts';
+
+const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
+const minuteMs = 60_000;
+
+/** The value that `--json` printed, after a run that went well. */
+function valueOf({ code, stdout, stderr }: CommandOutcome): unknown {
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+test('check says what publication would say, without a server', async () => {
+  const good = await runCommand(['check', ownDocumentation]);
+  expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+ pages: no problems\.\n$/) });
+
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-check-'));
+  try {
+    await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "con"]}}');
+    await writeFile(join(folder, 'index.mdx'), 'Hello.');
+    await writeFile(join(folder, 'con.mdx'), 'A name that Windows reserves.');
+    const bad = await runCommand(['check', folder]);
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toMatch(/^con\.mdx: error bad-path: /m);
+    await writeFile(join(folder, 'docs.json'), '{"navigation": ');
+    const hopeless = await runCommand(['check', folder, '--json']);
+    expect(hopeless.code).toBe(1);
+    expect(JSON.parse(hopeless.stdout)).toMatchObject({ publishable: false, diagnostics: [{ file: 'docs.json' }] });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a failure is a sentence and exit code 1, with --json also JSON', async () => {
+  const lost = await runCommand(['keys', 'list']);
+  expect(lost).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^bindery: Where is the server\?/) });
+  const away = await runCommand(['keys', 'list', '--json', '--url', 'http://127.0.0.1:1', '--key', 'k']);
+  expect(away.code).toBe(1);
+  expect(JSON.parse(away.stdout)).toMatchObject({ code: 'unreachable', error: expect.stringContaining('127.0.0.1:1') });
+  const wrong = await runCommand(['cancel', '--json']);
+  expect(wrong.code).toBe(1);
+  expect(JSON.parse(wrong.stdout)).toEqual({ code: 'usage', error: "missing required argument 'jobId'" });
+});
+
+describeWithServers(['nats-server'], 'the command against an installation', () => {
+  let stand: TestInstallation;
+  let operator: Record<string, string>;
+
+  beforeAll(async () => {
+    stand = await startInstallation();
+    operator = {
+      BINDERY_URL: stand.installation.baseUrl,
+      BINDERY_OPERATOR_TOKEN: stand.installation.secrets.operatorToken,
+    };
+  }, minuteMs);
+  afterAll(() => stand?.stop());
+
+  const admin = (...args: string[]) =>
+    runCommand(args, { BINDERY_URL: stand.installation.baseUrl, BINDERY_KEY: stand.adminKey });
+
+  test('an organization is made, changed and given a domain', async () => {
+    const created = valueOf(await runCommand(['orgs', 'create', 'Globex', '--json'], operator)) as {
+      organization: { id: string };
+      adminKey: { key: string };
+    };
+    const { id } = created.organization;
+    const changed = await runCommand(['orgs', 'change', id, '--plan', 'pro'], operator);
+    expect(changed).toMatchObject({ code: 0, stdout: `Now it is ${id} ("Globex", plan pro).\n` });
+    const added = await runCommand(['orgs', 'add-domain', id, 'docs', '--hosts', 'docs.globex.test'], operator);
+    expect(added.stdout).toBe(`Added the domain "docs" to ${id}, also known as docs.globex.test.\n`);
+    const contents = await runCommand(['contents', 'docs.globex.test'], {
+      ...operator,
+      BINDERY_KEY: created.adminKey.key,
+    });
+    expect(contents.stdout).toBe('Nothing has been published to "docs".\n');
+    const again = await runCommand(['orgs', 'add-domain', id, 'docs'], operator);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('"docs" already') });
+  });
+
+  test('a key is made, used, rotated, revoked', async () => {
+    const made = valueOf(
+      await admin('keys', 'create', '--kind', 'admin', '--scopes', 'read', '--name', 'reader', '--json'),
+    ) as { id: string; key: string };
+    const withKey = (key: string, ...args: string[]) =>
+      runCommand([...args, '--url', stand.installation.baseUrl, '--key', key]);
+    expect((await withKey(made.key, 'keys', 'list')).stdout).toMatch(new RegExp(`${made.id} +admin +read +good`));
+    const refused = await withKey(made.key, 'keys', 'create', '--kind', 'admin');
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope') });
+    const renewed = valueOf(await admin('keys', 'rotate', made.id, '--overlap-hours', '1', '--json')) as {
+      id: string;
+      key: string;
+    };
+    expect((await withKey(renewed.key, 'jobs')).stdout).toBe('No export jobs.\n');
+    expect((await admin('keys', 'revoke', renewed.id)).stdout).toBe(`Revoked ${renewed.id}.\n`);
+    expect((await admin('keys', 'list')).stdout).toMatch(new RegExp(`${renewed.id} +admin +read +revoked`));
+  });
+
+  test('a project is published, listed, searched; an older version promoted and deleted', async () => {
+    const { domain } = stand;
+    const first = await stand.publish(ownDocumentation, 'v1');
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-contents-'));
+    try {
+      await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index"]}}');
+      await writeFile(join(folder, 'index.mdx'), '---\ntitle: Start\n---\n\nHello.');
+      const second = valueOf(await admin('publish', folder, '--domain', domain, '--json')) as {
+        contentVersion: string;
+      };
+      const listed = await admin('contents', domain);
+      expect(listed.stdout).toMatch(new RegExp(`${second.contentVersion} .* latest`));
+      expect((await admin('contents', domain, '--promote', 'v1')).stdout).toBe(
+        `${first.contentVersion} is the latest now.\n`,
+      );
+      const deleted = await admin('contents', domain, '--delete', second.contentVersion.slice(0, 20));
+      expect(deleted).toMatchObject({ code: 0, stdout: `Deleted ${second.contentVersion}.\n` });
+      const kept = await admin('contents', domain, '--delete', 'v1');
+      expect(kept).toMatchObject({ code: 1, stderr: expect.stringContaining('latest') });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    await whenSearched(stand.admin, domain, first.contentVersion);
+    const found = await runCommand(['search', domain, 'check a bundle', '--limit', '3'], {
+      BINDERY_URL: stand.installation.baseUrl,
+      BINDERY_KEY: stand.assistantKey,
+    });
+    expect(found.stdout).toContain('(/concepts/bundle');
+    const json = await admin('search', domain, 'bundle', '--limit', '2', '--json');
+    expect(valueOf(json)).toHaveLength(2);
+  });
+
+  test('an export is watched to its end, drawn, and replayed to the same digest', { timeout: minuteMs }, async () => {
+    const { jobId } = valueOf(await admin('export', stand.domain, '--json')) as { jobId: string };
+    const watched = await admin('jobs', jobId, '--watch');
+    expect(watched.code).toBe(0);
+    expect(watched.stdout.trim().split('\n').at(-1)).toContain('completed');
+
+    const drawn = await admin('events', jobId);
+    expect(drawn.stdout).toMatch(/● completed after .*\n/);
+    expect(drawn.stdout).toMatch(/renderer \w+ .*[█▁▂▃▄▅▆▇▊]/);
+    expect(drawn.stdout).toMatch(/ExportCompleted/);
+    const listed = await admin('events', jobId, '--list');
+    expect(listed.stdout).toMatch(/^ {3}1 {2}.* ExportRequested/);
+
+    const file = join(stand.folder, 'job.html');
+    expect((await admin('events', jobId, '--html', file)).stdout).toBe(`Wrote ${file}.\n`);
+    expect(await readFile(file, 'utf8')).toMatch(/<title>Chunk 0: /);
+
+    const replayed = await admin('replay', jobId, '--wait');
+    expect(replayed.stdout).toBe(`same: the bundle is that of ${jobId}, byte by byte.\n`);
+    const late = await admin('cancel', jobId);
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('ended') });
+  });
+});

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import type { ShownApiKey } from '#shared/contracts/http/api-keys.ts';
+import type { ContentList } from '#shared/contracts/http/published-content.ts';
+import { contentNamed, contentTable } from './contents.ts';
+import { diagnosticCounts, diagnosticLine } from './diagnostic-line.ts';
+import { keyTable } from './keys.ts';
+import { paintFor } from './paint.ts';
+import { digestSentence } from './replay.ts';
+import { passageText } from './search.ts';
+import { terminalWidth } from './terminal-width.ts';
+
+const now = new Date('2026-03-01T10:00:00.000Z');
+
+test('keys are told apart by state', () => {
+  const key = (changes: Partial<ShownApiKey>): ShownApiKey => ({
+    id: `key_${'a'.repeat(16)}`,
+    kind: 'admin',
+    name: '',
+    scopes: ['read', 'write'],
+    allowedAddresses: [],
+    allowedOrigins: [],
+    createdAt: '2026-01-01T00:00:00.000Z',
+    ...changes,
+  });
+  const lines = keyTable(
+    [
+      key({ name: 'site' }),
+      key({ expiresAt: '2026-02-01T00:00:00.000Z' }),
+      key({ expiresAt: '2027-02-01T00:00:00.000Z', revokedAt: '2026-01-02T00:00:00.000Z' }),
+    ],
+    now,
+  ).split('\n');
+  expect(lines[1]).toMatch(/good +2026-01-01 +never +site$/);
+  expect(lines[2]).toContain('expired');
+  expect(lines[3]).toContain('revoked');
+  expect(keyTable([], now)).toBe('No API keys.');
+});
+
+const list: ContentList = {
+  domain: 'acme',
+  versions: [
+    {
+      contentVersion: `cv_${'ab'.repeat(16)}`,
+      publishedAt: now.toISOString(),
+      pages: 1200,
+      labels: ['v2', 'beta'],
+      latest: true,
+      searched: false,
+    },
+    {
+      contentVersion: `cv_${'ac'.repeat(16)}`,
+      publishedAt: now.toISOString(),
+      pages: 3,
+      labels: [],
+      latest: false,
+      searched: true,
+    },
+  ],
+};
+
+test('contents are listed with their labels, and what they are', () => {
+  const [, first, second] = contentTable(list).split('\n');
+  expect(first).toMatch(/1,200 +latest +v2, beta$/);
+  expect(second).toMatch(/ 3 +searched$/);
+  expect(contentTable({ domain: 'acme', versions: [] })).toBe('Nothing has been published to "acme".');
+});
+
+test('content is named by its version, the start of it, or a label', () => {
+  expect(contentNamed(list, 'v2')).toBe(`cv_${'ab'.repeat(16)}`);
+  expect(contentNamed(list, 'cv_aca')).toBe(`cv_${'ac'.repeat(16)}`);
+  expect(() => contentNamed(list, 'cv_a')).toThrow('2 content versions of "acme" begin with "cv_a"');
+  expect(() => contentNamed(list, 'v9')).toThrow('There is no content version or label "v9"');
+});
+
+test('diagnostics read as those of a compiler', () => {
+  const diagnostic = {
+    severity: 'error',
+    code: 'mdx-syntax',
+    message: 'Close the\n\u001b[31mtag.',
+    file: 'a.mdx',
+    line: 3,
+    column: 7,
+  } as const;
+  expect(diagnosticLine(diagnostic)).toBe('a.mdx:3:7: error mdx-syntax: Close the [31mtag.');
+  expect(diagnosticLine({ severity: 'info', code: 'x', message: 'So.', file: '' })).toBe('info x: So.');
+  expect(diagnosticCounts([diagnostic, diagnostic, { ...diagnostic, severity: 'info' }])).toBe('2 errors, 1 remark');
+  expect(diagnosticCounts([])).toBe('no problems');
+});
+
+test('a passage shows where it is and how it begins', () => {
+  const text = passageText({
+    content: `Bundles ${'are long '.repeat(60)}`,
+    path: 'concepts/bundle',
+    metadata: { title: 'Bundle', heading: 'Check it', url: '/concepts/bundle#check-it', score: 0.8251 },
+  });
+  expect(text).toMatch(/^0\.83 {2}Bundle › Check it \(\/concepts\/bundle#check-it\)\n {6}Bundles .* …$/);
+});
+
+test.each([
+  ['same', /^same: .* se_1, byte by byte/],
+  ['different', /^different: /],
+  ['renderer-changed', /^renderer-changed: .* another version/],
+  [undefined, /nothing to compare with/],
+] as const)('a replay whose digest match is %s says so', (digestMatch, sentence) => {
+  expect(digestSentence({ replayOf: 'se_1', ...(digestMatch ? { digestMatch } : {}) })).toMatch(sentence);
+});
+
+test('colours are for terminals, unless somebody does not want them', () => {
+  expect(paintFor({ isTTY: true }, {})('red', 'x')).toContain('\u001b[31m');
+  expect(paintFor({ isTTY: true }, { NO_COLOR: '1' })('red', 'x')).toBe('x');
+  expect(paintFor({ isTTY: true }, { TERM: 'dumb' })('red', 'x')).toBe('x');
+  expect(paintFor({}, {})('red', 'x')).toBe('x');
+});
+
+test('the width is that of the terminal, else what COLUMNS says, else 100', () => {
+  expect(terminalWidth({ columns: 71 }, '60')).toBe(71);
+  expect(terminalWidth({}, '60')).toBe(60);
+  expect(terminalWidth({}, 'wide')).toBe(100);
+});

@@ -1,0 +1,55 @@
+import { Command, CommanderError } from 'commander';
+import { expect, test } from 'vitest';
+import { addCommands } from './commands.ts';
+
+/** What the command would say to these arguments. */
+async function complaintAbout(args: string[]): Promise<string> {
+  const program = new Command('bindery')
+    .configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
+    .exitOverride();
+  addCommands(program);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) expect(error.exitCode).toBe(1);
+    return error instanceof Error ? error.message : String(error);
+  }
+  throw new Error('nothing was wrong');
+}
+
+test.each([
+  ['search acme', "missing required argument 'query'"],
+  ['events', "missing required argument 'jobId'"],
+  ['replay', "missing required argument 'jobId'"],
+  ['cancel', "missing required argument 'jobId'"],
+  ['check', "missing required argument 'folder'"],
+  ['keys create', "required option '--kind <kind>'"],
+  ['keys create --kind root', 'Allowed choices are admin, assistant'],
+  ['keys create --kind admin --scopes all', 'Allowed choices are read, write'],
+  ['keys create --kind admin --expires-in-days 0', 'a whole number from 1 to 3650'],
+  ['keys rotate key_x --overlap-hours 1000', 'a number from 0 to 720'],
+  ['orgs create Acme --plan gold', 'Allowed choices are free, pro, enterprise'],
+  ['orgs add-domain acme', "missing required argument 'domain'"],
+  ['orgs add-domain acme docs --groups open', 'Allowed choices are claimed, signed'],
+  ['contents acme --promote a --delete b', 'cannot be used with'],
+  ['jobs --status done', 'Allowed choices are queued, running, completed, failed'],
+  ['jobs --limit many', 'a whole number from 1 to 100'],
+  ['search acme x --min-score 2', 'a number from 0 to 1'],
+  ['run assistant,cook', 'There is no service "cook"'],
+  ['publis .', "unknown command 'publis'"],
+  ['keys list --everything', "unknown option '--everything'"],
+])('bindery %s', async (line, sentence) => {
+  expect(await complaintAbout(line.split(' '))).toContain(sentence);
+});
+
+test('every command says what it and each of its options does', () => {
+  const program = new Command('bindery');
+  addCommands(program);
+  const all = program.commands.flatMap((command) => [command, ...command.commands]);
+  expect(all.length).toBeGreaterThan(20);
+  const silent = all.flatMap((command) => [
+    ...(command.description() === '' ? [command.name()] : []),
+    ...command.options.filter(({ description }) => description === '').map(({ flags }) => `${command.name()} ${flags}`),
+  ]);
+  expect(silent).toEqual([]);
+});
