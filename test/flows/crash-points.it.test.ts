@@ -25,7 +25,7 @@ const deaths: [CrashPoint, string][] = [
   ['before-ack', 'bundler'],
 ];
 
-const deadlineMs = 90_000;
+const deadlineMs = 180_000;
 
 describeWithServers(['nats-server'], `an export of ${largestProject.name} when a service is killed`, () => {
   let undisturbed = '';
