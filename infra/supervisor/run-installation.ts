@@ -23,7 +23,7 @@ export type InstallationOptions = {
   host: string;
   port: number;
   environment: Record<string, string | undefined>;
-  /** How many processes of a service run; 1 where nothing is said. */
+  /** How many processes of a service run; 1 where nothing is said, 0 for a service that is not wanted. */
   copies?: Partial<Record<ServiceName, number>>;
   /** One line about what happens. */
   onNews: (news: string) => void;
@@ -98,14 +98,15 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     };
     await writePrivateJson(join(dataFolder, 'ports.json'), { nats: natsPort, ...plan.ports, gateway: gatewayPort });
 
-    const processes = serviceNames.flatMap((name) =>
+    const wanted = serviceNames.filter((name) => options.copies?.[name] !== 0);
+    const processes = wanted.flatMap((name) =>
       Array.from({ length: options.copies?.[name] ?? 1 }, (_, copy) => startService(name, copy, plan, options)),
     );
     undo.push(async () => {
       await Promise.all(processes.map(({ kept }) => kept.stop(stopGraceMs)));
     });
     await Promise.all(
-      serviceNames.map((name) =>
+      wanted.map((name) =>
         whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, readyDeadlineMs),
       ),
     );

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { CrashPoint } from '#shared/lifecycle/crash-point.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { largestProject } from '../support/largest-project.ts';
-import { startInstallation } from '../support/start-installation.ts';
+import { exportPathOnly, startInstallation } from '../support/start-installation.ts';
 
 /** Every place at which a service of the export path can be made to die, and which service dies there. */
 const deaths: [CrashPoint, string][] = [
@@ -31,7 +31,7 @@ describeWithServers(['nats-server'], `an export of ${largestProject.name} when a
   let undisturbed = '';
 
   beforeAll(async () => {
-    const stand = await startInstallation();
+    const stand = await startInstallation({ copies: exportPathOnly });
     try {
       await stand.publish(largestProject.folder);
       const { link } = await stand.exportSite();
@@ -46,6 +46,7 @@ describeWithServers(['nats-server'], `an export of ${largestProject.name} when a
     async (point, service) => {
       const onceFile = join(await mkdtemp(join(tmpdir(), 'bindery-crash-')), 'died');
       const stand = await startInstallation({
+        copies: exportPathOnly,
         environment: { CRASH_AT: `${point}@${service}`, CRASH_ONCE_FILE: onceFile },
       });
       try {

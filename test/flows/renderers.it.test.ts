@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { largestProject } from '../support/largest-project.ts';
-import { startInstallation } from '../support/start-installation.ts';
+import { exportPathOnly, startInstallation } from '../support/start-installation.ts';
 
 describeWithServers(['nats-server'], 'the same content exported by pools of different size', () => {
   test('one renderer and three make the same bytes', async () => {
     const digests: string[] = [];
     for (const renderers of [1, 3]) {
-      const stand = await startInstallation({ copies: { 'page-renderer': renderers } });
+      const stand = await startInstallation({ copies: { ...exportPathOnly, 'page-renderer': renderers } });
       try {
         await stand.publish(largestProject.folder);
         const { link } = await stand.exportSite();

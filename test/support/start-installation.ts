@@ -30,6 +30,9 @@ export type TestInstallation = {
   stop(): Promise<void>;
 };
 
+/** Without what an export has no need of; indexing the same content meanwhile costs as much as rendering it. */
+export const exportPathOnly = { indexer: 0, assistant: 0 } as const;
+
 /**
  * All services as processes on a fresh temporary folder, with one enterprise organization. `environment` reaches every service:
  * `CRASH_AT` and `CRASH_ONCE_FILE` make one of them die.
