@@ -12,14 +12,17 @@ import { publishCommand } from './publish.ts';
 import { replayCommand } from './replay.ts';
 import { runServices, parseServiceNames } from './run-services.ts';
 import { searchCommand } from './search.ts';
-import { startCommand } from './start.ts';
 
 /** Every sub-command: a new one is a file of its own and a line here. */
 export function addCommands(program: Command): void {
   program
     .command('start')
     .description('run everything on this machine, with embedded adapters, until Ctrl-C')
-    .action(() => startCommand(process.env));
+    .action(async () => {
+      // Bus, supervisor and renderer are of no use to the commands that call a server, and take longer to load than those take to answer.
+      const { startCommand } = await import('./start.ts');
+      await startCommand(process.env);
+    });
   program
     .command('run')
     .description('run one or several services in this process, configured by the environment')

@@ -30,7 +30,11 @@ const bundler = 'bundler';
 
 function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
   const byWorker = new Map<string, LooseBar[]>();
-  const add = (worker: string, bar: LooseBar) => byWorker.set(worker, [...(byWorker.get(worker) ?? []), bar]);
+  const add = (worker: string, bar: LooseBar) => {
+    const bars = byWorker.get(worker);
+    if (bars === undefined) byWorker.set(worker, [bar]);
+    else bars.push(bar);
+  };
   /** Since when closing segment or bundle can have been in work: the last step of the job, or the last attempt that failed. */
   let openSinceMs = 0;
   let plannedMs = 0;
