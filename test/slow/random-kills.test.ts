@@ -1,0 +1,101 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { downloadBundle } from '#services/cli/download-bundle.ts';
+import { verifyBundle } from '#shared/bundle/verify-bundle.ts';
+import { chaosProject } from '../support/chaos/chaos-project.ts';
+import { exportHistory } from '../support/chaos/export-history.ts';
+import { forgetSegments } from '../support/chaos/forget-segments.ts';
+import { type Kill, killAtRandom } from '../support/chaos/kill-at-random.ts';
+import { seededRandom } from '../support/chaos/seeded-random.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
+
+/*
+ * Export after export, while processes of the installation are killed at random. Before each export all that was rendered is deleted, so
+ * that each renders every page again. 60 kills with a seed of its own at each run; others, or the same once more:
+ *
+ *   BINDERY_CHAOS_KILLS=1000 BINDERY_CHAOS_SEED=7 npm run test:slow -- random-kills
+ *
+ * A seed gives the same victims at the same waits; what a process was doing at that moment also depends on the machine.
+ */
+const kills = Number(process.env.BINDERY_CHAOS_KILLS ?? 60);
+const seed = Number(process.env.BINDERY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const gapMs = { least: 200, most: 2_000 };
+const jobDeadlineMs = 240_000;
+
+describeWithServers(
+  ['nats-server'],
+  `${kills} random kills (seed ${seed}) during exports of ${chaosProject.name}`,
+  () => {
+    let stand: TestInstallation;
+    let undisturbed: { sha256: string; pages: number };
+
+    beforeAll(async () => {
+      stand = await startInstallation({
+        copies: exportPathOnly,
+        environment: { BINDERY_LIMIT_STARTS_PER_HOUR: '100000' },
+      });
+      await stand.publish(chaosProject.folder);
+      const { job, link } = await stand.exportSite();
+      undisturbed = { sha256: link.sha256, pages: job.pageCount };
+    }, 180_000);
+    afterAll(() => stand?.stop());
+
+    test(
+      'each export completes, with every page once and the digest of an undisturbed run',
+      async () => {
+        const random = seededRandom(seed);
+        const died: Kill[] = [];
+        let exports = 0;
+        while (died.length < kills) {
+          await forgetSegments(stand);
+          const ended = new AbortController();
+          const startedAt = performance.now();
+          const killing = killAtRandom(stand.installation, {
+            random,
+            atMost: kills - died.length,
+            gapMs,
+            until: ended.signal,
+          });
+          const { job, link } = await withinDeadline(
+            stand.exportSite(),
+            () => `seed ${seed}, killed so far: ${names(died)}`,
+          ).finally(() => ended.abort());
+          const killed = await killing;
+          died.push(...killed);
+          exports += 1;
+          expect(job).toMatchObject({
+            status: 'completed',
+            pageCount: undisturbed.pages,
+            pageTotal: undisturbed.pages,
+          });
+          expect(link.sha256, `seed ${seed}, killed: ${names(killed)}`).toBe(undisturbed.sha256);
+          expect((await exportHistory(stand, job.jobId)).problems).toEqual([]);
+          const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+          process.stdout.write(`export ${exports}: ${seconds} s, killed ${names(killed)}\n`);
+        }
+        const { link } = await stand.exportSite();
+        const file = join(stand.folder, 'bundle.tar.gz');
+        await downloadBundle(link, file);
+        expect(await verifyBundle(createReadStream(file))).toMatchObject({ problems: [], sha256: undisturbed.sha256 });
+        process.stdout.write(`${died.length} kills in ${exports} exports, seed ${seed}\n`);
+      },
+      120_000 + kills * 20_000,
+    );
+  },
+);
+
+const names = (killed: readonly Kill[]): string =>
+  killed.map(({ victim, afterMs }) => `${victim}@${afterMs}`).join(' ') || 'nothing';
+
+async function withinDeadline<T>(exporting: Promise<T>, circumstances: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`The export did not end within ${jobDeadlineMs / 1000} s (${circumstances()}).`)),
+      jobDeadlineMs,
+    );
+  });
+  return Promise.race([exporting, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type Answer = { status: number; ms: number };
+
+export type AnswerWatch = {
+  /** Ends the watch, after the requests that are under way; gives every answer. `status` 0: the connection broke, or nothing came for a minute. */
+  stop(): Promise<Answer[]>;
+};
+
+const giveUpMs = 60_000;
+
+/** Asks for the same thing again and again, at a steady pace whether or not the one before was answered, and notes how long each takes. */
+export function watchAnswers(address: string, adminKey: string, everyMs: number): AnswerWatch {
+  const stopped = new AbortController();
+  const answers: Promise<Answer>[] = [];
+  const ask = async (): Promise<Answer> => {
+    const startedAt = performance.now();
+    const status = await fetch(address, {
+      headers: { authorization: `Bearer ${adminKey}` },
+      signal: AbortSignal.timeout(giveUpMs),
+    })
+      .then(async (response) => {
+        await response.arrayBuffer();
+        return response.status;
+      })
+      .catch(() => 0);
+    return { status, ms: performance.now() - startedAt };
+  };
+  const asking = (async () => {
+    while (!stopped.signal.aborted) {
+      answers.push(ask());
+      await delay(everyMs, undefined, { signal: stopped.signal }).catch(() => {});
+    }
+  })();
+  return {
+    async stop() {
+      stopped.abort();
+      await asking;
+      return Promise.all(answers);
+    },
+  };
+}
+
+/** How many answers of which status, and how long the slowest of them took: "200: 57, slowest 0.1 s; 503: 12, slowest 6.0 s". Pure. */
+export function summaryOf(answers: readonly Answer[]): string {
+  const byStatus = [...Map.groupBy(answers, ({ status }) => status)].sort(([a], [b]) => a - b);
+  return byStatus
+    .map(([status, same]) => `${status}: ${same.length}, slowest ${(slowest(same) / 1000).toFixed(1)} s`)
+    .join('; ');
+}
+
+export const slowest = (answers: readonly Answer[]): number => Math.max(0, ...answers.map(({ ms }) => ms));
+
+/** The middle one; the mean of the two middle ones of an even number. 0 of none. Pure. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}
