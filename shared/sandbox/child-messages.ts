@@ -5,7 +5,8 @@ export type ToChild =
   | { kind: 'no-answer'; question: number; message: string };
 
 export type FromChild =
-  | { kind: 'ready' }
+  /** `pid`: its own; the parent started a shell that guards it. */
+  | { kind: 'ready'; pid: number }
   | { kind: 'question'; id: number; question: number; content: unknown }
   | { kind: 'response'; id: number; response: unknown }
   | { kind: 'failure'; id: number; name: string; message: string };

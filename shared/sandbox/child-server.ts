@@ -39,5 +39,5 @@ export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unkn
     if (message.kind === 'answer') asked?.resolve(message.answer);
     else asked?.reject(new Error(message.message));
   });
-  send({ kind: 'ready' });
+  send({ kind: 'ready', pid: process.pid });
 }
