@@ -17,7 +17,7 @@ export type KeptProcess = {
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
 /** A process that ran this long was healthy: its next restart is quick again. */
-const healthyAfterMs = 10_000;
+export const healthyAfterMs = 10_000;
 
 /** The wait before the `failures`-th restart in a row, in milliseconds. Pure. */
 export const restartDelayMs = (failures: number): number =>

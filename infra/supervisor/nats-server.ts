@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { isAlive } from './folder-lock.ts';
-import { restartDelayMs } from './keep-running.ts';
+import { healthyAfterMs, restartDelayMs } from './keep-running.ts';
 
 export type EmbeddedNats = { url: string; pid(): number | undefined; stop(): Promise<void> };
 
@@ -29,6 +29,7 @@ export async function runNatsServer(options: {
   let pid: number | undefined;
   let ended: Promise<void> = Promise.resolve();
   const run = () => {
+    const startedAt = performance.now();
     const server = spawn(options.binary, ['-c', configFile, '-P', pidFile, '-l', join(options.folder, 'nats.log')], {
       detached: true,
       stdio: 'ignore',
@@ -43,7 +44,7 @@ export async function runNatsServer(options: {
         pid = undefined;
         resolve();
         if (stopping) return;
-        failures += 1;
+        failures = performance.now() - startedAt > healthyAfterMs ? 1 : failures + 1;
         options.onExit(`nats-server ended (${signal ?? `exit code ${code}`}) and is started again`);
         setTimeout(run, restartDelayMs(failures));
       });
