@@ -21,6 +21,8 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../sup
  */
 const kills = Number(process.env.BINDERY_CHAOS_KILLS ?? 60);
 const seed = Number(process.env.BINDERY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** So that an export also has a quiet end, and the next begins on a system that was just hit. */
+const killsPerExport = 20;
 const gapMs = { least: 200, most: 2_000 };
 const jobDeadlineMs = 240_000;
 
@@ -54,7 +56,7 @@ describeWithServers(
           const startedAt = performance.now();
           const killing = killAtRandom(stand.installation, {
             random,
-            atMost: kills - died.length,
+            atMost: Math.min(killsPerExport, kills - died.length),
             gapMs,
             until: ended.signal,
           });

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signBundleLink, startExport, waitForExport } from '#services/cli/export-site.ts';
+import { bucketRows } from '#shared/subjects/subject-table.ts';
+import { chaosProject } from '../support/chaos/chaos-project.ts';
+import { exportHistory } from '../support/chaos/export-history.ts';
+import { forgetSegments } from '../support/chaos/forget-segments.ts';
+import { pause } from '../support/chaos/pause.ts';
+import { isUnderWay, whenJob } from '../support/chaos/when-job.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
+
+const leaseMs = (bucketRows.find(({ name }) => name === 'leases')?.ttlSeconds ?? 3) * 1000;
+const minuteMs = 60_000;
+
+describeWithServers(
+  ['nats-server'],
+  'two orchestrators, of which the leader is paused for longer than its lease',
+  () => {
+    let stand: TestInstallation;
+    let undisturbed: string;
+
+    beforeAll(async () => {
+      stand = await startInstallation({ copies: { ...exportPathOnly, orchestrator: 2 } });
+      await stand.publish(chaosProject.folder);
+      undisturbed = (await stand.exportSite()).link.sha256;
+    }, 3 * minuteMs);
+    afterAll(() => stand?.stop());
+
+    test.each([1, 2, 3])(
+      'no wrong commit, no lost chunk, the same bytes (pause %i)',
+      async () => {
+        const [first = 0, second = 0] = stand.installation.pids('orchestrator');
+        await forgetSegments(stand);
+        // Who is alone leads: with the first paused, the second has planned this job as soon as pages of it are there.
+        const alone = pause([first]);
+        const { jobId } = await startExport(stand.admin, { domain: stand.domain });
+        await whenJob(stand.admin, jobId, isUnderWay);
+        const paused = pause([second]);
+        alone.resume();
+        try {
+          const before = (await exportHistory(stand, jobId)).commits;
+          const leaderBefore = before.at(-1)?.source;
+          // The pause is what is tried here: its length is given, and nothing is waited for.
+          await delay(1.5 * leaseMs);
+          await whenCommittedBy(jobId, (source) => source !== leaderBefore);
+        } finally {
+          paused.resume();
+        }
+        const job = await waitForExport(stand.admin, jobId, () => {});
+        expect(job.pageCount).toBe(job.pageTotal);
+        expect((await signBundleLink(stand.admin, jobId)).sha256).toBe(undisturbed);
+        const { commits, problems } = await exportHistory(stand, jobId);
+        expect(problems).toEqual([]);
+        const leaders = commits.map(({ source }) => source).filter((source) => source.startsWith('orchestrator'));
+        const changes = leaders.filter((source, index) => index > 0 && source !== leaders[index - 1]).length;
+        expect(new Set(leaders).size).toBe(2);
+        // Who was dethroned writes no more: the log goes from one leader to the other and never back.
+        expect(changes).toBe(1);
+        process.stdout.write(`${commits.length} commits, ${leaders.length} by leaders\n`);
+      },
+      2 * minuteMs,
+    );
+
+    async function whenCommittedBy(jobId: string, wanted: (source: string) => boolean): Promise<void> {
+      await whenJob(stand.admin, jobId, () => true);
+      for (;;) {
+        const last = (await exportHistory(stand, jobId)).commits.at(-1);
+        if (last !== undefined && wanted(last.source)) return;
+        await delay(100);
+      }
+    }
+  },
+);
