@@ -46,7 +46,7 @@ describeWithServers(
         },
       });
       announcedSha256 = stdout.trim();
-    }, minuteMs);
+    }, 3 * minuteMs);
     afterAll(() => stand?.stop());
 
     test.each(Object.entries(archiveReaders))('%s reads the archive to its end', async (_, read) => {
@@ -133,7 +133,7 @@ describeWithServers(
           await downloadBundle(link, file);
           expect((await verifyBundle(createReadStream(file))).problems).toEqual([]);
         },
-        2 * minuteMs,
+        5 * minuteMs,
       );
     });
   },

@@ -17,5 +17,5 @@ describeWithServers(['nats-server'], 'the same content exported by pools of diff
       }
     }
     expect(digests[0]).toBe(digests[1]);
-  }, 120_000);
+  }, 300_000);
 });
