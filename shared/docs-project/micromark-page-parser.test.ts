@@ -143,11 +143,9 @@ describe('limits', () => {
     ['nesting-too-deep', `${'<div>'.repeat(3000)}x${'</div>'.repeat(3000)}\n`],
     ['expression-too-deep', `<Card data={${'['.repeat(20_000)}${']'.repeat(20_000)}} />\n`],
   ])('%s, before anything is parsed', (code, source) => {
-    const started = performance.now();
     const page = parse(source);
     expect(page).toMatchObject({ format: 'none', failure: { code }, tree: { children: [] } });
     expect(codes(page)).toContain(code);
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   it('let a variable not blow a page up', () => {

