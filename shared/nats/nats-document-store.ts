@@ -27,13 +27,14 @@ export function natsDocumentStore<T>(
   const call = <R>(what: string, run: () => Promise<R>) =>
     whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
 
+  const newest = (full: string) =>
+    call(`reading "${full}"`, () => jsm.streams.getMessage(`KV_${bucket}`, { last_by_subj: `$KV.${bucket}.${full}` }));
+
   return {
     async get(key, options = {}) {
       const full = prefix + key;
       if (options.fromLeader === true) {
-        const message = await call(`reading "${full}"`, () =>
-          jsm.streams.getMessage(`KV_${bucket}`, { last_by_subj: `$KV.${bucket}.${full}` }),
-        );
+        const message = await newest(full);
         if (message === null || isMarker(message.header.get('KV-Operation'))) return undefined;
         return { key, document: parse(full, message.data), revision: message.seq };
       }
@@ -46,14 +47,19 @@ export function natsDocumentStore<T>(
       const full = prefix + key;
       const bytes = JSON.stringify(document);
       const { expectedRevision } = options;
+      let attempts = 0;
       try {
         return await call(`writing "${full}"`, () => {
+          attempts += 1;
           if (expectedRevision === undefined) return kv.put(full, bytes);
           return expectedRevision === 0 ? kv.create(full, bytes) : kv.update(full, bytes, expectedRevision);
         });
       } catch (error) {
-        if (isConflict(error)) return undefined;
-        throw error;
+        if (!isConflict(error)) throw error;
+        // A try of ours may have got through although its answer did not: then the key has what we wrote.
+        if (attempts === 1) return undefined;
+        const there = await newest(full);
+        return there !== null && Buffer.from(bytes).equals(there.data) ? there.seq : undefined;
       }
     },
 

@@ -40,8 +40,11 @@ export function natsEventLog<C extends Commit>(
         return { commit, sequence: ack.seq };
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // A try of ours may have got through although its answer did not.
-        const next = await atOrAfter(commit.subject, after.sequence + 1);
+        // A try of ours may have got through although its answer did not. A direct read could be answered by a replica that is behind.
+        const following = { seq: after.sequence + 1, next_by_subj: commit.subject };
+        const next = await whileAway(`reading ${commit.subject}`, readDeadlineMs, () =>
+          jsm.streams.getMessage(stream, following),
+        );
         if (next !== null) {
           const winner = stored(next);
           if (winner.commit.id === commit.id) return winner;

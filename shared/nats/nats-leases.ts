@@ -27,7 +27,7 @@ function hold(kv: KV, role: string, holder: string, firstRevision: number, taken
   let renewedAt = takenAt;
   let renewing: Promise<void> = Promise.resolve();
   const end = (reason: string) => {
-    clearInterval(timer);
+    stopTimers();
     lost.abort(new Error(`The lease "${role}" of ${holder} is lost: ${reason}.`));
   };
   const renew = async () => {
@@ -37,6 +37,7 @@ function hold(kv: KV, role: string, holder: string, firstRevision: number, taken
     try {
       revision = await kv.update(role, holder, revision);
       renewedAt = askedAt;
+      watchdog.refresh();
     } catch (error) {
       if (isConflict(error)) end('another holder has it');
       else if (performance.now() - renewedAt > ttlMs) end('the bus was away for too long');
@@ -45,12 +46,24 @@ function hold(kv: KV, role: string, holder: string, firstRevision: number, taken
   const timer = setInterval(() => {
     renewing = renewing.then(() => (lost.signal.aborted ? undefined : renew()));
   }, ttlMs / 3);
+  // A renewal may wait for its answer longer than the key lives, so the end does not wait for it. An answer that came while this process
+  // was busy is read first.
+  const watchdog = setTimeout(() => {
+    setImmediate(() => {
+      if (!lost.signal.aborted && performance.now() - renewedAt >= ttlMs) end('it was not renewed in time');
+    });
+  }, ttlMs);
+  const stopTimers = () => {
+    clearInterval(timer);
+    clearTimeout(watchdog);
+  };
   return {
     lost: lost.signal,
     async release() {
       if (lost.signal.aborted) return;
-      clearInterval(timer);
+      stopTimers();
       await renewing;
+      if (lost.signal.aborted) return;
       lost.abort(new Error(`The lease "${role}" was given back by ${holder}.`));
       await kv.delete(role, { previousSeq: revision }).catch(() => {});
     },

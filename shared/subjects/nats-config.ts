@@ -31,6 +31,7 @@ export function natsConfig(options: {
   ].join('\n');
 }
 
-function userBlock(user: string, password: string, { publish, subscribe }: Permissions): string {
-  return `    { user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)}, permissions: { publish: { allow: ${JSON.stringify(publish)} }, subscribe: { allow: ${JSON.stringify(subscribe)} } } }`;
+function userBlock(user: string, password: string, { publish, refused, subscribe }: Permissions): string {
+  const deny = refused.length === 0 ? '' : `, deny: ${JSON.stringify(refused)}`;
+  return `    { user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)}, permissions: { publish: { allow: ${JSON.stringify(publish)}${deny} }, subscribe: { allow: ${JSON.stringify(subscribe)} } } }`;
 }

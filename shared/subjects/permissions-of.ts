@@ -1,6 +1,7 @@
 import { type BusUser, bucketRows, coreRows, durableRows, renderDurable, streamRows } from './subject-table.ts';
 
-export type Permissions = { publish: string[]; subscribe: string[] };
+/** Subjects that a user may publish and subscribe to; `refused` is taken out of `publish` again, where a wildcard gives too much. */
+export type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
 
 /** Prefix of a user's inboxes: nobody else can listen there. */
 export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('-', '_')}`;
@@ -8,6 +9,7 @@ export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('
 /** The rights of a service, from the table alone: what is not there is refused by the server. */
 export function permissionsOf(user: BusUser): Permissions {
   const publish: string[] = [];
+  const refused: string[] = [];
   const subscribe = [`${inboxPrefix(user)}.>`];
 
   for (const stream of streamRows) {
@@ -51,7 +53,18 @@ export function permissionsOf(user: BusUser): Permissions {
   }
 
   const durables = durableRows.filter((row) => row.reader === user);
-  if (user === 'page-renderer') durables.push({ ...renderDurable('*'), name: '*' });
+  if (user === 'page-renderer') {
+    // A wildcard is a whole token, so every renderer version's durable means every durable of the stream; the others are taken out.
+    const { stream } = renderDurable('*');
+    durables.push({ ...renderDurable('*'), name: '*' });
+    for (const { name } of durableRows.filter((row) => row.stream === stream && row.reader !== user)) {
+      refused.push(
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+        `$JS.API.CONSUMER.INFO.${stream}.${name}`,
+        `$JS.ACK.${stream}.${name}.>`,
+      );
+    }
+  }
   for (const { stream, name, filter, remade } of durables) {
     publish.push(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
@@ -67,7 +80,7 @@ export function permissionsOf(user: BusUser): Permissions {
     if (core.writers.includes(user)) publish.push(core.ownNameOnly ? core.subject.replace('*', user) : core.subject);
     if (core.readers.includes(user)) subscribe.push(core.subject);
   }
-  return { publish, subscribe };
+  return { publish, refused, subscribe };
 }
 
 /** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
@@ -79,6 +92,7 @@ export function provisionerPermissions(): Permissions {
       '$JS.API.CONSUMER.INFO.>',
       '$JS.API.INFO',
     ],
+    refused: [],
     subscribe: [`${inboxPrefix('provisioner')}.>`],
   };
 }
