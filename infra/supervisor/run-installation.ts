@@ -54,7 +54,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
   }
   const secrets = await openSecrets(dataFolder);
   const lock = await lockFolder(dataFolder);
-  const undo: (() => Promise<void>)[] = [lock.release];
+  const undo: (() => Promise<void>)[] = [() => lock.release()];
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step();
   };
