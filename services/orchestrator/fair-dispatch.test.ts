@@ -17,15 +17,15 @@ function serve(rounds: number, waiting: (turn: number) => Map<string, number>): 
 const count = (served: string[], organization: string) => served.filter((name) => name === organization).length;
 
 test('nobody waiting: nobody is served', () => {
-  expect(nextOrganization([{ organization: 'a', left: 1 }], new Map())).toBeUndefined();
+  expect(nextOrganization([{ organization: 'a', due: 1 }], new Map())).toBeUndefined();
 });
 
-test('equal shares alternate in bursts of the share', () => {
+test('equal shares take turns, one chunk each', () => {
   const both = new Map([
     ['a', 2],
     ['b', 2],
   ]);
-  expect(serve(8, () => both).join('')).toBe('aabbaabb');
+  expect(serve(8, () => both).join('')).toBe('abababab');
 });
 
 test('shares decide how much each gets', () => {
@@ -38,7 +38,7 @@ test('shares decide how much each gets', () => {
   expect(['free', 'pro', 'enterprise'].map((name) => count(served, name))).toEqual([100, 200, 400]);
 });
 
-test('who comes while another has much to do waits for at most that one round', () => {
+test('who comes while another of its plan has much to do is served next', () => {
   const served = serve(
     20,
     (turn) =>
@@ -51,7 +51,7 @@ test('who comes while another has much to do waits for at most that one round', 
             ],
       ),
   );
-  expect(served.indexOf('small')).toBeLessThanOrEqual(9 + 4);
+  expect(served.indexOf('small')).toBe(9);
 });
 
 test('who had nothing to hand out has saved nothing up', () => {
@@ -70,6 +70,6 @@ test('who had nothing to hand out has saved nothing up', () => {
   expect(count(served.slice(40), 'a')).toBe(4);
 });
 
-test('the window is at least two and 1.75 times the slots', () => {
-  expect([0, 1, 2, 3, 16].map(windowSize)).toEqual([2, 2, 4, 6, 28]);
+test('the window is at least two and up to 1.75 times the slots', () => {
+  expect([0, 1, 2, 3, 16].map(windowSize)).toEqual([2, 2, 3, 5, 28]);
 });
