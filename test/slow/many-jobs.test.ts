@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startExport, waitForExport } from '#services/cli/export-site.ts';
+import { jobPath } from '#services/cli/job-path.ts';
+import { addOrganization, type Organization } from '../support/chaos/add-organization.ts';
+import { median, summaryOf, watchAnswers } from '../support/chaos/watch-answers.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
+
+const jobCount = Number(process.env.BINDERY_CHAOS_JOBS ?? 1_000);
+const organizationCount = 5;
+const requestsAtOnce = 16;
+const pagesPerSite = 2;
+const minuteMs = 60_000;
+
+describeWithServers(['nats-server'], `${jobCount} small exports queued at once`, () => {
+  let stand: TestInstallation;
+  const organizations: Organization[] = [];
+
+  beforeAll(async () => {
+    const noLimit = '1000000';
+    stand = await startInstallation({
+      copies: exportPathOnly,
+      environment: { BINDERY_LIMIT_STARTS_PER_HOUR: noLimit, BINDERY_LIMIT_ACTIVE_JOBS: noLimit },
+    });
+    for (let at = 0; at < organizationCount; at += 1) {
+      organizations.push(await addOrganization(stand, `Organization ${at}`, pagesPerSite));
+    }
+  }, minuteMs);
+  afterAll(() => stand?.stop());
+
+  test(
+    'all of them end, and a status is answered meanwhile',
+    async () => {
+      const [first] = organizations as [Organization];
+      const { jobId: known } = await startExport(first.admin, { domain: first.domain });
+      await waitForExport(first.admin, known, () => {});
+      const address = `${stand.installation.baseUrl}${jobPath(known)}`;
+      const idle = await answersWhile(address, first.adminKey, () => quiet(100));
+
+      const startedAt = performance.now();
+      const jobs: { organization: Organization; jobId: string }[] = [];
+      const loaded = await answersWhile(address, first.adminKey, async () => {
+        await inParallel(jobCount, async (at) => {
+          const organization = organizations[at % organizations.length] as Organization;
+          // A label of its own makes each a plan of its own, with a closing segment and a bundle to be made.
+          const { jobId } = await startExport(organization.admin, {
+            domain: organization.domain,
+            version: `label-${at}`,
+          });
+          jobs.push({ organization, jobId });
+        });
+        const queuedMs = performance.now() - startedAt;
+        process.stdout.write(`${jobs.length} jobs accepted in ${(queuedMs / 1000).toFixed(1)} s\n`);
+        // In the order of their requests: most have ended when their turn comes.
+        for (const { organization, jobId } of jobs) {
+          const job = await waitForExport(organization.admin, jobId, () => {});
+          expect(job).toMatchObject({ status: 'completed', pageCount: pagesPerSite });
+        }
+      });
+      const seconds = (performance.now() - startedAt) / 1000;
+      const [idleMs, loadedMs] = [median(idle.map(({ ms }) => ms)), median(loaded.map(({ ms }) => ms))];
+      process.stdout.write(
+        `${jobCount} jobs in ${seconds.toFixed(1)} s (${(jobCount / seconds).toFixed(1)} a second); a status takes ${(loadedMs / idleMs).toFixed(1)} times ` +
+          `what it takes idle (medians ${loadedMs.toFixed(1)} and ${idleMs.toFixed(1)} ms; ${summaryOf(loaded)})\n`,
+      );
+      expect(new Set(loaded.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(jobs.map(({ jobId }) => jobId)).size).toBe(jobCount);
+
+      /** So many answers of an installation that does nothing else. */
+      async function quiet(count: number): Promise<void> {
+        for (let at = 0; at < count; at += 1) await first.admin.json(jobPath(known));
+      }
+    },
+    15 * minuteMs,
+  );
+});
+
+async function answersWhile(address: string, adminKey: string, work: () => Promise<void>) {
+  const watch = watchAnswers(address, adminKey, 25);
+  try {
+    await work();
+  } finally {
+    await watch.stop();
+  }
+  return watch.stop();
+}
+
+async function inParallel(count: number, work: (at: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const loop = async (): Promise<void> => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: requestsAtOnce }, loop));
+}
