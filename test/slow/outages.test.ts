@@ -41,7 +41,7 @@ async function exportThrough(stand: TestInstallation, take: () => Outage | Promi
   return (await signBundleLink(stand.admin, jobId)).sha256;
 }
 
-describeWithServers(['nats-server'], 'NATS is gone for 30 seconds in the middle of an export', () => {
+describeWithServers(['nats-server'], 'an export while a server is gone for 30 seconds in its middle', () => {
   let stand: TestInstallation;
   let undisturbed: string;
 
@@ -53,7 +53,7 @@ describeWithServers(['nats-server'], 'NATS is gone for 30 seconds in the middle 
   afterAll(() => stand?.stop());
 
   test(
-    'it hangs: the job completes, and each status request is answered within its deadline',
+    'NATS hangs: the job completes, and each status request is answered within its deadline',
     async () => {
       await forgetSegments(stand);
       const sha256 = await exportThrough(stand, () => pause(stand.installation.pids('nats-server')));
@@ -61,56 +61,56 @@ describeWithServers(['nats-server'], 'NATS is gone for 30 seconds in the middle 
     },
     5 * minuteMs,
   );
-});
 
-describeWithServers(['nats-server', 'versitygw'], 'S3 is gone for 30 seconds in the middle of an export', () => {
-  let s3: VersityGateway;
+  describeWithServers(['versitygw'], 'S3', () => {
+    let s3: VersityGateway;
 
-  beforeAll(async () => {
-    s3 = await startVersityGateway();
-  });
-  afterAll(() => s3?.stop());
+    beforeAll(async () => {
+      s3 = await startVersityGateway();
+    });
+    afterAll(() => s3?.stop());
 
-  test.each([
-    ['hangs', () => s3.pause(), () => s3.resume()],
-    ['is down', () => s3.kill(), () => s3.restart()],
-  ])(
-    'it %s: the job completes, and each status request is answered within its deadline',
-    async (how, leave, comeBack) => {
-      const bucket = `bindery-${how.replace(' ', '-')}`;
-      const credentials = { accessKeyId: s3.accessKeyId, secretAccessKey: s3.secretAccessKey };
-      const { endpoint, region } = s3;
-      await createS3Bucket({
-        bucket,
-        endpoint,
-        region,
-        credentials,
-        forcePathStyle: true,
-        maxLinkLifetimeSeconds: 3_600,
-      });
-      const stand = await startInstallation({
-        copies: exportPathOnly,
-        environment: {
-          BINDERY_OBJECT_STORE: 's3',
-          BINDERY_S3_ENDPOINT: endpoint,
-          BINDERY_S3_REGION: region,
-          BINDERY_S3_BUCKET: bucket,
-          BINDERY_S3_ACCESS_KEY_ID: credentials.accessKeyId,
-          BINDERY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-          BINDERY_S3_FORCE_PATH_STYLE: '1',
-        },
-      });
-      try {
-        await stand.publish(chaosProject.folder);
-        const interrupted = await exportThrough(stand, async () => {
-          await leave();
-          return { resume: comeBack };
+    test.each([
+      ['hangs', () => s3.pause(), () => s3.resume()],
+      ['is down', () => s3.kill(), () => s3.restart()],
+    ])(
+      'S3 %s: the job completes, and each status request is answered within its deadline',
+      async (how, leave, comeBack) => {
+        const bucket = `bindery-${how.replace(' ', '-')}`;
+        const credentials = { accessKeyId: s3.accessKeyId, secretAccessKey: s3.secretAccessKey };
+        const { endpoint, region } = s3;
+        await createS3Bucket({
+          bucket,
+          endpoint,
+          region,
+          credentials,
+          forcePathStyle: true,
+          maxLinkLifetimeSeconds: 3_600,
         });
-        expect(interrupted).toMatch(/^[0-9a-f]{64}$/);
-      } finally {
-        await stand.stop();
-      }
-    },
-    6 * minuteMs,
-  );
+        const onS3 = await startInstallation({
+          copies: exportPathOnly,
+          environment: {
+            BINDERY_OBJECT_STORE: 's3',
+            BINDERY_S3_ENDPOINT: endpoint,
+            BINDERY_S3_REGION: region,
+            BINDERY_S3_BUCKET: bucket,
+            BINDERY_S3_ACCESS_KEY_ID: credentials.accessKeyId,
+            BINDERY_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+            BINDERY_S3_FORCE_PATH_STYLE: '1',
+          },
+        });
+        try {
+          await onS3.publish(chaosProject.folder);
+          const interrupted = await exportThrough(onS3, async () => {
+            await leave();
+            return { resume: comeBack };
+          });
+          expect(interrupted).toBe(undisturbed);
+        } finally {
+          await onS3.stop();
+        }
+      },
+      6 * minuteMs,
+    );
+  });
 });
