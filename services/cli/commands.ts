@@ -8,6 +8,7 @@ import { exportCommand } from './export.ts';
 import { jobsCommand } from './jobs.ts';
 import { keysCommand } from './keys.ts';
 import { orgsCommand } from './orgs.ts';
+import { projectionsCommand } from './projections.ts';
 import { publishCommand } from './publish.ts';
 import { replayCommand } from './replay.ts';
 import { runServices, parseServiceNames } from './run-services.ts';
@@ -40,4 +41,5 @@ export function addCommands(program: Command): void {
   searchCommand(program);
   keysCommand(program);
   orgsCommand(program);
+  projectionsCommand(program);
 }

@@ -10,6 +10,7 @@ import { rebuildWishes } from './rebuild-wishes.ts';
 import type { ProjectionRun } from './run-projection.ts';
 
 const positionEveryMs = 50;
+const nearMs = 1_000;
 
 /** The pointer was changed by somebody else: this process does not lead any more. */
 class NotLeading extends Error {
@@ -22,7 +23,7 @@ class NotLeading extends Error {
  *
  * 1. The live generation is followed always.
  * 2. A rebuild was asked for: whatever follows the other generation stops, the generation is emptied, its consumer begins at the start.
- * 3. It is filled until nothing is left, and compared with the live one.
+ * 3. It is filled until it is nearly where the live one is, and compared with that.
  * 4. The live one pauses for the moment in which the other reaches the same place, then the pointer flips: no reader goes back in time.
  * 5. The old one is followed for another day, for readers that are late and for whoever wants to look; then it is emptied.
  */
@@ -56,7 +57,7 @@ export async function leadProjection<C extends Commit, D extends { revision: num
     }
     if (pointer.rebuild?.state === 'filling') {
       crew.start(other);
-      await reached(other, 'the end');
+      await nearlyAt(live, other);
       const { [live]: before, [other]: after } = bus.generations;
       const comparison = await compareReadModels(before, after, storesOf[source.name], ended);
       await crew.stop(live);
@@ -81,12 +82,18 @@ export async function leadProjection<C extends Commit, D extends { revision: num
   };
 
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
-  const reached = async (generation: Generation, place: number | 'the end'): Promise<void> => {
+  const reached = async (generation: Generation, sequence: number): Promise<void> => {
     const reader = await source.openReader(bus, generation);
-    for (;;) {
-      const { doneUpTo, leftCount } = await reader.position();
-      if (place === 'the end' ? leftCount === 0 : doneUpTo >= place) return;
+    while ((await reader.position()).doneUpTo < sequence) {
       await setTimeout(positionEveryMs, undefined, { signal: ended });
+    }
+  };
+  /** While commits keep coming there is no end to reach: near is where what the live one is ahead by takes less than a second. */
+  const nearlyAt = async (live: Generation, other: Generation): Promise<void> => {
+    for (let tookMs = Infinity; tookMs > nearMs; ) {
+      const askedAt = performance.now();
+      await reached(other, (await positionOf(live)).doneUpTo);
+      tookMs = performance.now() - askedAt;
     }
   };
 

@@ -13,16 +13,15 @@ export type Pointers = {
   close(): void;
 };
 
-/** Follows the pointers from the first question on, and begins again with the next question when the watch ends. */
+const followAgainAfterMs = 1_000;
+
+/** Follows the pointers from the first question on, until `close`. When the watch ends, the next question or a second later begins it again. */
 export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'watch'>): Pointers {
   const known = new Map<string, ProjectionPointer>();
   const listeners = new Set<() => void>();
   const stop = new AbortController();
   let following: Promise<void> | undefined;
-
-  const notify = () => {
-    for (const listener of listeners) listener();
-  };
+  let again: NodeJS.Timeout | undefined;
 
   /** Resolves once what is there has been read, and goes on. */
   const follow = () =>
@@ -31,23 +30,27 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
         for await (const change of store.watch('>', stop.signal)) {
           if (change.kind === 'put') known.set(change.key, change.document);
           if (change.kind === 'caught-up') resolve();
-          if (change.kind === 'caught-up' || !change.initial) notify();
+          // A watch that began again may bring a flip that the one before did not see.
+          if (change.kind === 'caught-up' || !change.initial) for (const listener of listeners) listener();
         }
         throw new Error('The watch of the pointers to read models ended.');
       };
       run().catch((error: unknown) => {
         following = undefined;
         reject(error instanceof Error ? error : new Error(String(error)));
-        // Whoever reads on by what was known might miss a change: let it ask again.
-        notify();
+        if (!stop.signal.aborted) again = setTimeout(() => void followed().catch(() => {}), followAgainAfterMs);
       });
     });
+  const followed = (): Promise<void> => {
+    clearTimeout(again);
+    following ??= follow();
+    return following;
+  };
 
   const live = (projection: ProjectionName): Generation => known.get(projection)?.live ?? 'blue';
   return {
     async live(projection) {
-      following ??= follow();
-      await following;
+      await followed();
       return live(projection);
     },
     counts: (projection, generation) =>
@@ -57,6 +60,9 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    close: () => stop.abort(),
+    close: () => {
+      clearTimeout(again);
+      stop.abort();
+    },
   };
 }

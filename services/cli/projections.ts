@@ -1,0 +1,79 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { connectBus } from '#shared/nats/connect-bus.ts';
+import type { Bus } from '#shared/bus/bus.ts';
+import { type ProjectionName, projectionNames } from '#shared/contracts/projection-pointer.ts';
+import { randomBase62 } from '#shared/identifiers/base62.ts';
+import { busAccess, withinDeadline } from './bus-access.ts';
+import { createOutput } from './output.ts';
+import { type Rebuilt, rebuildProjection } from './rebuild-projections.ts';
+
+type Options = { data?: string; json: boolean };
+
+export function projectionsCommand(program: Command): void {
+  const projections = program.command('projections').description('read models: which generation is read, and rebuilds');
+  withDataFolder(projections.command('show'))
+    .description('which generation of each read model is read, and its last rebuild')
+    .action((options: Options) => withOperator(options, (bus) => show(bus, options)));
+  withDataFolder(projections.command('rebuild'))
+    .description('fill a read model anew from the log, beside the one that is read, and then read the new one')
+    .argument('[projection]', `${projectionNames.join(', ')}; all of them by default`, parseProjection)
+    .action((projection: ProjectionName | undefined, options: Options) =>
+      withOperator(options, (bus) => rebuild(bus, projection === undefined ? projectionNames : [projection], options)),
+    );
+}
+
+const withDataFolder = (command: Command): Command =>
+  command
+    .option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)')
+    .option('--json', 'print JSON only', false);
+
+function parseProjection(name: string): ProjectionName {
+  const found = projectionNames.find((one) => one === name);
+  if (found === undefined) throw new InvalidArgumentError(`There are: ${projectionNames.join(', ')}.`);
+  return found;
+}
+
+async function withOperator(options: Options, work: (bus: Bus) => Promise<void>): Promise<void> {
+  const access = busAccess('operator', options.data ?? process.env.BINDERY_DATA ?? '.bindery', process.env);
+  const { url, user: service, password } = access;
+  const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
+  try {
+    await work(bus);
+  } finally {
+    await bus.close();
+  }
+}
+
+async function show(bus: Bus, options: Options): Promise<void> {
+  const pointers = await Promise.all(
+    projectionNames.map(async (projection) => {
+      const stored = await bus.projections.pointers.get(projection);
+      return { projection, ...(stored?.document ?? { live: 'blue' as const }) };
+    }),
+  );
+  const lines = pointers.map(({ projection, live, rebuild: running, lastRebuild }) => {
+    const last = lastRebuild === undefined ? 'never rebuilt' : `last rebuilt ${lastRebuild.finishedAt}`;
+    return `${projection.padEnd(10)} ${live.padEnd(6)} ${running === undefined ? last : `being rebuilt since ${running.startedAt}`}`;
+  });
+  createOutput(options.json).result({ projections: pointers }, lines.join('\n'));
+}
+
+async function rebuild(bus: Bus, names: readonly ProjectionName[], options: Options): Promise<void> {
+  const output = createOutput(options.json);
+  const rebuilt: Rebuilt[] = [];
+  for (const name of names) {
+    output.note(`${name}: rebuilding from the log …`);
+    const one = await rebuildProjection(bus, name, { id: `rb_${randomBase62(22)}`, now: new Date() });
+    rebuilt.push(one);
+  }
+  output.result({ rebuilt }, rebuilt.map(rebuiltLine).join('\n'));
+}
+
+function rebuiltLine(one: Rebuilt): string {
+  const seconds = (Date.parse(one.finishedAt) - Date.parse(one.startedAt)) / 1000;
+  const same =
+    one.differentCount === 0
+      ? 'all the same as before'
+      : `${one.differentCount} not the same as before: ${one.different.join(', ')}${one.differentCount > one.different.length ? ', …' : ''}`;
+  return `${one.projection}: ${one.documentCount} documents in ${seconds.toFixed(1)} s, ${same}; the ${one.live} generation is read now`;
+}
