@@ -26,6 +26,8 @@ const files = {
     },
     redirects: [
       { source: '/old', destination: '/start' },
+      { source: '/OLD', destination: '/deep/one' },
+      { source: '/Start', destination: '/deep/one' },
       { source: '/a', destination: '/b' },
       { source: '/b', destination: '/a' },
       { source: '/start', destination: '/deep/one' },
@@ -116,6 +118,8 @@ describe('site segment', () => {
     for (const path of ['a.html', 'b.html', 'start.html', 'evil.html', 'wild/*.html'])
       expect(made.has(path)).toBe(false);
     expect(made.get('index.html')).toContain('url=./start.html');
+    const names = [...made.keys()].map((path) => path.toLowerCase());
+    expect(new Set(names).size).toBe(names.length);
   });
 
   test('the sitemap and llms.txt list what the visibility matrix says', async () => {

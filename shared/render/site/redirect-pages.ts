@@ -11,10 +11,13 @@ import type { SiteIndex } from '../site-index.ts';
  */
 export function redirectPages(index: SiteIndex): [string, string][] {
   const made: [string, string][] = [];
+  // Where names differ by case only, the first one stands: on many disks the second would overwrite it.
+  const taken = new Set([...index.exported].map(sameName));
   for (const [source, target] of index.redirects) {
     const path = pagePathOf(source);
-    if (isSafePath(path) && !index.files.has(`${path}.html`))
-      made.push([`${path}.html`, redirectPage(index, path, target)]);
+    if (!isSafePath(path) || index.files.has(`${path}.html`) || taken.has(sameName(path))) continue;
+    taken.add(sameName(path));
+    made.push([`${path}.html`, redirectPage(index, path, target)]);
   }
   if (!index.exported.has('index') && !made.some(([path]) => path === 'index.html')) {
     const shown = (path: string) => index.exported.has(path) && index.pages.get(path)?.hidden === false;
@@ -23,6 +26,8 @@ export function redirectPages(index: SiteIndex): [string, string][] {
   }
   return made;
 }
+
+const sameName = (path: string): string => path.normalize('NFC').toLowerCase();
 
 /** Names that can be a file on every system, inside of the bundle. */
 const isSafePath = (path: string): boolean =>
