@@ -6,7 +6,7 @@ import { median, summaryOf, watchAnswers } from '../support/chaos/watch-answers.
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
-const jobCount = Number(process.env.BINDERY_CHAOS_JOBS ?? 1_000);
+const jobCount = Number(process.env.BINDERY_CHAOS_JOBS ?? 300);
 const organizationCount = 5;
 const requestsAtOnce = 16;
 const pagesPerSite = 2;
