@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { askCommand } from './ask.ts';
+import { auditCommand } from './audit.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { contentsCommand } from './contents.ts';
@@ -42,4 +43,5 @@ export function addCommands(program: Command): void {
   keysCommand(program);
   orgsCommand(program);
   projectionsCommand(program);
+  auditCommand(program);
 }

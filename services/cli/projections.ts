@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { connectBus } from '#shared/nats/connect-bus.ts';
 import type { Bus } from '#shared/bus/bus.ts';
 import { type ProjectionName, projectionNames } from '#shared/contracts/projection-pointer.ts';
 import { randomBase62 } from '#shared/identifiers/base62.ts';
@@ -36,6 +35,8 @@ function parseProjection(name: string): ProjectionName {
 async function withOperator(options: Options, work: (bus: Bus) => Promise<void>): Promise<void> {
   const access = busAccess('operator', options.data ?? process.env.BINDERY_DATA ?? '.bindery', process.env);
   const { url, user: service, password } = access;
+  // Only now: other commands need no client of the bus.
+  const { connectBus } = await import('#shared/nats/connect-bus.ts');
   const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
   try {
     await work(bus);

@@ -1,0 +1,294 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { ContentEvent } from '#shared/contracts/content-events.ts';
+import type { DirectoryCommit } from '#shared/contracts/directory-events.ts';
+import type { ExportCommit } from '#shared/contracts/export-commit.ts';
+import type { ExportEvent } from '#shared/contracts/export-events.ts';
+import { contentsKey, jobStatusKey } from '#shared/contracts/read-model-keys.ts';
+import type { StoredCommit } from '#shared/event-log/event-log.ts';
+import { commitHash, nextCommit } from '#shared/event-log/next-commit.ts';
+import type { StoredText } from '#shared/event-log/verify-chain.ts';
+import { connectBus } from '#shared/nats/connect-bus.ts';
+import { provision } from '#shared/nats/provision.ts';
+import { streamSettings } from '#shared/nats/stream-settings.ts';
+import { natsConfig } from '#shared/subjects/nats-config.ts';
+import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/subjects/subject-names.ts';
+import { busUsers, streamRows } from '#shared/subjects/subject-table.ts';
+import { evolveDirectory } from '#services/gateway/evolve-directory.ts';
+import { evolve as evolveExport } from '#services/orchestrator/evolve.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { contentCommit, exportState } from '../../test/support/make-commit.ts';
+import { type NatsServer, startNatsServer } from '../../test/support/start-nats-server.ts';
+
+const time = (n: number) => new Date(Date.parse('2026-03-01T10:00:00.000Z') + n * 1_000);
+const origin = (id: string, n: number) => ({
+  id,
+  source: 'test',
+  actor: { kind: 'service' as const, id: 'test' },
+  time: time(n),
+  causationId: 'test',
+  correlationId: 'test',
+});
+const jobOf = (letter: string) => `se_${letter.repeat(22)}`;
+const subjectOf = (letter: string) => exportLogSubject('acme', jobOf(letter));
+
+/** The five commits of one job, with the stream sequences that they will have. */
+function jobHistory(letter: string, sequences: number[]): StoredText[] {
+  const { jobId, organization, organizationPlan, domain, contentVersion, options, requestDigest } = exportState();
+  const request = { organization, organizationPlan, domain, contentVersion, options, requestDigest };
+  const rendered = { attempt: 1, renderer: 'r1', reused: false };
+  const hash = '1'.repeat(64);
+  const decisions: ExportEvent[][] = [
+    [{ type: 'ExportRequested', version: 1, data: { ...request, jobId: jobOf(letter) ?? jobId } }],
+    [
+      {
+        type: 'PagesPlanned',
+        version: 1,
+        data: { planHash: hash, rendererVersion: 'r-000000000000', chunkCount: 1, pageTotal: 3 },
+      },
+    ],
+    [
+      { type: 'ChunkRendered', version: 1, data: { chunk: 0, pageCount: 3, durationMs: 5, ...rendered } },
+      { type: 'RenderingFinished', version: 1, data: { pageCount: 3 } },
+    ],
+    [{ type: 'ClosingRendered', version: 1, data: { ...rendered, manifestSha256: hash } }],
+    [
+      {
+        type: 'ExportCompleted',
+        version: 1,
+        data: { bundleKey: 'bundles/x', sizeBytes: 9, sha256: hash, manifestSha256: hash },
+      },
+    ],
+  ];
+  let last: StoredCommit<ExportCommit> | undefined;
+  return decisions.map((events, index) => {
+    const at = origin(`${letter}${index + 1}`, index);
+    const state = events.reduce<ExportCommit['data']['state'] | undefined>(
+      (before, event) => evolveExport(before, event, { time: at.time.toISOString(), actor: at.actor }),
+      last?.commit.data.state,
+    );
+    if (state === undefined) throw new Error('A decision has events.');
+    const commit: ExportCommit = nextCommit(subjectOf(letter), last, events, state, at);
+    const sequence = sequences[index] ?? 0;
+    last = { commit, sequence };
+    return { subject: commit.subject, sequence, text: JSON.stringify(commit) };
+  });
+}
+
+function contentHistory(firstSequence: number): StoredText[] {
+  let last: StoredCommit<ReturnType<typeof contentCommit>> | undefined;
+  const data = { organization: 'acme', domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}` };
+  const events: ContentEvent[] = [
+    { type: 'ContentPublished', version: 1, data: { ...data, pageCount: 3, fileCount: 3, sizeBytes: 9 } },
+    { type: 'ContentIndexed', version: 1, data: { ...data, passageCount: 12 } },
+  ];
+  return events.map((event, index) => {
+    const commit = contentCommit(event, last);
+    last = { commit, sequence: firstSequence + index };
+    return { subject: commit.subject, sequence: last.sequence, text: JSON.stringify(commit) };
+  });
+}
+
+function directoryHistory(): StoredText[] {
+  const data = { organization: 'acme', name: 'Acme', plan: 'enterprise' as const };
+  const event = { type: 'OrganizationCreated' as const, version: 1 as const, data };
+  const state = evolveDirectory(undefined, event, time(0).toISOString());
+  const commit: DirectoryCommit = nextCommit(directoryLogSubject('acme'), undefined, [event], state, origin('d1', 0));
+  return [{ subject: commit.subject, sequence: 1, text: JSON.stringify(commit) }];
+}
+
+type Logs = Record<'EXPORTS' | 'CONTENT' | 'DIRECTORY', StoredText[]>;
+
+/** Three jobs whose commits come in turns, and what else an organization has. */
+function wholeLogs(): Logs {
+  const turns = [0, 1, 2, 3, 4];
+  const jobs = ['a', 'b', 'c'].map((letter, index) =>
+    jobHistory(
+      letter,
+      turns.map((turn) => turn * 3 + index + 1),
+    ),
+  );
+  return {
+    EXPORTS: jobs.flat().toSorted((one, other) => one.sequence - other.sequence),
+    CONTENT: contentHistory(1),
+    DIRECTORY: directoryHistory(),
+  };
+}
+
+const at = (messages: StoredText[], sequence: number): StoredText => {
+  const found = messages.find((message) => message.sequence === sequence);
+  if (found === undefined) throw new Error(`There is no message ${sequence}.`);
+  return found;
+};
+
+describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-server', () => {
+  let server: NatsServer | undefined;
+  let folder: string;
+  const passwords = Object.fromEntries(
+    [...busUsers, 'provisioner'].map((name) => [name, randomBytes(12).toString('hex')]),
+  );
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bindery-audit-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /**
+   * A server on which somebody with all rights has written these messages and removed those; `seen` are the commits that read models know.
+   * Streams are made without their guards first: that is what tampering needs.
+   */
+  async function serverWith(logs: Logs, removed: { stream: keyof Logs; sequence: number }[], seen: StoredText[]) {
+    const admin = '    { user: "admin", password: "admin-password" },\n';
+    const configText = natsConfig({ passwords }).replace('users = [\n', (head) => head + admin);
+    const started = (server = await startNatsServer({ configText }));
+    const connection = await connect({ servers: started.url, user: 'admin', pass: 'admin-password' });
+    const jsm = await jetstreamManager(connection);
+    for (const [stream, messages] of Object.entries(logs)) {
+      const row = streamRows.find(({ name }) => name === stream);
+      if (row === undefined) throw new Error(`There is no stream ${stream}.`);
+      await jsm.streams.add({ ...streamSettings(row, 1), deny_delete: false });
+      for (const { subject, text, sequence } of messages) {
+        expect((await jsm.jetstream().publish(subject, text)).seq).toBe(sequence);
+      }
+    }
+    for (const { stream, sequence } of removed) await jsm.streams.deleteMessage(stream, sequence);
+    await connection.close();
+    await provision({ url: started.url, password: passwords['provisioner'] ?? '', rendererVersions: [] });
+    const projector = await connectBus({
+      url: started.url,
+      service: 'projector',
+      password: passwords['projector'] ?? '',
+      instance: 'test',
+    });
+    for (const { subject, text } of seen) {
+      const { revision, id, time: updatedAt, data } = JSON.parse(text) as Commit<never, never>;
+      const document = { revision, commitId: id, updatedAt, state: data.state };
+      const [kind, organization = '', name = ''] = subject.split('.');
+      if (kind === 'exports') await projector.documents.jobStatus.put(jobStatusKey(organization, name), document);
+      else await projector.documents.directoryContents.put(contentsKey(organization, name), document);
+    }
+    await projector.close();
+    return started;
+  }
+
+  /** The command as a process of its own. */
+  const verify = async (...options: string[]) => {
+    if (server === undefined) throw new Error('There is no server.');
+    const env = {
+      ...process.env,
+      BINDERY_NATS_URL: server.url,
+      BINDERY_NATS_PASSWORD_AUDITOR: passwords['auditor'] ?? '',
+    };
+    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+      execFile(process.execPath, [main, 'audit', 'verify', ...options], { env }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      );
+    });
+  };
+  const stop = async () => {
+    await server?.stop();
+    server = undefined;
+  };
+
+  test('whole logs pass; scopes choose; the result names the heads', async () => {
+    const logs = wholeLogs();
+    await serverWith(logs, [], [at(logs.EXPORTS, 13), at(logs.EXPORTS, 5), at(logs.CONTENT, 2)]);
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: [
+        'EXPORTS    3 histories, 15 commits: whole',
+        'CONTENT    1 history, 2 commits: whole',
+        'DIRECTORY  1 history, 1 commit: whole',
+        '',
+      ].join('\n'),
+    });
+    const one = await verify('--job', jobOf('b'), '--json');
+    const result = JSON.parse(one.stdout);
+    expect(result).toMatchObject({ whole: true, streams: [{ stream: 'EXPORTS', historyCount: 1, commitCount: 5 }] });
+    expect(result.streams).toHaveLength(1);
+    const last = JSON.parse(at(logs.EXPORTS, 14).text) as Commit;
+    expect(result.streams[0].heads).toEqual([
+      { subject: subjectOf('b'), revision: 5, commitId: last.id, hash: last.hash },
+    ]);
+    expect((await verify('--domain', 'docs')).stdout).toBe('CONTENT    1 history, 2 commits: whole\n');
+    expect((await verify('--organization', 'nobody')).stdout).toContain('EXPORTS    0 histories');
+    expect(await verify('--job', 'x.>')).toMatchObject({ code: 1, stdout: '' });
+    await stop();
+  }, 30_000);
+
+  test('every damage is refused with its place', async () => {
+    const logs = wholeLogs();
+    const seen = [at(logs.CONTENT, 2)].map((message) => ({ ...message }));
+    // Job a: revision 3 is removed below. Job b: revisions 2 and 3 change places. Job c: one byte, and a state with a hash made anew.
+    const [two, three] = [at(logs.EXPORTS, 5), at(logs.EXPORTS, 8)];
+    [two.text, three.text] = [three.text, two.text];
+    const changed = at(logs.EXPORTS, 9);
+    changed.text = changed.text.replace('"pageCount":3', '"pageCount":4');
+    const last = at(logs.EXPORTS, 15);
+    const forged = JSON.parse(last.text) as ExportCommit;
+    forged.data.state.pageCount = 2;
+    last.text = JSON.stringify({ ...forged, hash: commitHash(forged) });
+    await serverWith(
+      logs,
+      [
+        { stream: 'EXPORTS', sequence: 7 },
+        { stream: 'CONTENT', sequence: 2 },
+      ],
+      seen,
+    );
+    const { code, stdout } = await verify('--json');
+    expect(code).toBe(1);
+    const result = JSON.parse(stdout);
+    const [exports, content, directory] = result.streams;
+    const places = exports.problems.map((problem: { problem: string; subject: string; sequence: number }) => [
+      problem.problem,
+      problem.subject,
+      problem.sequence,
+    ]);
+    expect(places).toContainEqual(['hole', subjectOf('a'), 10]);
+    expect(places).toContainEqual(['swapped', subjectOf('b'), 8]);
+    expect(places).toContainEqual(['changed', subjectOf('c'), 9]);
+    expect(places).toContainEqual(['wrong-state', subjectOf('c'), 15]);
+    // The end of the history of contents is gone: the chain looks whole, but it was seen, and its stream keeps everything.
+    expect(content.problems).toMatchObject([
+      { problem: 'hole', subject: 'CONTENT', sequence: 2 },
+      { problem: 'hole', subject: contentLogSubject('acme', 'docs'), sequence: 1, revision: 2 },
+    ]);
+    expect(directory.problems).toEqual([]);
+    expect(result).toMatchObject({ whole: false, problemCount: exports.problems.length + 2 });
+    const text = await verify('--job', jobOf('a'));
+    expect(text).toMatchObject({ code: 1 });
+    expect(text.stdout).toBe(
+      `EXPORTS    1 history, 4 commits: 1 problem\n  hole: ${subjectOf('a')}, message 10 (revision 4): Revision 3 is missing before it.\n`,
+    );
+    await stop();
+  }, 30_000);
+
+  test('without a way to the bus it says what to give, from a data folder it finds it itself', async () => {
+    const logs = wholeLogs();
+    const { port } = await serverWith(logs, [], []);
+    await writeFile(join(folder, 'secrets.json'), JSON.stringify({ natsPasswords: passwords }));
+    await writeFile(join(folder, 'ports.json'), JSON.stringify({ nats: port }));
+    const { BINDERY_NATS_URL: _, BINDERY_NATS_PASSWORD_AUDITOR: __, ...env } = process.env;
+    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    const run = (data: string) =>
+      new Promise<string>((resolve) => {
+        execFile(process.execPath, [main, 'audit', 'verify', '--data', data], { env }, (_error, stdout, stderr) =>
+          resolve(stdout + stderr),
+        );
+      });
+    expect(await run(folder)).toContain('EXPORTS    3 histories, 15 commits: whole');
+    expect(await run(join(folder, 'none'))).toContain('Give BINDERY_NATS_PASSWORD_AUDITOR and BINDERY_NATS_URL');
+    await stop();
+    expect(await run(folder)).toMatch(/No answer from the bus at .* within 5 s/);
+  }, 40_000);
+});

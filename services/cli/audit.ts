@@ -1,0 +1,78 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
+import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers.ts';
+import type { ChainProblem } from '#shared/event-log/verify-chain.ts';
+import { busAccess, withinDeadline } from './bus-access.ts';
+import { createOutput } from './output.ts';
+import type { AuditScope, StreamReport } from './verify-logs.ts';
+
+type Options = AuditScope & { data?: string; json: boolean };
+
+/** More than this is not read; `--json` has them all. */
+const mostShown = 50;
+
+export function auditCommand(program: Command): void {
+  program
+    .command('audit')
+    .description('the logs that everything is decided on, as they are stored')
+    .command('verify')
+    .description('check every history for holes, swapped messages, changed bytes and states that do not follow')
+    .option('--organization <id>', 'only those of this organization', parsed(organizationId))
+    .option('--job <jobId>', 'only that of this export job', parsed(jobId))
+    .option('--domain <slug>', 'only those of the contents of this domain', parsed(domainSlug))
+    .option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)')
+    .option('--json', 'print JSON only', false)
+    .action(verify);
+}
+
+/** Scopes become part of subjects, so nothing else than ids may get there. */
+const parsed =
+  (schema: z.ZodType<string>) =>
+  (value: string): string => {
+    const result = schema.safeParse(value);
+    if (!result.success) throw new InvalidArgumentError(result.error.issues[0]?.message ?? 'It is no id.');
+    return result.data;
+  };
+
+/** Exit code 1 when anything is wrong. */
+async function verify({ data, json, ...scope }: Options): Promise<void> {
+  const output = createOutput(json);
+  const access = busAccess('auditor', data ?? process.env.BINDERY_DATA ?? '.bindery', process.env);
+  // Only now: other commands need no client of the bus and no service.
+  const [{ openLogAudit }, { connectBus }, { verifyLogs }] = await Promise.all([
+    import('#shared/nats/log-audit.ts'),
+    import('#shared/nats/connect-bus.ts'),
+    import('./verify-logs.ts'),
+  ]);
+  const { url, user: service, password } = access;
+  const audit = await withinDeadline(access, openLogAudit(access));
+  const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
+  try {
+    const reports = await verifyLogs(audit, bus.documents, scope, (stream, historyCount) =>
+      output.note(`${stream}: ${count(historyCount, 'history', 'histories')} …`),
+    );
+    const problemCount = reports.reduce((sum, { problems }) => sum + problems.length, 0);
+    output.result({ whole: problemCount === 0, problemCount, streams: reports }, describe(reports, problemCount));
+    if (problemCount > 0) process.exitCode = 1;
+  } finally {
+    await audit.close();
+    await bus.close();
+  }
+}
+
+function describe(reports: readonly StreamReport[], problemCount: number): string {
+  const streams = reports.map(({ stream, historyCount, commitCount, problems }) => {
+    const verdict = problems.length === 0 ? 'whole' : count(problems.length, 'problem', 'problems');
+    return `${stream.padEnd(10)} ${count(historyCount, 'history', 'histories')}, ${count(commitCount, 'commit', 'commits')}: ${verdict}`;
+  });
+  const problems = reports.flatMap((report) => report.problems);
+  const shown = problems.slice(0, mostShown).map((problem) => `  ${problemLine(problem)}`);
+  const more = problemCount > mostShown ? [`  … and ${problemCount - mostShown} more (--json has all)`] : [];
+  return [...streams, ...shown, ...more].join('\n');
+}
+
+function problemLine({ problem, subject, sequence, revision, message }: ChainProblem): string {
+  return `${problem}: ${subject}, message ${sequence}${revision === undefined ? '' : ` (revision ${revision})`}: ${message}`;
+}
+
+const count = (n: number, one: string, many: string): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
