@@ -189,8 +189,11 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     };
     const main = fileURLToPath(new URL('main.ts', import.meta.url));
     return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      execFile(process.execPath, [main, 'audit', 'verify', ...options], { env }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      execFile(
+        process.execPath,
+        [main, 'audit', 'verify', ...options],
+        { env, timeout: 20_000 },
+        (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
     });
   };

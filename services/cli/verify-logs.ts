@@ -108,6 +108,7 @@ async function* seenOf<S>(
       yield { subject: subjectOf(document.state), revision: document.revision, commitId: document.commitId };
     }
   }
+  throw new Error('A read model could not be read to its end. Is the bus up?');
 }
 
 const historiesAtOnce = 8;

@@ -152,7 +152,7 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
     },
     // A drain waits for a server that may be away; closing then is all that is left.
     close: async () => {
-      pointers.close();
+      await pointers.close();
       await connection.drain().catch(() => connection.close());
     },
   };

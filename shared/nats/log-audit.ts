@@ -1,4 +1,4 @@
-import { jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '#shared/event-log/verify-chain.ts';
 import { type BusAddress, openConnection } from './connection.ts';
 import { whileAway } from './while-away.ts';
@@ -16,6 +16,7 @@ export type LogAudit = {
 
 const deadlineMs = 10_000;
 const batchSize = 512;
+const notFound = 404;
 
 /**
  * Connects as `auditor`. It reads with direct requests (one answer for up to 512 messages of a subject), so it needs no consumer, leaves
@@ -28,12 +29,16 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
   const batch = async (stream: string, subject: string, seq: number) => {
     const messages: StoredText[] = [];
     let leftCount = 0;
-    const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
-    for await (const message of answers) {
-      // Not `string()`, which would take a byte order mark away.
-      const text = Buffer.from(message.data).toString();
-      messages.push({ subject: message.subject, sequence: message.seq, text });
-      leftCount = message.pending;
+    try {
+      const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
+      for await (const message of answers) {
+        // Not `string()`, which would take a byte order mark away.
+        const text = Buffer.from(message.data).toString();
+        messages.push({ subject: message.subject, sequence: message.seq, text });
+        leftCount = message.pending;
+      }
+    } catch (error) {
+      if (!(error instanceof JetStreamError && 'code' in error && error.code === notFound)) throw error;
     }
     return { messages, leftCount };
   };

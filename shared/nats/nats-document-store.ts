@@ -68,7 +68,9 @@ export function natsDocumentStore<T>(
     async keys(filter = '>') {
       return call('listing keys', async () => {
         const keys: string[] = [];
-        for await (const key of await kv.keys(prefix + filter)) keys.push(key.slice(prefix.length));
+        const found = await kv.keys(prefix + filter);
+        for await (const key of found) keys.push(key.slice(prefix.length));
+        removeConsumer(found);
         return keys;
       });
     },
@@ -92,6 +94,7 @@ export function natsDocumentStore<T>(
       } finally {
         signal.removeEventListener('abort', stop);
         entries.stop();
+        removeConsumer(entries);
       }
     },
   };
@@ -101,6 +104,16 @@ export function natsDocumentStore<T>(
     if (entry.operation !== 'PUT') return { kind: 'removed', key, revision: entry.revision, initial };
     return { kind: 'put', key, document: parse(entry.key, entry.value), revision: entry.revision, initial };
   }
+}
+
+/**
+ * The client leaves the consumer of a listing or watch that ended to the server, which keeps it for five minutes and then has too many.
+ * It says nowhere which one it was, but on a field of its iterator.
+ */
+function removeConsumer(ended: object): void {
+  const { _data: consumer } = ended as { _data?: { delete?(): Promise<boolean> } };
+  // Whatever fails here is what the server tidies up later.
+  consumer?.delete?.().catch(() => {});
 }
 
 const isMarker = (operation: string): boolean => operation === 'DEL' || operation === 'PURGE';

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ProjectionName, ProjectionPointer } from '#shared/contracts/projection-pointer.ts';
 import type { DocumentStore } from './document-store.ts';
 import { type Generation, otherGeneration } from './generation.ts';
@@ -10,10 +11,12 @@ export type Pointers = {
   counts(projection: ProjectionName, generation: Generation): boolean;
   /** Calls `listener` after each change until the returned function is called. */
   onChange(listener: () => void): () => void;
-  close(): void;
+  /** Resolves when nothing is watched any more. */
+  close(): Promise<void>;
 };
 
 const followAgainAfterMs = 1_000;
+const closeWithinMs = 500;
 
 /** Follows the pointers from the first question on, until `close`. When the watch ends, the next question or a second later begins it again. */
 export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'watch'>): Pointers {
@@ -22,6 +25,7 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
   const stop = new AbortController();
   let following: Promise<void> | undefined;
   let again: NodeJS.Timeout | undefined;
+  let ended: Promise<void> = Promise.resolve();
 
   /** Resolves once what is there has been read, and goes on. */
   const follow = () =>
@@ -35,7 +39,7 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
         }
         throw new Error('The watch of the pointers to read models ended.');
       };
-      run().catch((error: unknown) => {
+      ended = run().catch((error: unknown) => {
         following = undefined;
         reject(error instanceof Error ? error : new Error(String(error)));
         if (!stop.signal.aborted) again = setTimeout(() => void followed().catch(() => {}), followAgainAfterMs);
@@ -60,9 +64,11 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    close: () => {
+    close: async () => {
       clearTimeout(again);
       stop.abort();
+      // A watch that waits for a bus that is away is not waited for.
+      await Promise.race([ended, delay(closeWithinMs, undefined, { ref: false })]);
     },
   };
 }
