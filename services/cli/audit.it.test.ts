@@ -228,6 +228,12 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     await stop();
   }, 30_000);
 
+  test('an installation on which nothing has happened yet is whole', async () => {
+    await serverWith({ EXPORTS: [], CONTENT: [], DIRECTORY: [] }, [], []);
+    expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('0 histories, 0 commits: whole') });
+    await stop();
+  }, 30_000);
+
   test('every damage is refused with its place', async () => {
     const logs = wholeLogs();
     const seen = [at(logs.CONTENT, 2)].map((message) => ({ ...message }));

@@ -63,14 +63,16 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     gaps: (stream) =>
       whileAway(`asking for the gaps of ${stream}`, deadlineMs, async () => {
         const { state } = await jsm.streams.info(stream, { deleted_details: true });
-        return [...(state.first_seq > 1 ? [{ first: 1, last: state.first_seq - 1 }] : []), ...ranges(state.deleted)];
+        // Of an empty stream the server says that message 0 is deleted.
+        const deleted = (state.deleted ?? []).filter((sequence) => sequence >= Math.max(1, state.first_seq));
+        return [...(state.first_seq > 1 ? [{ first: 1, last: state.first_seq - 1 }] : []), ...ranges(deleted)];
       }),
 
     close: () => connection.close(),
   };
 }
 
-function ranges(sequences: readonly number[] = []): { first: number; last: number }[] {
+function ranges(sequences: readonly number[]): { first: number; last: number }[] {
   const found: { first: number; last: number }[] = [];
   for (const sequence of sequences.toSorted((a, b) => a - b)) {
     const newest = found.at(-1);
