@@ -20,17 +20,20 @@ const writesAtOnce = 32;
  */
 export function bufferedStore<T>(store: DocumentStore<T>): BufferedStore<T> {
   type Entry = { document: StoredDocument<T> | undefined; storedRevision: number };
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, Promise<Entry>>();
   const changed = new Set<string>();
   let writeCount = 0;
 
-  const entryOf = async (key: string): Promise<Entry> => {
+  const entryOf = (key: string): Promise<Entry> => {
     const known = entries.get(key);
     if (known !== undefined) return known;
-    const document = await store.get(key, { fromLeader: true });
-    const entry = { document, storedRevision: document?.revision ?? 0 };
-    entries.set(key, entry);
-    return entry;
+    const reading = store
+      .get(key, { fromLeader: true })
+      .then((document) => ({ document, storedRevision: document?.revision ?? 0 }));
+    entries.set(key, reading);
+    // What could not be read is read again by whoever asks next.
+    reading.catch(() => entries.delete(key));
+    return reading;
   };
 
   return {
@@ -46,7 +49,7 @@ export function bufferedStore<T>(store: DocumentStore<T>): BufferedStore<T> {
     },
     async flush() {
       await inParallel([...changed], writesAtOnce, async (key) => {
-        const entry = entries.get(key);
+        const entry = await entries.get(key);
         if (entry?.document === undefined) return;
         const expectedRevision = entry.storedRevision;
         if ((await store.put(key, entry.document.document, { expectedRevision })) === undefined) {

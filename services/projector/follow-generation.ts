@@ -1,16 +1,19 @@
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { Delivery } from '#shared/event-log/durable-reader.ts';
 import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
+import { inParallel } from '#shared/export-objects/in-parallel.ts';
 import { crashPoint } from '#shared/lifecycle/crash-point.ts';
 import type { Generation } from '#shared/read-model/generation.ts';
 import { storesOf } from '#shared/read-model/read-models.ts';
 import { projectionTable } from '#shared/subjects/projection-table.ts';
 import { bufferedReadModels } from './buffered-store.ts';
 import { foldInOrder } from './fold-in-order.ts';
+import type { Projection } from './projection.ts';
 import type { ProjectionRun } from './run-projection.ts';
 
-/** Well within what may be unacknowledged at once (1,000), and folded long before the bus delivers it again (30 s). */
-const mostAtOnce = 500;
+/** Within what may be unacknowledged at once (see the table), and folded long before the bus delivers it again (30 s). */
+const mostAtOnce = 4_000;
+const readsAtOnce = 32;
 const retryAfterMs = 1_000;
 const longestRetryMs = 30_000;
 
@@ -44,6 +47,10 @@ async function foldBatch<C extends Commit, D extends { revision: number }>(
   const projection = run.source.into(buffer.models);
   const log = run.source.log(run.bus);
   const folded: Delivery<C>[] = [];
+  // Read together what is needed one by one below; a failure shows there.
+  await inParallel([...keysOf(projection, deliveries)], readsAtOnce, (key) =>
+    projection.primary.get(key).catch(() => undefined),
+  );
   for (const delivery of deliveries) {
     try {
       if (delivery.value === undefined) throw new UnknownEvent(delivery.problem ?? 'The message cannot be read.');
@@ -61,6 +68,13 @@ async function foldBatch<C extends Commit, D extends { revision: number }>(
   } catch (error) {
     takeAgain(run, folded, error);
   }
+}
+
+function keysOf<C extends Commit, D extends { revision: number }>(
+  projection: Projection<C, D>,
+  deliveries: Delivery<C>[],
+): Set<string> {
+  return new Set(deliveries.flatMap(({ value }) => (value === undefined ? [] : projection.keyOf(value))));
 }
 
 function takeAgain<C extends Commit, D extends { revision: number }>(

@@ -272,6 +272,8 @@ export const coreRows: readonly CoreRow[] = [
   },
 ];
 
+/** Read by thousands, so that a document is written once for many commits when a history is read from its start. */
+const history = { ackWaitSeconds: 30, maxAckPending: 5_000 };
 const log = { ackWaitSeconds: 30, maxAckPending: 1_000 };
 /** An orchestrator that leads acknowledges at once; what one that died had in hand must not hold up the next leader. */
 const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
@@ -285,7 +287,7 @@ const projectionRows: readonly DurableRow[] = Object.values(projectionTable).map
   filter: streamRows.find((row) => row.name === stream)?.subjects[0] ?? '>',
   reader: 'projector',
   remade: true,
-  ...log,
+  ...history,
 }));
 
 export const durableRows: readonly DurableRow[] = [
