@@ -8,6 +8,7 @@ export const serviceNames = [
   'bundler',
   'link-signer',
   'assistant',
+  'housekeeper',
   'gateway',
 ] as const;
 

@@ -47,6 +47,11 @@ export const serviceTable: Record<ServiceName, (env: NodeJS.ProcessEnv) => Promi
     const { start } = await import('#services/assistant/main.ts');
     return start(loadConfig(assistantSettings, env));
   },
+  async housekeeper(env) {
+    const { housekeeperSettings } = await import('#services/housekeeper/config.ts');
+    const { start } = await import('#services/housekeeper/main.ts');
+    return start(loadConfig(housekeeperSettings, env));
+  },
   async gateway(env) {
     const { gatewaySettings } = await import('#services/gateway/config.ts');
     const { start } = await import('#services/gateway/main.ts');

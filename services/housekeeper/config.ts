@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import {
+  busSettings,
+  internalServerSettings,
+  objectStoreSettings,
+  serviceTokenSettings,
+} from '#shared/config/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+
+export const housekeeperSettings = {
+  ...busSettings('housekeeper'),
+  ...internalServerSettings('housekeeper'),
+  ...serviceTokenSettings,
+  ...objectStoreSettings,
+  publisherUrl: setting(
+    'BINDERY_PUBLISHER_URL',
+    z.url('must be the address of the publisher, such as http://127.0.0.1:9000'),
+    'address of the publisher, which is asked to end content versions that nobody needs',
+  ),
+  sweepEveryHours: setting(
+    'BINDERY_SWEEP_EVERY_HOURS',
+    wholeNumber(1, 720).default(6),
+    'hours between two rounds of housekeeping; the first one begins soon after the start',
+  ),
+  sweepUploadsHours: setting(
+    'BINDERY_SWEEP_UPLOADS_HOURS',
+    wholeNumber(1, 8_760).default(24),
+    'an upload that is unfinished for so many hours is given up, and its parts are removed',
+  ),
+  keepObjectsDays: setting(
+    'BINDERY_KEEP_OBJECTS_DAYS',
+    wholeNumber(2, 36_500).default(90),
+    'plans, segments, bundles and contents are kept for so many days after the end of the last job that needs them',
+  ),
+};
+
+export type HousekeeperConfig = ConfigOf<typeof housekeeperSettings>;

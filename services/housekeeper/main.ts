@@ -1,0 +1,64 @@
+import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '#shared/clock/clock.ts';
+import { randomBase62 } from '#shared/identifiers/base62.ts';
+import { startHealthServer } from '#shared/lifecycle/health-server.ts';
+import type { Running } from '#shared/lifecycle/running.ts';
+import { connectBus } from '#shared/nats/connect-bus.ts';
+import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
+import { openObjectStore } from '#shared/object-store/open-object-store.ts';
+import { createLogger } from '#shared/telemetry/logger.ts';
+import { choresOf } from './chores.ts';
+import type { HousekeeperConfig } from './config.ts';
+import type { HousekeeperContext } from './context.ts';
+import { keepHouse } from './keep-house.ts';
+
+const service = 'housekeeper';
+const hourMs = 3_600_000;
+
+/** Removes what nobody needs any more, while it has the lease; until then it waits for it as a spare. */
+export async function start(config: HousekeeperConfig): Promise<Running> {
+  const instance = `${service}-${randomBase62(8)}`;
+  const logger = createLogger(service, instance);
+  const bus = await connectBus({ service, instance, url: config.natsUrl, password: config.natsPassword, log: logger });
+  const objectStore = await openObjectStore(objectStoreFromConfig(config));
+  const context: HousekeeperContext = {
+    bus,
+    objectStore,
+    clock: systemClock,
+    logger,
+    instance,
+    sweepUploadsAfterMs: config.sweepUploadsHours * hourMs,
+    keepObjectsMs: config.keepObjectsDays * 24 * hourMs,
+  };
+  const stop = new AbortController();
+  const keeping = keepHouse(
+    {
+      leases: bus.leases,
+      instance,
+      logger,
+      chores: choresOf(context),
+      everyMs: config.sweepEveryHours * hourMs,
+      random: Math.random,
+      wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
+    },
+    stop.signal,
+  );
+  const health = await startHealthServer({
+    service,
+    host: config.host,
+    port: config.port,
+    logger,
+    checks: { bus: () => bus.check(), 'object-store': () => objectStore.check() },
+    draining: () => stop.signal.aborted,
+  });
+  return {
+    name: service,
+    url: health.url,
+    async stop() {
+      stop.abort();
+      await keeping;
+      await Promise.all([health.close(), objectStore.close()]);
+      await bus.close();
+    },
+  };
+}
