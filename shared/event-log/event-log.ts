@@ -16,6 +16,8 @@ export type EventLog<C extends Commit> = {
   last(subject: string, options?: { fromLeader?: boolean }): Promise<StoredCommit<C> | undefined>;
   /** All commits of one subject, oldest first, as they were when reading began. */
   history(subject: string): AsyncIterable<StoredCommit<C>>;
+  /** Subjects that match a filter (`exports.acme.*.log`) and have commits, in no promised order. Needs the rights of an auditor of the stream. */
+  subjects(filter: string): Promise<string[]>;
 };
 
 /** `sequence` is the stream's own: internal, never shown to a tenant. */

@@ -8,6 +8,8 @@ import { publishDurably } from './publish-durably.ts';
 import { whileAway } from './while-away.ts';
 
 const readDeadlineMs = 5_000;
+/** The server goes through all subjects that match, a hundred thousand to an answer. */
+const listDeadlineMs = 30_000;
 
 /** The log of one stream. See the port for what it promises. */
 export function natsEventLog<C extends Commit>(
@@ -72,6 +74,12 @@ export function natsEventLog<C extends Commit>(
         sequence = message.seq + 1;
       }
     },
+
+    subjects: (filter) =>
+      whileAway(`listing ${filter}`, listDeadlineMs, async () => {
+        const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
+        return Object.keys(state.subjects ?? {});
+      }),
   };
 }
 

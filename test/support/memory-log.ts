@@ -36,5 +36,10 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       await gate();
       yield* ofSubject(subject).map((entry) => structuredClone(entry));
     },
+    subjects: async (filter) => {
+      await gate();
+      const pattern = new RegExp(`^${filter.replaceAll('.', '\\.').replaceAll('*', '[^.]+')}$`);
+      return [...new Set(stored.map((entry) => entry.commit.subject))].filter((subject) => pattern.test(subject));
+    },
   };
 }
