@@ -61,7 +61,7 @@ async function storeSegment(name: string, path: string, from?: string) {
   await objectStore.put(sidecarKey(organization, key(name)), Buffer.from(JSON.stringify(sidecar)));
   return summary;
 }
-const run = () => joinBundle(objectStore, plan, planHash, open);
+const run = (now = new Date()) => joinBundle(objectStore, plan, planHash, { now: () => now }, open);
 const hasSidecar = async (name: string) => (await objectStore.head(sidecarKey(organization, key(name)))) !== undefined;
 
 test('segments in plan order, the closing one last; size and digest are those of what is stored', async () => {
@@ -79,6 +79,12 @@ test('segments in plan order, the closing one last; size and digest are those of
 test('the same bytes are not uploaded again', async () => {
   expect(await run()).toEqual(await run());
   expect(uploads).toBe(1);
+});
+
+test('the same bytes are stored again when they are old: housekeeping may be about to remove them', async () => {
+  const joined = await run();
+  expect(await run(new Date(Date.now() + 24 * 3_600_000))).toEqual(joined);
+  expect(uploads).toBe(2);
 });
 
 test('missing sidecars are reported, all of them', async () => {

@@ -2,9 +2,11 @@ import { Readable } from 'node:stream';
 import { digestBundle } from '#shared/bundle/digest-bundle.ts';
 import { joinSegments, type SegmentSource } from '#shared/bundle/join-segments.ts';
 import { SegmentDamaged } from '#shared/bundle/segment-damaged.ts';
+import type { Clock } from '#shared/clock/clock.ts';
 import { bundleKey, type ExportPlan, sidecarKey } from '#shared/contracts/export-plan.ts';
 import { crashPoint } from '#shared/lifecycle/crash-point.ts';
 import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { isReusable } from '#shared/object-store/reusable.ts';
 import { closingNumber, numberOf, segmentSources } from './segment-sources.ts';
 
 export type JoinOutcome =
@@ -12,7 +14,7 @@ export type JoinOutcome =
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 /**
- * Checks every segment of a plan, then stores the bundle, unless these very bytes are there already; in the memory of a few blocks. A
+ * Checks every segment of a plan, then stores the bundle, unless these very bytes were stored lately; in the memory of a few blocks. A
  * segment that is not what its sidecar says loses the sidecar: whoever renders it again must not take it for done. Rejects with
  * `ObjectStoreUnavailable` when it should be tried again.
  */
@@ -20,6 +22,7 @@ export async function joinBundle(
   objectStore: ObjectStore,
   plan: ExportPlan,
   planHash: string,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<JoinOutcome> {
   const found = await segmentSources(objectStore, plan);
@@ -31,7 +34,8 @@ export async function joinBundle(
     const { sha256, sizeBytes } = await digestBundle(found.sources);
     const key = bundleKey(plan.organization, plan.domain, planHash);
     const head = await objectStore.head(key, { signal });
-    if (head?.metadata.sha256 !== sha256 || head.sizeBytes !== sizeBytes) {
+    const isSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
+    if (!isSame || !isReusable(head, clock)) {
       await objectStore.putStream(key, bundleStream(found.sources, sizeBytes), {
         contentType: 'application/gzip',
         metadata: { sha256 },

@@ -35,10 +35,10 @@ export async function workOnTask(context: BundlerContext, task: BundleTask, sign
 
 async function outcomeOf(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<Report> {
   const { attempt, organization, planHash } = task;
-  const { objectStore, giveUpAfterMs } = context;
+  const { objectStore, clock, giveUpAfterMs } = context;
   try {
     const outcome = await whileUnavailable(giveUpAfterMs, signal, async () =>
-      joinBundle(objectStore, await readPlan(objectStore, organization, planHash, signal), planHash, signal),
+      joinBundle(objectStore, await readPlan(objectStore, organization, planHash, signal), planHash, clock, signal),
     );
     if (outcome.kind === 'lost') {
       const { chunks, reason } = outcome;

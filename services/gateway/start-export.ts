@@ -87,7 +87,8 @@ export async function startExport(context: GatewayContext, pages: SitePages, req
 async function storeSelection({ objectStore }: GatewayContext, organization: string, paths: string[]): Promise<string> {
   const text = canonicalJson({ version: 1, paths } satisfies ExportSelection);
   const key = selectionKey(organization, sha256Of(text));
-  await objectStore.putIfAbsent(key, Buffer.from(text), {
+  // Also when it is there: housekeeping goes by the age of what the log does not name yet.
+  await objectStore.put(key, Buffer.from(text), {
     contentType: 'application/json',
     signal: AbortSignal.timeout(putWithinMs),
   });

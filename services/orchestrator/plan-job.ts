@@ -23,7 +23,8 @@ export async function planJob(context: PlanContext, state: ExportJobState): Prom
     if (typeof selection === 'string') return { type: 'Fail', error: selection };
     const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
     const { plan, planHash, text } = await makePlan({ ...state, model, selection, rendererVersion });
-    await context.objectStore.putIfAbsent(planKey(state.organization, planHash), Buffer.from(text), {
+    // Also when it is there: housekeeping goes by the age of what the log does not name yet.
+    await context.objectStore.put(planKey(state.organization, planHash), Buffer.from(text), {
       contentType: 'application/json',
     });
     crashPoint('after-plan-object', 'orchestrator');

@@ -31,6 +31,11 @@ export type PublisherParts = {
   uploadFolder: string;
 };
 
+/** The version was known, and was ended before it was published again: its objects may be gone by now. */
+class ContentEnded extends Error {
+  override name = 'ContentEnded';
+}
+
 export type Publication = { answer: PublishedContent; revision: number };
 
 /** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that its sender sees. */
@@ -45,20 +50,27 @@ export async function publishProject(
   try {
     const files = await receiveArchive(packed, folder);
     const contentVersion = contentVersionOf(files);
-    const model =
-      (await knownModel(parts, caller, contentVersion, signal)) ??
-      (await storeProject(parts, caller, files, contentVersion, signal));
-    const { revision } = await appendContent(parts, caller, (state) =>
-      publishContent(state, {
-        organization: caller.organization,
-        domain: caller.domain,
-        contentVersion,
-        ...(label === undefined ? {} : { label }),
-        pageCount: model.pages.length,
-        fileCount: files.length,
-        sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
-      }),
-    );
+    const append = (isStored: boolean, pageCount: number) =>
+      appendContent(parts, caller, (state) => {
+        if (!isStored && !isKnown(state, contentVersion)) throw new ContentEnded();
+        return publishContent(state, {
+          organization: caller.organization,
+          domain: caller.domain,
+          contentVersion,
+          ...(label === undefined ? {} : { label }),
+          pageCount,
+          fileCount: files.length,
+          sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
+        });
+      });
+    const store = () => storeProject(parts, caller, files, contentVersion, signal);
+    const known = await knownModel(parts, caller, contentVersion, signal);
+    const model = known ?? (await store());
+    const { revision } = await append(known === undefined, model.pages.length).catch(async (error: unknown) => {
+      if (!(error instanceof ContentEnded)) throw error;
+      await store();
+      return append(true, model.pages.length);
+    });
     const diagnostics = [...model.diagnostics, ...claimedGroupsWarning(model.pages, caller.groupTrust)];
     const version = label === undefined ? {} : { version: label };
     return { answer: { contentVersion, ...version, pages: model.pages.length, diagnostics }, revision };
@@ -85,7 +97,7 @@ async function knownModel(
 
 /** Reads the project in a child, stores its files, then what its pages share: a site model that exists has all of its files. */
 async function storeProject(
-  { objectStore, pool }: PublisherParts,
+  { objectStore, pool, clock }: PublisherParts,
   { organization, domain }: Caller,
   files: readonly ReceivedFile[],
   contentVersion: string,
@@ -101,7 +113,7 @@ async function storeProject(
     { organization, signal },
   );
   const model = siteModelSchema.parse({ ...project, contentVersion });
-  await storeFiles(objectStore, organization, files, signal);
+  await storeFiles(objectStore, clock, organization, files, signal);
   await objectStore.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)), {
     contentType: 'application/json',
     signal,
