@@ -2,14 +2,25 @@ import type { Bus } from '#shared/bus/bus.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import type { ObjectStore } from '#shared/object-store/object-store.ts';
 import type { Logger } from '#shared/telemetry/logger.ts';
+import type { KeptJobs } from './kept-job.ts';
+
+/** Ends a content version; nothing happens when it came into use or was ended just then. Rejects when the publisher cannot be asked. */
+export type EndContent = (
+  content: { organization: string; domain: string; contentVersion: string },
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** What the chores work with. */
 export type HousekeeperContext = {
-  bus: Pick<Bus, 'exports' | 'content' | 'directory' | 'leases'>;
+  bus: Pick<Bus, 'exports' | 'content' | 'directory'>;
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;
-  instance: string;
+  /** Where kept jobs are found, in the order in which they wander: the log before the archive, so that none is missed on its way. */
+  jobSources: readonly KeptJobs[];
+  endContent: EndContent;
   sweepUploadsAfterMs: number;
   keepObjectsMs: number;
+  /** Say what would be removed, but remove nothing. */
+  dryRun: boolean;
 };

@@ -7,9 +7,11 @@ import { connectBus } from '#shared/nats/connect-bus.ts';
 import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
 import { openObjectStore } from '#shared/object-store/open-object-store.ts';
 import { createLogger } from '#shared/telemetry/logger.ts';
+import { askPublisher } from './ask-publisher.ts';
 import { choresOf } from './chores.ts';
 import type { HousekeeperConfig } from './config.ts';
 import type { HousekeeperContext } from './context.ts';
+import { jobsInLog } from './jobs-in-log.ts';
 import { keepHouse } from './keep-house.ts';
 
 const service = 'housekeeper';
@@ -26,9 +28,15 @@ export async function start(config: HousekeeperConfig): Promise<Running> {
     objectStore,
     clock: systemClock,
     logger,
-    instance,
+    jobSources: [jobsInLog(bus.exports)],
+    endContent: askPublisher({
+      baseUrl: config.publisherUrl,
+      serviceToken: config.serviceToken,
+      random: randomBase62,
+    }),
     sweepUploadsAfterMs: config.sweepUploadsHours * hourMs,
     keepObjectsMs: config.keepObjectsDays * 24 * hourMs,
+    dryRun: false,
   };
   const stop = new AbortController();
   const keeping = keepHouse(

@@ -1,0 +1,60 @@
+import type { ContentState } from '#shared/contracts/content-events.ts';
+import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import type { HousekeeperContext } from './context.ts';
+
+type Parts = Pick<
+  HousekeeperContext,
+  'bus' | 'clock' | 'logger' | 'jobSources' | 'keepObjectsMs' | 'endContent' | 'dryRun'
+>;
+
+/**
+ * Has the publisher end the content versions that nobody needs: its log says so then, and the next round removes their objects. Not this
+ * one: a job that began meanwhile is seen by then.
+ */
+export async function endContents(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { bus, clock, logger, keepObjectsMs } = parts;
+  const since = new Date(clock.now().getTime() - keepObjectsMs);
+  for (const subject of (await bus.content.subjects(contentLogSubject('*', '*'))).toSorted()) {
+    signal.throwIfAborted();
+    const last = await bus.content.last(subject, { fromLeader: true });
+    if (last === undefined) continue;
+    const state = last.commit.data.state;
+    const old = unusedVersions(state, since);
+    if (old.length === 0) continue;
+    const { organization, domain } = state;
+    const needed = await neededByJobs(parts, organization, domain, since, signal);
+    const ended = old.filter((contentVersion) => !needed.has(contentVersion));
+    if (ended.length === 0) continue;
+    if (!parts.dryRun) {
+      for (const contentVersion of ended) await parts.endContent({ organization, domain, contentVersion }, signal);
+    }
+    logger.info(
+      { organization, domain, contents: ended.length },
+      `content versions that nobody needs ${parts.dryRun ? 'would be' : 'were'} ended`,
+    );
+  }
+}
+
+/** Versions that were published before `since` and are neither the latest, nor searched, nor labelled. Pure. */
+export function unusedVersions(state: ContentState, since: Date): string[] {
+  const used = new Set([state.latest, state.searched, ...Object.values(state.labels)]);
+  return state.versions
+    .filter(({ contentVersion, publishedAt }) => !used.has(contentVersion) && Date.parse(publishedAt) < since.getTime())
+    .map(({ contentVersion }) => contentVersion);
+}
+
+async function neededByJobs(
+  { jobSources }: Parts,
+  organization: string,
+  domain: string,
+  endedSince: Date,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const needed = new Set<string>();
+  for (const jobs of jobSources) {
+    for await (const job of jobs(organization, endedSince, signal)) {
+      if (job.domain === domain) needed.add(job.contentVersion);
+    }
+  }
+  return needed;
+}
