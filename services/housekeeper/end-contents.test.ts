@@ -1,0 +1,82 @@
+import pino from 'pino';
+import { beforeEach, expect, test } from 'vitest';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import type { ContentState } from '#shared/contracts/content-events.ts';
+import { nextCommit } from '#shared/event-log/next-commit.ts';
+import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
+import { endContents, unusedVersions } from './end-contents.ts';
+import { jobsInLog } from './jobs-in-log.ts';
+
+const dayMs = 86_400_000;
+const now = new Date('2026-06-01T00:00:00.000Z');
+const since = new Date(now.getTime() - 90 * dayMs);
+const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-05-01T00:00:00.000Z'];
+const cv = (name: string) => `cv_${sha256Of(name).slice(0, 32)}`;
+const version = (name: string, publishedAt: string) => ({
+  contentVersion: cv(name),
+  publishedAt,
+  pageCount: 1,
+  indexed: true,
+});
+const state: ContentState = {
+  organization: 'acme',
+  domain: 'docs',
+  versions: ['unused', 'exported', 'labelled', 'searched', 'latest'].map((name) => version(name, old)),
+  labels: { v1: cv('labelled'), constructor: cv('labelled') },
+  searched: cv('searched'),
+  latest: cv('latest'),
+};
+
+test('a version is unused when it is old and neither the latest, nor searched, nor labelled', () => {
+  expect(unusedVersions(state, since)).toEqual([cv('unused'), cv('exported')]);
+  expect(unusedVersions({ ...state, versions: [version('unused', young), version('latest', old)] }, since)).toEqual([]);
+  expect(unusedVersions({ ...state, versions: [] }, since)).toEqual([]);
+});
+
+let bus: MemoryBus;
+beforeEach(async () => {
+  bus = memoryBus();
+  const commit = nextCommit(
+    contentLogSubject('acme', 'docs'),
+    undefined,
+    [{ type: 'ContentPromoted' as const, version: 1 as const, data: { ...state, contentVersion: cv('latest') } }],
+    state,
+    {
+      id: 'c',
+      source: 'test',
+      actor: { kind: 'service', id: 'test' },
+      time: now,
+      causationId: 'c',
+      correlationId: 'c',
+    },
+  );
+  await bus.content.append(commit, { sequence: 0 });
+  const kept = exportState({ contentVersion: cv('exported'), phase: 'completed', completedAt: young });
+  await bus.exports.append(exportCommit(kept), { sequence: 0 });
+});
+
+async function ended(dryRun = false): Promise<string[]> {
+  const asked: string[] = [];
+  const parts = {
+    bus,
+    clock: { now: () => now },
+    logger: pino({ level: 'silent' }),
+    jobSources: [jobsInLog(bus.exports)],
+    keepObjectsMs: 90 * dayMs,
+    dryRun,
+    endContent: async ({ organization, domain, contentVersion }: Record<string, string>) =>
+      void asked.push(`${organization} ${domain} ${contentVersion}`),
+  };
+  await endContents(parts, new AbortController().signal);
+  return asked;
+}
+
+test('the publisher is asked to end what no kept job exported', async () => {
+  expect(await ended()).toEqual([`acme docs ${cv('unused')}`]);
+});
+
+test('a dry run asks nobody', async () => {
+  expect(await ended(true)).toEqual([]);
+});

@@ -1,0 +1,75 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { keepHouse } from './keep-house.ts';
+import { roundDelayMs } from './round-delay.ts';
+
+const hourMs = 3_600_000;
+
+/** Runs until `rounds` delays have been waited for; what was done, in order. */
+async function keep(chores: Record<string, () => Promise<void>>, rounds: number, lost = new AbortController()) {
+  const stop = new AbortController();
+  const done: string[] = [];
+  let waits = 0;
+  await keepHouse(
+    {
+      leases: {
+        acquire: async () => {
+          done.push('lease');
+          return { lost: lost.signal, release: async () => void done.push('released') };
+        },
+      },
+      instance: 'a',
+      logger: pino({ level: 'silent' }),
+      chores: Object.entries(chores).map(([name, run]) => ({
+        name,
+        run: async () => {
+          done.push(name);
+          await run();
+        },
+      })),
+      everyMs: 6 * hourMs,
+      random: () => 0.5,
+      wait: async (ms, signal) => {
+        done.push(`wait ${ms / 1000} s`);
+        waits += 1;
+        if (waits > rounds) stop.abort();
+        signal.throwIfAborted();
+      },
+    },
+    stop.signal,
+  );
+  return done;
+}
+const nothing = async () => {};
+
+test('the first round begins soon, the next ones by the setting, and one who leads gives the lease back', async () => {
+  expect(await keep({ a: nothing, b: nothing }, 2)).toEqual([
+    'lease',
+    'wait 60 s',
+    'a',
+    'b',
+    'wait 21600 s',
+    'a',
+    'b',
+    'wait 21600 s',
+    'released',
+  ]);
+});
+
+test('a chore that fails does not keep the others from being done', async () => {
+  const fail = () => Promise.reject(new Error('the store is away'));
+  expect((await keep({ a: fail, b: nothing }, 1)).slice(0, 4)).toEqual(['lease', 'wait 60 s', 'a', 'b']);
+});
+
+test('who loses the lease does nothing more, and begins anew when it has it again', async () => {
+  const lost = new AbortController();
+  const lose = async () => lost.abort(new Error('another holder has it'));
+  const done = await keep({ a: lose, b: nothing }, 1, lost);
+  expect(done.slice(0, 5)).toEqual(['lease', 'wait 60 s', 'a', 'released', 'wait 1 s']);
+  expect(done).not.toContain('b');
+});
+
+test('rounds of installations that started together drift apart', () => {
+  expect([0, 1].map((random) => roundDelayMs(1, 6 * hourMs, random))).toEqual([30_000, 90_000]);
+  expect([0, 1].map((random) => roundDelayMs(2, 10 * hourMs, random) / hourMs)).toEqual([9, 11]);
+});

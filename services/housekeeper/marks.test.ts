@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import { bundleKey, planKey, segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
+import { selectionKey } from '#shared/contracts/export-selection.ts';
+import { exportState } from '../../test/support/make-commit.ts';
+import { keptJob } from './jobs-in-log.ts';
+import { isMarked, markBlobs, markJob, markSegments, noMarks } from './marks.ts';
+
+const hash = (letter: string) => letter.repeat(64);
+const contentVersion = `cv_${'1'.repeat(32)}`;
+const planHash = hash('a');
+
+test('a job needs its plan, its selection, the bundle of its plan and its content, and nothing of another organization', () => {
+  const marks = noMarks();
+  const selection = selectionKey('acme', hash('b'));
+  markJob(marks, 'acme', { domain: 'docs', contentVersion, planHash, selectionKey: selection });
+  const needed = [
+    planKey('acme', planHash),
+    selection,
+    bundleKey('acme', 'docs', planHash),
+    siteModelKey('acme', 'docs', contentVersion),
+    `contents/acme/docs/${contentVersion}/markdown/guides/x.md`,
+  ];
+  expect(needed.filter((key) => !isMarked(marks, key))).toEqual([]);
+  const others = [
+    planKey('other', planHash),
+    planKey('acme', hash('c')),
+    bundleKey('acme', 'site', planHash),
+    siteModelKey('acme', 'docs', `cv_${'2'.repeat(32)}`),
+    `contents/acme/docs/${contentVersion}x/site-model.json`,
+    segmentKey('acme', planHash),
+  ];
+  expect(others.filter((key) => isMarked(marks, key))).toEqual([]);
+});
+
+test('a job that is not planned yet needs its content', () => {
+  const marks = noMarks();
+  markJob(marks, 'acme', { domain: 'docs', contentVersion });
+  expect([...marks.units]).toEqual([`contents/acme/docs/${contentVersion}`]);
+});
+
+test('a plan needs its segments with their sidecars, whatever else is in it', () => {
+  const marks = noMarks();
+  const plan = { version: 9, chunks: [{ kind: 'new', key: hash('1'), paths: ['x'] }], closingKey: hash('2') };
+  markSegments(marks, 'acme', JSON.stringify(plan));
+  const needed = [segmentKey('acme', hash('1')), sidecarKey('acme', hash('1')), sidecarKey('acme', hash('2'))];
+  expect(needed.filter((key) => !isMarked(marks, key))).toEqual([]);
+  expect(isMarked(marks, segmentKey('acme', hash('3')))).toBe(false);
+});
+
+test('a site model needs its files', () => {
+  const marks = noMarks();
+  markBlobs(marks, 'acme', JSON.stringify({ pages: [{ sha256: hash('1') }], assets: [{ sha256: hash('2') }] }));
+  expect([hash('1'), hash('2'), hash('3')].map((sha256) => isMarked(marks, blobKey('acme', sha256)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('when a site model could not be read every file is needed, and nothing else', () => {
+  const marks = { ...noMarks(), allBlobs: true };
+  expect(isMarked(marks, blobKey('acme', hash('1')))).toBe(true);
+  expect(isMarked(marks, planKey('acme', planHash))).toBe(false);
+});
+
+test.each([
+  ['one that runs, however old', { phase: 'rendering', createdAt: '2020-01-01T00:00:00.000Z' }, true],
+  ['one that ended after the time', { phase: 'completed', completedAt: '2026-01-02T00:00:00.000Z' }, true],
+  ['one that ended at the time', { phase: 'completed', completedAt: '2026-01-01T00:00:00.000Z' }, true],
+  ['one that ended before', { phase: 'completed', completedAt: '2025-12-31T23:59:59.999Z' }, false],
+  ['one that failed before', { phase: 'failed', completedAt: '2025-12-31T23:59:59.999Z' }, false],
+  ['one that was cancelled after', { phase: 'cancelled', completedAt: '2026-01-01T00:00:00.001Z' }, true],
+] as const)('of jobs %s', (_name, state, isKept) => {
+  expect(keptJob(exportState(state), new Date('2026-01-01T00:00:00.000Z')) !== undefined).toBe(isKept);
+});

@@ -1,0 +1,303 @@
+import pino from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import type { ContentEvent } from '#shared/contracts/content-events.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
+import { bundleKey, planKey, segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
+import { selectionKey } from '#shared/contracts/export-selection.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { ObjectStoreUnavailable } from '#shared/object-store/object-store-unavailable.ts';
+import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
+import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
+import { jobsInLog } from './jobs-in-log.ts';
+import { sweepObjects } from './sweep-objects.ts';
+
+const dayMs = 86_400_000;
+const now = new Date();
+const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs).toISOString();
+const cv = (name: string) => `cv_${sha256Of(name).slice(0, 32)}`;
+const never = new AbortController().signal;
+
+let bus: MemoryBus;
+let objects: AgingStore;
+let store: ObjectStore;
+
+beforeEach(async () => {
+  bus = memoryBus();
+  objects = await agingStore();
+  store = objects.store;
+});
+afterEach(() => objects.remove());
+
+const sweep = (changes: Partial<Parameters<typeof sweepObjects>[0]> = {}) =>
+  sweepObjects(
+    {
+      bus,
+      objectStore: store,
+      clock: { now: () => now },
+      logger: pino({ level: 'silent' }),
+      jobSources: [jobsInLog(bus.exports)],
+      keepObjectsMs: 90 * dayMs,
+      dryRun: false,
+      ...changes,
+    },
+    never,
+  );
+const put = (...keys: string[]) => Promise.all(keys.map((key) => store.put(key, Buffer.from(key))));
+
+/** A content version with one file of its own and one that all have. */
+async function publish(name: string, organization = 'acme'): Promise<string> {
+  const contentVersion = cv(name);
+  const own = sha256Of(`file of ${name}`);
+  const shared = sha256Of('shared file');
+  await put(blobKey(organization, own), blobKey(organization, shared));
+  const model = { contentVersion, pages: [{ sha256: own }], assets: [{ sha256: shared }] };
+  await store.put(siteModelKey(organization, 'docs', contentVersion), Buffer.from(JSON.stringify(model)));
+  await put(`contents/${organization}/docs/${contentVersion}/markdown/index.md`);
+  const data = { organization, domain: 'docs', contentVersion, pageCount: 1, fileCount: 2, sizeBytes: 1 };
+  await append({ type: 'ContentPublished', version: 1, data });
+  return contentVersion;
+}
+
+async function append(event: ContentEvent): Promise<void> {
+  const previous = await bus.content.last(contentLogSubject(event.data.organization, event.data.domain));
+  await bus.content.append(contentCommit(event, previous), { sequence: previous?.sequence ?? 0 });
+}
+const endContent = (contentVersion: string) =>
+  append({ type: 'ContentDeleted', version: 1, data: { organization: 'acme', domain: 'docs', contentVersion } });
+
+/** A job with a plan of one segment and a closing one, all stored; gives the keys of what it needs. */
+async function job(name: string, contentVersion: string, state: Partial<ExportJobState>): Promise<string[]> {
+  const planHash = sha256Of(`plan of ${name}`);
+  const segments = [sha256Of(`segment of ${name}`), sha256Of(`closing of ${name}`)];
+  const selection = selectionKey('acme', sha256Of(`pages of ${name}`));
+  const plan = { chunks: [{ kind: 'site', key: segments[0] }], closingKey: segments[1] };
+  await store.put(planKey('acme', planHash), Buffer.from(JSON.stringify(plan)));
+  const keys = [
+    selection,
+    bundleKey('acme', 'docs', planHash),
+    ...segments.flatMap((segment) => [segmentKey('acme', segment), sidecarKey('acme', segment)]),
+  ];
+  await put(...keys);
+  await request(name, { contentVersion, planHash, phase: 'completed', ...state }, selection);
+  return [planKey('acme', planHash), ...keys].toSorted();
+}
+
+async function request(name: string, state: Partial<ExportJobState>, selection?: string): Promise<void> {
+  const initial = exportState({ jobId: `se_${sha256Of(name).slice(0, 22)}`, ...state });
+  const options = { ...initial.options, ...(selection === undefined ? {} : { selectionKey: selection }) };
+  await bus.exports.append(exportCommit({ ...initial, options }), { sequence: 0 });
+}
+const isThere = async (keys: string[]) => {
+  const all = new Set(await objects.keys());
+  return keys.map((key) => all.has(key));
+};
+const allOf = (keys: string[], value: boolean) => keys.map(() => value);
+
+test('what jobs need stays until 90 days after their end, and longer while they run', async () => {
+  const content = await publish('one');
+  const kept = await job('kept', content, { completedAt: daysAgo(89.9) });
+  const running = await job('running', content, { phase: 'joining', createdAt: daysAgo(200) });
+  const ended = await job('ended', content, { completedAt: daysAgo(90.1) });
+  await objects.age('', 200);
+  const swept = await sweep();
+  expect(await isThere([...kept, ...running])).toEqual(allOf([...kept, ...running], true));
+  expect(await isThere(ended)).toEqual(allOf(ended, false));
+  expect(swept.get('acme')).toMatchObject({
+    plans: { objects: 1 },
+    selections: { objects: 1 },
+    bundles: { objects: 1, bytes: bundleKey('acme', 'docs', sha256Of('')).length },
+    segments: { objects: 4 },
+  });
+  expect(swept.get('acme')).not.toHaveProperty('contents');
+  expect(await sweep()).toEqual(new Map());
+});
+
+test('what two jobs share stays while one of them is kept', async () => {
+  const content = await publish('one');
+  const keys = await job('first', content, { completedAt: daysAgo(100) });
+  await request('second', { contentVersion: content, planHash: sha256Of('plan of first'), phase: 'rendering' });
+  await objects.age('', 100);
+  await sweep();
+  const selections = keys.filter((key) => key.startsWith('selections/'));
+  const others = keys.filter((key) => !selections.includes(key));
+  expect(await isThere(selections)).toEqual([false]);
+  expect(await isThere(others)).toEqual(allOf(others, true));
+});
+
+test('contents that the log has stay; those that ended go when no kept job needs them, with the files that no other has', async () => {
+  const [ended, needed, current] = [await publish('ended'), await publish('needed'), await publish('current')];
+  await put(`contents/acme/docs/${cv('never published')}/site-model.json`, blobKey('acme', sha256Of('nobody')));
+  await endContent(ended);
+  await endContent(needed);
+  await request('kept', { contentVersion: needed, phase: 'failed', completedAt: daysAgo(10) });
+  await objects.age('', 91);
+  await sweep();
+  const left = await objects.keys();
+  expect(left.filter((key) => key.startsWith('contents/'))).toEqual(
+    [needed, current]
+      .flatMap((version) =>
+        ['markdown/index.md', 'site-model.json'].map((file) => `contents/acme/docs/${version}/${file}`),
+      )
+      .toSorted(),
+  );
+  const files = ['shared file', 'file of needed', 'file of current'].map((text) => blobKey('acme', sha256Of(text)));
+  expect(left.filter((key) => key.startsWith('blobs/'))).toEqual(files.toSorted());
+});
+
+test('what is younger stays, needed or not: a publication that is under way has no place in the log yet', async () => {
+  await publish('one');
+  const orphan = blobKey('acme', sha256Of('orphan'));
+  await put(orphan);
+  await objects.age('', 89);
+  expect(await sweep()).toEqual(new Map());
+  await objects.age('', 91);
+  await sweep();
+  expect(await isThere([orphan])).toEqual([false]);
+});
+
+test("ages count by the store's clock", async () => {
+  await publish('one');
+  await put(blobKey('acme', sha256Of('orphan')));
+  await objects.age('', 91);
+  expect(await sweep({ objectStore: { ...store, clockSkewMs: async () => -2 * dayMs } })).toEqual(new Map());
+});
+
+test('without the site model of a content version every file stays, and what is no file goes', async () => {
+  await publish('one');
+  const broken = await publish('two');
+  const orphans = [blobKey('acme', sha256Of('orphan')), segmentKey('acme', sha256Of('orphan'))];
+  await put(...orphans);
+  await store.remove(siteModelKey('acme', 'docs', broken));
+  await objects.age('', 100);
+  await sweep();
+  expect(await isThere(orphans)).toEqual([true, false]);
+});
+
+test('other objects and organizations that no log knows are left alone', async () => {
+  await publish('one');
+  const others = ['archive/acme/se_x.json', 'plans/stranger/x.json', 'other/acme/x'];
+  await put(...others);
+  await objects.age('', 1000);
+  await sweep();
+  expect(await isThere(others)).toEqual(allOf(others, true));
+});
+
+test('an organization that cannot be judged keeps what it has, the others are swept, and the chore says so', async () => {
+  await publish('one');
+  await publish('one', 'beta');
+  const orphans = ['acme', 'beta'].map((organization) => segmentKey(organization, sha256Of('orphan')));
+  await put(...orphans);
+  await objects.age('', 100);
+  const log = jobsInLog(bus.exports);
+  const unreadable = async function* (...[organization, ...rest]: Parameters<typeof log>) {
+    if (organization === 'acme') throw new Error('an unknown event');
+    yield* log(organization, ...rest);
+  };
+  await expect(sweep({ jobSources: [unreadable] })).rejects.toThrow('were not swept: acme');
+  expect(await isThere(orphans)).toEqual([true, false]);
+});
+
+test('when bus or store are away nothing is removed', async () => {
+  await publish('one');
+  const orphan = segmentKey('acme', sha256Of('orphan'));
+  await put(orphan);
+  await objects.age('', 100);
+  const away = async () => {
+    throw new ObjectStoreUnavailable('gone');
+  };
+  await expect(sweep({ objectStore: { ...store, get: away } })).rejects.toThrow(ObjectStoreUnavailable);
+  bus.away = true;
+  await expect(sweep()).rejects.toThrow('The bus is away');
+  bus.away = false;
+  expect(await isThere([orphan])).toEqual([true]);
+});
+
+test('a job that begins after the objects were listed is seen', async () => {
+  const content = await publish('one');
+  const keys = await job('old', content, { completedAt: daysAgo(100) });
+  await objects.age('', 100);
+  const listing: ObjectStore = {
+    ...store,
+    async *list(prefix, options) {
+      yield* store.list(prefix, options);
+      if (prefix !== 'plans/acme/') return;
+      await request('new', { contentVersion: content, planHash: sha256Of('plan of old'), phase: 'rendering' });
+    },
+  };
+  await sweep({ objectStore: listing });
+  const needed = keys.filter((key) => !key.startsWith('selections/'));
+  expect(await isThere(needed)).toEqual(allOf(needed, true));
+});
+
+test('what is stored again after it was listed stays', async () => {
+  await publish('one');
+  const orphans = ['a', 'b'].map((name) => blobKey('acme', sha256Of(name)));
+  await put(...orphans);
+  await objects.age('', 100);
+  const listing: ObjectStore = {
+    ...store,
+    async *list(prefix, options) {
+      yield* store.list(prefix, options);
+      if (prefix === 'blobs/acme/') await put(orphans[0] ?? '');
+    },
+  };
+  await sweep({ objectStore: listing });
+  expect(await isThere(orphans)).toEqual([true, false]);
+});
+
+test('a sidecar goes before its segment', async () => {
+  await publish('one');
+  const keys = Array.from({ length: 20 }, (_, n) => sha256Of(`segment ${n}`));
+  await put(...keys.flatMap((key) => [segmentKey('acme', key), sidecarKey('acme', key)]));
+  await objects.age('', 100);
+  const removed: string[] = [];
+  await sweep({
+    objectStore: {
+      ...store,
+      remove: async (key) => {
+        removed.push(key);
+        await store.remove(key);
+      },
+    },
+  });
+  expect(removed).toHaveLength(40);
+  for (const key of keys) {
+    expect(removed.indexOf(sidecarKey('acme', key))).toBeLessThan(removed.indexOf(segmentKey('acme', key)));
+  }
+});
+
+test('a dry run counts and removes nothing', async () => {
+  const content = await publish('one');
+  await job('old', content, { completedAt: daysAgo(100) });
+  await objects.age('', 100);
+  const before = await objects.keys();
+  const dry = await sweep({ dryRun: true });
+  expect(await objects.keys()).toEqual(before);
+  expect(await sweep()).toEqual(dry);
+});
+
+test('it stops where it is told to', async () => {
+  const content = await publish('one');
+  await job('old', content, { completedAt: daysAgo(100) });
+  await objects.age('', 100);
+  const stop = new AbortController();
+  const remove = vi.fn(async (key: string) => {
+    await store.remove(key);
+    stop.abort(new Error('the lease is lost'));
+  });
+  const parts = {
+    bus,
+    objectStore: { ...store, remove },
+    clock: { now: () => now },
+    logger: pino({ level: 'silent' }),
+    jobSources: [jobsInLog(bus.exports)],
+    keepObjectsMs: 90 * dayMs,
+    dryRun: false,
+  };
+  await expect(sweepObjects(parts, stop.signal)).rejects.toThrow('the lease is lost');
+  expect(remove).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,34 @@
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+
+export type AgingStore = {
+  store: ObjectStore;
+  /** Makes objects look as if they had been stored that many days ago; those under the prefix. */
+  age(prefix: string, days: number): Promise<void>;
+  /** All keys under a prefix, sorted. */
+  keys(prefix?: string): Promise<string[]>;
+  remove(): Promise<void>;
+};
+
+/** A folder as object store whose objects can be made old; in a folder of its own unless one is given. */
+export async function agingStore(given?: string): Promise<AgingStore> {
+  const folder = given ?? (await mkdtemp(join(tmpdir(), 'bindery-aging-')));
+  const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  const keys = async (prefix = '') => {
+    const found: string[] = [];
+    for await (const { key } of store.list(prefix)) found.push(key);
+    return found.toSorted();
+  };
+  return {
+    store,
+    keys,
+    async age(prefix, days) {
+      const time = new Date(Date.now() - days * 86_400_000);
+      for (const key of await keys(prefix)) await utimes(join(folder, 'stored', `${key}#`), time, time);
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
