@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { variableName } from '#shared/config/common-settings.ts';
 import { NotConnected } from './connection.ts';
 
-export type BusAccess = { url: string; user: 'auditor' | 'operator'; password: string };
+export type BusAccess = { url: string; user: 'auditor' | 'operator' | 'housekeeper'; password: string };
 
 /**
- * How an operator's command reaches the bus itself: `BINDERY_NATS_PASSWORD_AUDITOR` (or `_OPERATOR`) and `BINDERY_NATS_URL` where they are
+ * How an operator's command reaches the bus itself: `BINDERY_NATS_PASSWORD_AUDITOR` (or another user's) and `BINDERY_NATS_URL` where they are
  * set, else what the data folder says of the installation that runs there. Throws `NotConnected` with what to give.
  */
 export function busAccess(

@@ -6,6 +6,7 @@ import { checkCommand } from './check.ts';
 import { contentsCommand } from './contents.ts';
 import { eventsCommand } from './events.ts';
 import { exportCommand } from './export.ts';
+import { housekeepingCommand } from './housekeeping.ts';
 import { jobsCommand } from './jobs.ts';
 import { keysCommand } from './keys.ts';
 import { orgsCommand } from './orgs.ts';
@@ -44,4 +45,5 @@ export function addCommands(program: Command): void {
   orgsCommand(program);
   projectionsCommand(program);
   auditCommand(program);
+  housekeepingCommand(program);
 }

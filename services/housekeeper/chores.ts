@@ -9,6 +9,6 @@ export function choresOf(context: HousekeeperContext): Chore[] {
   return [
     { name: 'sweep unfinished uploads', run: () => sweepUploads(context) },
     { name: 'remove objects that nobody needs', run: async (signal) => void (await sweepObjects(context, signal)) },
-    { name: 'end contents that nobody needs', run: (signal) => endContents(context, signal) },
+    { name: 'end contents that nobody needs', run: async (signal) => void (await endContents(context, signal)) },
   ];
 }

@@ -7,11 +7,21 @@ import {
 } from '#shared/config/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
 
+/** Of what is kept, and how long. */
+export const retentionSettings = {
+  ...objectStoreSettings,
+  keepObjectsDays: setting(
+    'BINDERY_KEEP_OBJECTS_DAYS',
+    wholeNumber(2, 36_500).default(90),
+    'plans, segments, bundles and contents are kept for so many days after the end of the last job that needs them',
+  ),
+};
+
 export const housekeeperSettings = {
   ...busSettings('housekeeper'),
   ...internalServerSettings('housekeeper'),
   ...serviceTokenSettings,
-  ...objectStoreSettings,
+  ...retentionSettings,
   publisherUrl: setting(
     'BINDERY_PUBLISHER_URL',
     z.url('must be the address of the publisher, such as http://127.0.0.1:9000'),
@@ -26,11 +36,6 @@ export const housekeeperSettings = {
     'BINDERY_SWEEP_UPLOADS_HOURS',
     wholeNumber(1, 8_760).default(24),
     'an upload that is unfinished for so many hours is given up, and its parts are removed',
-  ),
-  keepObjectsDays: setting(
-    'BINDERY_KEEP_OBJECTS_DAYS',
-    wholeNumber(2, 36_500).default(90),
-    'plans, segments, bundles and contents are kept for so many days after the end of the last job that needs them',
   ),
 };
 

@@ -5,10 +5,9 @@ import type { Logger } from '#shared/telemetry/logger.ts';
 import type { KeptJobs } from './kept-job.ts';
 
 /** Ends a content version; nothing happens when it came into use or was ended just then. Rejects when the publisher cannot be asked. */
-export type EndContent = (
-  content: { organization: string; domain: string; contentVersion: string },
-  signal: AbortSignal,
-) => Promise<void>;
+export type EndContent = (content: ContentId, signal: AbortSignal) => Promise<void>;
+
+export type ContentId = { organization: string; domain: string; contentVersion: string };
 
 /** What the chores work with. */
 export type HousekeeperContext = {
@@ -16,7 +15,6 @@ export type HousekeeperContext = {
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;
-  /** Where kept jobs are found, in the order in which they wander: the log before the archive, so that none is missed on its way. */
   jobSources: readonly KeptJobs[];
   endContent: EndContent;
   sweepUploadsAfterMs: number;

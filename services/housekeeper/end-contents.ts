@@ -1,6 +1,6 @@
 import type { ContentState } from '#shared/contracts/content-events.ts';
 import { contentLogSubject } from '#shared/subjects/subject-names.ts';
-import type { HousekeeperContext } from './context.ts';
+import type { ContentId, HousekeeperContext } from './context.ts';
 
 type Parts = Pick<
   HousekeeperContext,
@@ -9,10 +9,11 @@ type Parts = Pick<
 
 /**
  * Has the publisher end the content versions that nobody needs: its log says so then, and the next round removes their objects. Not this
- * one: a job that began meanwhile is seen by then.
+ * one: a job that began meanwhile is seen by then. Answers with those versions.
  */
-export async function endContents(parts: Parts, signal: AbortSignal): Promise<void> {
+export async function endContents(parts: Parts, signal: AbortSignal): Promise<ContentId[]> {
   const { bus, clock, logger, keepObjectsMs } = parts;
+  const all: ContentId[] = [];
   const since = new Date(clock.now().getTime() - keepObjectsMs);
   for (const subject of (await bus.content.subjects(contentLogSubject('*', '*'))).toSorted()) {
     signal.throwIfAborted();
@@ -23,16 +24,18 @@ export async function endContents(parts: Parts, signal: AbortSignal): Promise<vo
     if (old.length === 0) continue;
     const { organization, domain } = state;
     const needed = await neededByJobs(parts, organization, domain, since, signal);
-    const ended = old.filter((contentVersion) => !needed.has(contentVersion));
+    const ended = old
+      .filter((contentVersion) => !needed.has(contentVersion))
+      .map((contentVersion) => ({ organization, domain, contentVersion }));
     if (ended.length === 0) continue;
-    if (!parts.dryRun) {
-      for (const contentVersion of ended) await parts.endContent({ organization, domain, contentVersion }, signal);
-    }
+    if (!parts.dryRun) for (const content of ended) await parts.endContent(content, signal);
+    all.push(...ended);
     logger.info(
       { organization, domain, contents: ended.length },
       `content versions that nobody needs ${parts.dryRun ? 'would be' : 'were'} ended`,
     );
   }
+  return all;
 }
 
 /** Versions that were published before `since` and are neither the latest, nor searched, nor labelled. Pure. */

@@ -11,7 +11,7 @@ import { askPublisher } from './ask-publisher.ts';
 import { choresOf } from './chores.ts';
 import type { HousekeeperConfig } from './config.ts';
 import type { HousekeeperContext } from './context.ts';
-import { jobsInLog } from './jobs-in-log.ts';
+import { jobSourcesOf } from './job-sources.ts';
 import { keepHouse } from './keep-house.ts';
 
 const service = 'housekeeper';
@@ -28,7 +28,7 @@ export async function start(config: HousekeeperConfig): Promise<Running> {
     objectStore,
     clock: systemClock,
     logger,
-    jobSources: [jobsInLog(bus.exports)],
+    jobSources: jobSourcesOf(bus, objectStore),
     endContent: askPublisher({
       baseUrl: config.publisherUrl,
       serviceToken: config.serviceToken,

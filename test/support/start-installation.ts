@@ -31,7 +31,7 @@ export type TestInstallation = {
 };
 
 /** Without what an export has no need of; indexing the same content meanwhile costs as much as rendering it. */
-export const exportPathOnly = { indexer: 0, assistant: 0 } as const;
+export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
 
 /**
  * All services as processes on a fresh temporary folder, with one enterprise organization. `environment` reaches every service:
