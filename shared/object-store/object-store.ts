@@ -30,7 +30,7 @@ export type ObjectStore = {
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** How far the store's clock is ahead of ours, in milliseconds; 0 for stores on this machine. */
   clockSkewMs(): Promise<number>;
-  /** Removes what writers that died before `olderThan` left unfinished, and says how many there were. */
+  /** Removes what writers that died before `olderThan`, a time of the store's clock, left unfinished, and says how many there were. */
   sweepUnfinishedUploads(olderThan: Date): Promise<number>;
   /** Rejects with the reason when the store cannot be used. */
   check(options?: ReadOptions): Promise<void>;

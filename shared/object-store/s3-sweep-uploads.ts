@@ -1,7 +1,8 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
+import { s3Refusal } from './s3-error.ts';
 import type { S3Objects } from './s3-objects.ts';
 
-/** Aborts all multipart uploads that began before `olderThan`; how many. Stores without lifecycle rules would keep their parts for ever. */
+/** Aborts all multipart uploads that began before `olderThan`, a time of the store's clock; how many. Stores without lifecycle rules would keep their parts for ever. */
 export async function s3SweepUploads({ client, bucket, call }: S3Objects, olderThan: Date): Promise<number> {
   let swept = 0;
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
@@ -11,11 +12,21 @@ export async function s3SweepUploads({ client, bucket, call }: S3Objects, olderT
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (Initiated === undefined || Initiated >= olderThan) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId });
-      await call({ what: `give up the upload of ${Key}` }, (http) => client.send(abort, http));
-      swept++;
+      const isAborted = await call({ what: `give up the upload of ${Key}` }, (http) => client.send(abort, http)).then(
+        () => true,
+        finishedMeanwhile,
+      );
+      if (isAborted) swept++;
     }
     const more = page.IsTruncated === true && page.NextKeyMarker !== undefined;
     from = more ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : undefined;
   }
   return swept;
+}
+
+/** `call` wraps the SDK's error. */
+function finishedMeanwhile(error: unknown): false {
+  const refusal = s3Refusal(error instanceof Error ? error.cause : undefined);
+  if (refusal?.code === 'NoSuchUpload') return false;
+  throw error;
 }
