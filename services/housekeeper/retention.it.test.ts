@@ -1,0 +1,180 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signLink } from '#services/link-signer/sign-link.ts';
+import { appendContent } from '#services/publisher/append-content.ts';
+import { publisherApp } from '#services/publisher/publisher-app.ts';
+import type { Bus } from '#shared/bus/bus.ts';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { loadConfig } from '#shared/config/load-config.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import type { ExportCommit } from '#shared/contracts/export-commit.ts';
+import { projectPool } from '#shared/docs-project/analyze-project.ts';
+import type { Caller } from '#shared/internal-http/caller.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { domain, type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
+import { askPublisher } from './ask-publisher.ts';
+import { housekeeperSettings } from './config.ts';
+import type { HousekeeperContext } from './context.ts';
+import { endContents } from './end-contents.ts';
+import { jobsInLog } from './jobs-in-log.ts';
+import { start } from './main.ts';
+import { sweepObjects } from './sweep-objects.ts';
+
+const dayMs = 86_400_000;
+const serviceToken = 'a token of sixteen or more';
+const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
+const never = new AbortController().signal;
+const caller: Caller = {
+  requestId: 'req_1',
+  organization,
+  organizationPlan: 'enterprise',
+  domain,
+  groupTrust: 'claimed',
+  actor: { kind: 'key', id: 'key_1' },
+  address: '192.0.2.1',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+};
+const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
+
+describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
+  let bench: ExportBench;
+  let objects: AgingStore;
+  let publisherBus: Bus;
+  let publisher: FastifyInstance;
+  let publisherUrl: string;
+  let uploadFolder: string;
+  const pool = projectPool({ slots: 1 });
+
+  beforeAll(async () => {
+    bench = await startExportBench();
+    objects = await agingStore(bench.environment.BINDERY_OBJECT_FOLDER);
+    await Promise.all([bench.start('orchestrator'), bench.start('page-renderer'), bench.start('bundler')]);
+    publisherBus = await bench.bus.connect('publisher');
+    uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
+    publisher = publisherApp(
+      { bus: publisherBus, objectStore: objects.store, pool, clock: { now: () => new Date() }, uploadFolder },
+      { serviceToken, logger, checks: {}, draining: () => false },
+    );
+    publisherUrl = await publisher.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(async () => {
+    await publisher?.close();
+    await pool.close();
+    await bench?.stop();
+    await rm(uploadFolder, { recursive: true, force: true });
+  });
+
+  /** As if it had been published so long ago. */
+  async function publish(text: string, daysAgo: number): Promise<string> {
+    const contentVersion = await bench.publish([{ path: 'index', text }], { assets: { 'a.svg': '<svg/>' } });
+    const time = new Date(Date.now() - daysAgo * dayMs);
+    const data = { organization, domain, contentVersion, pageCount: 1, fileCount: 2, sizeBytes: 1 };
+    await appendContent({ bus: publisherBus, clock: { now: () => time } }, caller, () => [
+      { type: 'ContentPublished', version: 1, data },
+    ]);
+    return contentVersion;
+  }
+
+  /** The parts of a housekeeper whose clock is so many days ahead of the store's: the log gets older, objects by their own age. */
+  async function house(daysAhead: number, objectStore: ObjectStore = objects.store) {
+    const bus = await bench.bus.connect('housekeeper', `ahead-${daysAhead}`);
+    return {
+      bus,
+      objectStore: { ...objectStore, clockSkewMs: async () => -daysAhead * dayMs },
+      clock: { now: () => new Date(Date.now() + daysAhead * dayMs) },
+      logger,
+      jobSources: [jobsInLog(bus.exports)],
+      endContent: askPublisher({ baseUrl: publisherUrl, serviceToken, random: () => 'x' }),
+      keepObjectsMs: 90 * dayMs,
+      sweepUploadsAfterMs: dayMs,
+      dryRun: false,
+    } satisfies HousekeeperContext;
+  }
+  const versions = async () => {
+    const last = await bench.gateway.content.last(contentLogSubject(organization, domain));
+    return last?.commit.data.state.versions.map(({ contentVersion }) => contentVersion);
+  };
+  const isThere = async (key: string) => (await objects.store.head(key)) !== undefined;
+
+  test('an export goes 90 days after its end, its content after that; what is published stays', async () => {
+    const old = await publish('# Old', 100);
+    const current = await publish('# Current', 95);
+    const first = await bench.until(await bench.request(old), ended);
+    const { jobId, bundle, planHash } = first.data.state;
+    await objects.age('', 100);
+
+    // 1. The job is kept, so are its objects and its content.
+    const today = await house(0);
+    expect(await sweepObjects(today, never)).toEqual(new Map());
+    await endContents(today, never);
+    expect(await versions()).toEqual([old, current]);
+
+    // 2. It is not kept any more. The publisher's log says that its content ended, and who ended it.
+    const later = await house(91);
+    const swept = await sweepObjects(later, never);
+    expect(swept.get(organization)).toMatchObject({ plans: { objects: 1 }, bundles: { objects: 1 } });
+    expect(await objects.keys('segments/')).toEqual([]);
+    expect(await isThere(siteModelKey(organization, domain, old))).toBe(true);
+    await endContents(later, never);
+    expect(await versions()).toEqual([current]);
+    const last = await bench.gateway.content.last(contentLogSubject(organization, domain));
+    expect(last?.commit).toMatchObject({ actor: { kind: 'service', id: 'housekeeper' } });
+
+    // 3. Whoever asks for the bundle is told what to do.
+    const signer = { bus: await bench.bus.connect('link-signer'), objectStore: objects.store };
+    const signed = signLink({ ...signer, clock: { now: () => new Date() }, linkLifetimeSeconds: 60 }, caller, jobId);
+    await expect(signed).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('Replay the job'),
+    });
+
+    // 4. The objects of the content go in the next round.
+    expect((await sweepObjects(later, never)).get(organization)).toMatchObject({ contents: { objects: 1 } });
+    expect(await isThere(blobKey(organization, sha256Of('# Old')))).toBe(false);
+    expect(await isThere(blobKey(organization, sha256Of('<svg/>')))).toBe(true);
+    expect(await sweepObjects(later, never)).toEqual(new Map());
+
+    // 5. All is there to export what is published.
+    const second = await bench.until(await bench.request(current), ended);
+    expect(second.data.state.phase).toBe('completed');
+    expect([bundle?.key, planHash]).not.toContain(second.data.state.bundle?.key);
+  });
+
+  test('a bundle stays under a job that took it up while it was about to be removed', async () => {
+    const contentVersion = await publish('# Race', 1);
+    const first = await bench.until(await bench.request(contentVersion), ended);
+    const key = first.data.state.bundle?.key ?? '';
+    await objects.age('', 100);
+    let second: ExportCommit | undefined;
+    const listing: ObjectStore = {
+      ...objects.store,
+      async *list(prefix, options) {
+        yield* objects.store.list(prefix, options);
+        if (prefix !== `bundles/${organization}/`) return;
+        second ??= await bench.until(await bench.request(contentVersion), ended);
+      },
+    };
+    // By this clock the new job, too, ended too long ago: what keeps the bundle is that it was stored again.
+    await sweepObjects(await house(91, listing), never);
+    expect(second?.data.state).toMatchObject({ phase: 'completed', bundle: { key } });
+    expect(await isThere(key)).toBe(true);
+  });
+
+  test('the service is ready with the rights of its user, and gives the lease back when it stops', async () => {
+    const env = { ...bench.environment, BINDERY_SERVICE_TOKEN: serviceToken, BINDERY_PUBLISHER_URL: publisherUrl };
+    const running = await start(loadConfig(housekeeperSettings, env));
+    const answer = await fetch(`${running.url}/readyz`);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { service: 'housekeeper', missing: {} }]);
+    await running.stop();
+    const bus = await bench.bus.connect('housekeeper', 'next');
+    const lease = await bus.leases.acquire('housekeeper', 'next', AbortSignal.timeout(10_000));
+    await lease.release();
+  });
+});

@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { segmentKey } from '#shared/contracts/export-plan.ts';
+import { inParallel } from '#shared/export-objects/in-parallel.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { createS3Bucket } from '#shared/object-store/s3-create-bucket.ts';
+import { s3ObjectStore } from '#shared/object-store/s3-object-store.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { contentCommit } from '../../test/support/make-commit.ts';
+import { memoryBus } from '../../test/support/memory-bus.ts';
+import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
+import { jobsInLog } from './jobs-in-log.ts';
+import { sweepObjects } from './sweep-objects.ts';
+import { sweepUploads } from './sweep-uploads.ts';
+
+const dayMs = 86_400_000;
+const logger = pino({ level: 'silent' });
+
+describeWithServers(['versitygw'], 'housekeeping on S3', () => {
+  let gateway: VersityGateway;
+  /** Our clock, which may be wrong. */
+  let daysAhead = 0;
+  const clock = { now: () => new Date(Date.now() + daysAhead * dayMs) };
+  let store: ObjectStore;
+
+  beforeAll(async () => {
+    gateway = await startVersityGateway();
+    const settings = {
+      bucket: 'bindery',
+      region: gateway.region,
+      endpoint: gateway.endpoint,
+      forcePathStyle: true,
+      credentials: { accessKeyId: gateway.accessKeyId, secretAccessKey: gateway.secretAccessKey },
+      maxLinkLifetimeSeconds: 7200,
+      clock,
+    };
+    await createS3Bucket(settings);
+    store = s3ObjectStore(settings);
+  }, 60_000);
+  afterAll(async () => {
+    await store?.close();
+    await gateway?.stop();
+  });
+
+  /** A store that has come as far as our clock: what was put a moment ago is days old. */
+  const aged = () => ({ ...store, clockSkewMs: async () => 0 });
+
+  test("unfinished uploads end after a day by the store's clock, however wrong ours is", async () => {
+    const unfinished = new Readable({ read() {} });
+    unfinished.push(Buffer.alloc(17 * 1024 * 1024));
+    const storing = store.putStream('bundles/acme/docs/x.tar.gz', unfinished);
+    storing.catch(() => {}); // Looked at below.
+    const swept = vi.fn();
+    const sweep = (objectStore: ObjectStore) =>
+      sweepUploads({
+        objectStore: {
+          ...objectStore,
+          sweepUnfinishedUploads: async (olderThan) => {
+            const count = await objectStore.sweepUnfinishedUploads(olderThan);
+            swept(count);
+            return count;
+          },
+        },
+        clock,
+        logger,
+        sweepUploadsAfterMs: dayMs,
+      });
+    daysAhead = 2;
+    await sweep(store);
+    expect(swept).toHaveBeenLastCalledWith(0);
+    await vi.waitFor(async () => {
+      await sweep(aged());
+      expect(swept).toHaveBeenLastCalledWith(1);
+    });
+    unfinished.destroy(new Error('the writer died'));
+    await expect(storing).rejects.toBeInstanceOf(Error);
+    daysAhead = 0;
+  });
+
+  test('more than a page of old objects is swept, by the age that the store tells', async () => {
+    const bus = memoryBus();
+    const data = { organization: 'acme', domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}` };
+    await bus.content.append(
+      contentCommit({ type: 'ContentIndexed', version: 1, data: { ...data, passageCount: 1 } }),
+      {
+        sequence: 0,
+      },
+    );
+    const keys = Array.from({ length: 1_050 }, (_, n) => segmentKey('acme', sha256Of(String(n))));
+    await inParallel(keys, 32, (key) => store.put(key, Buffer.from('x')));
+    const sweep = (objectStore: ObjectStore) =>
+      sweepObjects(
+        {
+          bus,
+          objectStore,
+          clock,
+          logger,
+          jobSources: [jobsInLog(bus.exports)],
+          keepObjectsMs: 90 * dayMs,
+          dryRun: false,
+        },
+        new AbortController().signal,
+      );
+    daysAhead = 91;
+    expect(await sweep(store)).toEqual(new Map());
+    expect((await sweep(aged())).get('acme')).toEqual({ segments: { objects: 1_050, bytes: 1_050 } });
+    expect((await store.list('segments/acme/')[Symbol.asyncIterator]().next()).done).toBe(true);
+    daysAhead = 0;
+  }, 60_000);
+});
