@@ -73,6 +73,21 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each serv
     expect(ids).toEqual(['f1', 'f2']);
   });
 
+  test('subjects are those that match and have commits, for who may audit the stream and nobody else', async () => {
+    const housekeeper = await stand.connect('housekeeper');
+    for (const id of ['listed-a', 'listed-b']) await gateway.directory.append(created(id, id), { sequence: 0 });
+    const all = await housekeeper.directory.subjects(directoryLogSubject('*'));
+    expect(all.filter((subject) => subject.includes('listed')).toSorted()).toEqual([
+      'directory.listed-a.log',
+      'directory.listed-b.log',
+    ]);
+    expect(await housekeeper.directory.subjects(directoryLogSubject('nobody'))).toEqual([]);
+    expect(await housekeeper.exports.subjects('exports.acme.*.log')).toEqual([]);
+    await expect(gateway.directory.subjects(directoryLogSubject('*'))).rejects.toThrow(
+      'no right to publish to "$JS.API.STREAM.INFO.DIRECTORY"',
+    );
+  });
+
   test('a reader gets each message, and what it does not acknowledge again', async () => {
     const reader = await projector.readers.projectorDirectory();
     const first = await reader.next({ expiresMs: 5_000 });
