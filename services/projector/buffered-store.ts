@@ -1,6 +1,7 @@
 import { inParallel } from '#shared/export-objects/in-parallel.ts';
 import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
 import type { ReadModels } from '#shared/read-model/read-models.ts';
+import { lastPartFirst } from './audit-parts.ts';
 
 /** Somebody else wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
 export class WrittenMeanwhile extends Error {
@@ -17,8 +18,12 @@ const writesAtOnce = 32;
 /**
  * A store for one batch of commits: documents are read once, changed here, and written at the end. Reading and writing each one for each
  * commit would cost two round trips and a disk flush a time; a history read from the start would take a hundred times as long.
+ * `rounds` says what has to be written before what: the keys of one round together, after those of the round before.
  */
-export function bufferedStore<T>(store: DocumentStore<T>): BufferedStore<T> {
+export function bufferedStore<T>(
+  store: DocumentStore<T>,
+  rounds: (keys: readonly string[]) => string[][] = (keys) => [[...keys]],
+): BufferedStore<T> {
   type Entry = { document: StoredDocument<T> | undefined; storedRevision: number };
   const entries = new Map<string, Promise<Entry>>();
   const changed = new Set<string>();
@@ -48,16 +53,18 @@ export function bufferedStore<T>(store: DocumentStore<T>): BufferedStore<T> {
       return entry.document.revision;
     },
     async flush() {
-      await inParallel([...changed], writesAtOnce, async (key) => {
-        const entry = await entries.get(key);
-        if (entry?.document === undefined) return;
-        const expectedRevision = entry.storedRevision;
-        if ((await store.put(key, entry.document.document, { expectedRevision })) === undefined) {
-          throw new WrittenMeanwhile(`The document "${key}" was written by another process.`);
-        }
-      });
+      for (const round of rounds([...changed])) await inParallel(round, writesAtOnce, write);
     },
   };
+
+  async function write(key: string): Promise<void> {
+    const entry = await entries.get(key);
+    if (entry?.document === undefined) return;
+    const expectedRevision = entry.storedRevision;
+    if ((await store.put(key, entry.document.document, { expectedRevision })) === undefined) {
+      throw new WrittenMeanwhile(`The document "${key}" was written by another process.`);
+    }
+  }
 }
 
 /** All read models of a generation, buffered; `flush` writes the named stores in that order. */
@@ -68,6 +75,13 @@ export function bufferedReadModels(models: ReadModels) {
     directoryOrganizations: bufferedStore(models.directoryOrganizations),
     directoryKeys: bufferedStore(models.directoryKeys),
     directoryContents: bufferedStore(models.directoryContents),
+    auditExports: bufferedStore(models.auditExports, lastPartFirst),
+    auditContent: bufferedStore(models.auditContent, lastPartFirst),
+    auditDirectory: bufferedStore(models.auditDirectory, lastPartFirst),
+    auditAccess: bufferedStore(models.auditAccess, lastPartFirst),
+    usageExports: bufferedStore(models.usageExports),
+    usageContent: bufferedStore(models.usageContent),
+    usageAccess: bufferedStore(models.usageAccess),
   };
   return {
     models: buffered,

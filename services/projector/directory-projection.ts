@@ -1,21 +1,31 @@
 import type { ApiKey, DirectoryCommit } from '#shared/contracts/directory-events.ts';
-import type { KeyDocument, OrganizationDocument } from '#shared/contracts/read-model-documents.ts';
+import type { KeyDocument } from '#shared/contracts/read-model-documents.ts';
 import { apiKeyKey, organizationKey } from '#shared/contracts/read-model-keys.ts';
+import { auditTrail } from './audit-trail.ts';
+import { directoryAuditEntries } from './directory-audit-entries.ts';
+import { commitFold } from './fold.ts';
 import type { ProjectionSource, Store } from './projection.ts';
 
-/** Organizations, and under the hash of each API key all that is needed to let a request in. */
-export const directoryProjection: ProjectionSource<DirectoryCommit, OrganizationDocument> = {
+/** Organizations, under the hash of each API key all that is needed to let a request in, and who changed what of them. */
+export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
   openReader: (bus, generation) => bus.readers.projectorDirectory(generation),
-  log: (bus) => bus.directory,
-  into: ({ directoryOrganizations, directoryKeys }) => ({
-    primary: directoryOrganizations,
-    keyOf: ({ data: { state } }) => organizationKey(state.organization),
-    toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
-    writeSecondary: async (commit) => {
-      for (const key of touchedKeys(commit)) await writeKey(directoryKeys, commit, key);
-    },
-  }),
+  into: ({ directoryOrganizations, directoryKeys, auditDirectory }, logs) => {
+    const trail = auditTrail(auditDirectory);
+    return commitFold(
+      {
+        primary: directoryOrganizations,
+        keyOf: ({ data: { state } }) => organizationKey(state.organization),
+        toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
+        async writeSecondary(commit) {
+          trail.add(commit.data.state.organization, directoryAuditEntries(commit));
+          for (const key of touchedKeys(commit)) await writeKey(directoryKeys, commit, key);
+        },
+        finish: () => trail.write(),
+      },
+      logs.directory,
+    );
+  },
 };
 
 /** Keys whose document says something else after this commit: what concerns the organization concerns all of its keys. Pure. */

@@ -1,20 +1,32 @@
 import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import type { JobListDocument, JobStatusDocument } from '#shared/contracts/read-model-documents.ts';
+import type { JobListDocument } from '#shared/contracts/read-model-documents.ts';
 import { jobListKey, jobStatusKey } from '#shared/contracts/read-model-keys.ts';
 import { addToJobList } from './add-to-job-list.ts';
+import { auditTrail } from './audit-trail.ts';
+import { exportAuditEntries } from './export-audit-entries.ts';
+import { commitFold } from './fold.ts';
 import type { ProjectionSource, Store } from './projection.ts';
 
-/** Status of each job, and the jobs of each day. */
-export const exportProjection: ProjectionSource<ExportCommit, JobStatusDocument> = {
+/** Status of each job, the jobs of each day, and who had what exported. */
+export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   openReader: (bus, generation) => bus.readers.projectorExports(generation),
-  log: (bus) => bus.exports,
-  into: ({ jobStatus, jobList }) => ({
-    primary: jobStatus,
-    keyOf: ({ data: { state } }) => jobStatusKey(state.organization, state.jobId),
-    toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
-    writeSecondary: (commit) => writeJobList(jobList, commit),
-  }),
+  into: ({ jobStatus, jobList, auditExports, usageExports }, logs) => {
+    const trail = auditTrail(auditExports, usageExports);
+    return commitFold(
+      {
+        primary: jobStatus,
+        keyOf: ({ data: { state } }) => jobStatusKey(state.organization, state.jobId),
+        toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
+        async writeSecondary(commit) {
+          trail.add(commit.data.state.organization, exportAuditEntries(commit));
+          await writeJobList(jobList, commit);
+        },
+        finish: () => trail.write(),
+      },
+      logs.exports,
+    );
+  },
 };
 
 async function writeJobList(store: Store<JobListDocument>, commit: ExportCommit): Promise<void> {

@@ -1,19 +1,14 @@
-import type { Commit } from '#shared/contracts/commit.ts';
 import type { Delivery } from '#shared/event-log/durable-reader.ts';
 import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
-import { inParallel } from '#shared/export-objects/in-parallel.ts';
 import { crashPoint } from '#shared/lifecycle/crash-point.ts';
 import type { Generation } from '#shared/read-model/generation.ts';
 import { storesOf } from '#shared/read-model/read-models.ts';
 import { projectionTable } from '#shared/subjects/projection-table.ts';
 import { bufferedReadModels } from './buffered-store.ts';
-import { foldInOrder } from './fold-in-order.ts';
-import type { Projection } from './projection.ts';
 import type { ProjectionRun } from './run-projection.ts';
 
 /** Within what may be unacknowledged at once (see the table), and folded long before the bus delivers it again (30 s). */
 const mostAtOnce = 4_000;
-const readsAtOnce = 32;
 const retryAfterMs = 1_000;
 const longestRetryMs = 30_000;
 
@@ -24,8 +19,8 @@ const unreadable = new Set(['UnknownEvent', 'BadMessage', 'HistoryBroken']);
  * Reads and folds into one generation until `signal` aborts; what has been taken is finished first. What waits is taken together, so a
  * history is read as fast as the bus gives it, and a commit that comes alone is folded at once.
  */
-export async function followGeneration<C extends Commit, D extends { revision: number }>(
-  run: ProjectionRun<C, D>,
+export async function followGeneration<M>(
+  run: ProjectionRun<M>,
   generation: Generation,
   signal: AbortSignal,
 ): Promise<void> {
@@ -38,23 +33,15 @@ export async function followGeneration<C extends Commit, D extends { revision: n
   }
 }
 
-async function foldBatch<C extends Commit, D extends { revision: number }>(
-  run: ProjectionRun<C, D>,
-  generation: Generation,
-  deliveries: Delivery<C>[],
-): Promise<void> {
+async function foldBatch<M>(run: ProjectionRun<M>, generation: Generation, deliveries: Delivery<M>[]): Promise<void> {
   const buffer = bufferedReadModels(run.bus.generations[generation]);
-  const projection = run.source.into(buffer.models);
-  const log = run.source.log(run.bus);
-  const folded: Delivery<C>[] = [];
-  // Read together what is needed one by one below; a failure shows there.
-  await inParallel([...keysOf(projection, deliveries)], readsAtOnce, (key) =>
-    projection.primary.get(key).catch(() => undefined),
-  );
+  const fold = run.source.into(buffer.models, run.bus);
+  const folded: Delivery<M>[] = [];
+  await fold.prepare(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
   for (const delivery of deliveries) {
     try {
       if (delivery.value === undefined) throw new UnknownEvent(delivery.problem ?? 'The message cannot be read.');
-      await foldInOrder(projection, log, delivery.value);
+      await fold.one(delivery.value);
       folded.push(delivery);
     } catch (error) {
       if (error instanceof Error && unreadable.has(error.name)) await setAside(run, delivery, error.message);
@@ -62,6 +49,7 @@ async function foldBatch<C extends Commit, D extends { revision: number }>(
     }
   }
   try {
+    await fold.finish();
     await buffer.flush(storesOf[run.source.name]);
     crashPoint('before-ack', 'projector');
     await Promise.all(folded.map((delivery) => delivery.ack()));
@@ -70,18 +58,7 @@ async function foldBatch<C extends Commit, D extends { revision: number }>(
   }
 }
 
-function keysOf<C extends Commit, D extends { revision: number }>(
-  projection: Projection<C, D>,
-  deliveries: Delivery<C>[],
-): Set<string> {
-  return new Set(deliveries.flatMap(({ value }) => (value === undefined ? [] : projection.keyOf(value))));
-}
-
-function takeAgain<C extends Commit, D extends { revision: number }>(
-  run: ProjectionRun<C, D>,
-  deliveries: Delivery<C>[],
-  error: unknown,
-): void {
+function takeAgain<M>(run: ProjectionRun<M>, deliveries: Delivery<M>[], error: unknown): void {
   const subjects = [...new Set(deliveries.map(({ subject }) => subject))].slice(0, 5);
   run.logger.warn({ err: error, subjects }, 'commits could not be folded; they come again');
   for (const delivery of deliveries) delivery.nak(Math.min(retryAfterMs * delivery.deliveryCount, longestRetryMs));
@@ -91,11 +68,7 @@ function takeAgain<C extends Commit, D extends { revision: number }>(
  * Gives a message up to the operator. Later commits of the same aggregate end here, too: the hole that this one leaves makes the fold
  * go back to the log, and stop at the same message.
  */
-async function setAside<C extends Commit, D extends { revision: number }>(
-  run: ProjectionRun<C, D>,
-  delivery: Delivery<C>,
-  reason: string,
-): Promise<void> {
+async function setAside<M>(run: ProjectionRun<M>, delivery: Delivery<M>, reason: string): Promise<void> {
   const { subject, sequence } = delivery;
   const { stream } = projectionTable[run.source.name];
   run.logger.error({ subject, reason, projection: run.source.name }, 'a commit was set aside');

@@ -1,4 +1,3 @@
-import type { Commit } from '#shared/contracts/commit.ts';
 import type { Generation } from '#shared/read-model/generation.ts';
 import { followGeneration } from './follow-generation.ts';
 import type { ProjectionRun } from './run-projection.ts';
@@ -13,7 +12,7 @@ export type Followers = {
   failure: Promise<never>;
 };
 
-export function followers<C extends Commit, D extends { revision: number }>(run: ProjectionRun<C, D>): Followers {
+export function followers<M>(run: ProjectionRun<M>): Followers {
   const running = new Map<Generation, { stop: AbortController; ended: Promise<void> }>();
   const { promise: failure, reject } = Promise.withResolvers<never>();
   failure.catch(() => {});

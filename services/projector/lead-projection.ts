@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Commit } from '#shared/contracts/commit.ts';
 import type { ProjectionPointer } from '#shared/contracts/projection-pointer.ts';
-import { type Generation, otherGeneration } from '#shared/read-model/generation.ts';
+import { type Generation, generations, otherGeneration } from '#shared/read-model/generation.ts';
 import { storesOf } from '#shared/read-model/read-models.ts';
 import { compareReadModels } from './compare-read-models.ts';
 import { followers } from './followers.ts';
@@ -11,6 +10,9 @@ import type { ProjectionRun } from './run-projection.ts';
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
 /** The pointer was changed by somebody else: this process does not lead any more. */
 class NotLeading extends Error {
@@ -26,11 +28,10 @@ class NotLeading extends Error {
  * 3. It is filled until it is nearly where the live one is, and compared with that.
  * 4. The live one pauses for the moment in which the other reaches the same place, then the pointer flips: no reader goes back in time.
  * 5. The old one is followed for another day, for readers that are late and for whoever wants to look; then it is emptied.
+ *
+ * Where documents may not be kept for good, those whose time has come are removed at the beginning of each day, from both generations.
  */
-export async function leadProjection<C extends Commit, D extends { revision: number }>(
-  run: ProjectionRun<C, D>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
   const { bus, source, clock, logger } = run;
   const crew = followers(run);
   const stop = new AbortController();
@@ -46,10 +47,14 @@ export async function leadProjection<C extends Commit, D extends { revision: num
     [pointer, revision] = [next, written];
   };
 
+  const expire = async () => {
+    for (const generation of generations) await source.expire?.(bus.generations[generation], clock.now());
+  };
   const step = async (): Promise<void> => {
     const { live } = pointer;
     const other = otherGeneration(live);
     crew.start(live);
+    await expire();
     if (pointer.rebuild?.state === 'asked') {
       await crew.stop(other);
       await bus.projections.startOver(source.name, other);
@@ -58,6 +63,7 @@ export async function leadProjection<C extends Commit, D extends { revision: num
     if (pointer.rebuild?.state === 'filling') {
       crew.start(other);
       await nearlyAt(live, other);
+      await expire();
       const { [live]: before, [other]: after } = bus.generations;
       const comparison = await compareReadModels(before, after, storesOf[source.name], ended);
       await crew.stop(live);
@@ -78,7 +84,7 @@ export async function leadProjection<C extends Commit, D extends { revision: num
       return save(givenUp(pointer));
     }
     if (keptMs !== undefined) crew.start(other);
-    await wishes.next(keptMs);
+    await wishes.next(Math.min(keptMs ?? hourMs, untilNextDayMs(clock.now())));
   };
 
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();

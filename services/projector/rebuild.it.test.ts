@@ -14,7 +14,7 @@ import { directoryLogSubject } from '#shared/subjects/subject-names.ts';
 import { evolveDirectory } from '#services/gateway/evolve-directory.ts';
 import { rebuildProjection } from '#services/cli/rebuild-projections.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { compareReadModels } from './compare-read-models.ts';
 import { startProjections } from './start-projections.ts';
@@ -48,6 +48,8 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     ]);
     for (let n = 0; n < 40; n += 1) await runJob();
     await describeOrganization();
+    const linkSigner = await stand.connect('link-signer');
+    await linkSigner.access.record(accessRecord({ time: '2026-03-01T11:00:00.000Z' }));
   }, 60_000);
   afterAll(() => stand.stop());
 
@@ -145,7 +147,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       expect(rebuilt).toMatchObject({ differentCount: 0, different: [] });
       expect(rebuilt.live).not.toBe(before);
       expect(await liveOf(name)).toBe(rebuilt.live);
-      const counts = { exports: jobCount, content: 1, directory: 1 };
+      const counts = { exports: jobCount, content: 1, directory: 1, access: 1 };
       const [primary] = storesOf[name].slice(-1);
       expect(await countOf(projector.generations[rebuilt.live as Generation], primary ?? 'jobStatus')).toBe(
         counts[name],

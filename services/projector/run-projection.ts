@@ -2,12 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Bus } from '#shared/bus/bus.ts';
 import type { Clock } from '#shared/clock/clock.ts';
-import type { Commit } from '#shared/contracts/commit.ts';
 import { leadProjection } from './lead-projection.ts';
 import type { ProjectionSource } from './projection.ts';
 
-export type ProjectionRun<C extends Commit, D extends { revision: number }> = {
-  source: ProjectionSource<C, D>;
+export type ProjectionRun<M> = {
+  source: ProjectionSource<M>;
   bus: Bus;
   /** Who holds the lease. */
   instance: string;
@@ -18,10 +17,7 @@ export type ProjectionRun<C extends Commit, D extends { revision: number }> = {
 const retryAfterMs = 1_000;
 
 /** Fills the generations of one projection while it holds the projection's lease, until `signal` aborts. */
-export async function runProjection<C extends Commit, D extends { revision: number }>(
-  run: ProjectionRun<C, D>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const lease = await run.bus.leases.acquire(`projector.${run.source.name}`, run.instance, signal);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Bus } from '#shared/bus/bus.ts';
 import { type Clock, systemClock } from '#shared/clock/clock.ts';
+import { accessProjection } from './access-projection.ts';
 import { contentProjection } from './content-projection.ts';
 import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
@@ -19,5 +20,6 @@ export async function startProjections(
     runProjection({ ...common, source: exportProjection }, signal),
     runProjection({ ...common, source: contentProjection }, signal),
     runProjection({ ...common, source: directoryProjection }, signal),
+    runProjection({ ...common, source: accessProjection }, signal),
   ]);
 }

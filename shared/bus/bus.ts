@@ -39,7 +39,7 @@ export type Bus = {
     projectorExports(generation?: Generation): Promise<DurableReader<ExportCommit>>;
     projectorContent(generation?: Generation): Promise<DurableReader<ContentCommit>>;
     projectorDirectory(generation?: Generation): Promise<DurableReader<DirectoryCommit>>;
-    projectorAccess(): Promise<DurableReader<AccessRecord>>;
+    projectorAccess(generation?: Generation): Promise<DurableReader<AccessRecord>>;
     indexerContent(): Promise<DurableReader<ContentCommit>>;
     renderTasks(rendererVersion: string): Promise<DurableReader<RenderTask>>;
     bundleTasks(): Promise<DurableReader<BundleTask>>;

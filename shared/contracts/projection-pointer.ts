@@ -3,7 +3,7 @@ import { generations } from '#shared/read-model/generation.ts';
 import { timestamp } from './identifiers.ts';
 
 /** What is folded from one stream on its own, and so is rebuilt on its own. */
-export const projectionNames = ['exports', 'content', 'directory'] as const;
+export const projectionNames = ['exports', 'content', 'directory', 'access'] as const;
 
 export type ProjectionName = (typeof projectionNames)[number];
 

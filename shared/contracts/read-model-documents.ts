@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { auditEntrySchema } from './audit-entry.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from './directory-events.ts';
 import { contentStateSchema } from './content-events.ts';
 import { exportJobStateSchema } from './export-job-state.ts';
 import { organizationId, timestamp } from './identifiers.ts';
 import { organizationPlans } from './organization-plan.ts';
+import { someUsageFiguresSchema } from './usage-figures.ts';
 
 /** Every document says which commit it reflects: the aggregate's own revision and the commit's id. */
 const reflects = { revision: z.int().min(1), commitId: z.string(), updatedAt: timestamp };
@@ -45,3 +47,16 @@ export const activeJobDocumentSchema = z.object({
   createdAt: timestamp,
 });
 export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
+
+/**
+ * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: what one log says of one day, oldest first by `auditOrder`, and every entry
+ * once. The first part has the first entries of the day, the next part the following: which entry is where follows from the entries alone.
+ */
+export const auditDocumentSchema = z.object({ entries: z.array(auditEntrySchema) });
+export type AuditDocument = z.infer<typeof auditDocumentSchema>;
+
+/** Bucket `usage`, key `<source>.<org>.<yyyy-mm>`: figures by day of the month (`01`…), each counted from that day's audit entries. */
+export const usageDocumentSchema = z.object({
+  days: z.record(z.string().regex(/^\d\d$/), someUsageFiguresSchema),
+});
+export type UsageDocument = z.infer<typeof usageDocumentSchema>;

@@ -2,13 +2,16 @@ import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jet
 import { type KV, Kvm } from '@nats-io/kv';
 import type { Bus } from '#shared/bus/bus.ts';
 import { BusUnavailable } from '#shared/bus/bus-unavailable.ts';
+import type { AuditSource } from '#shared/contracts/audit-entry.ts';
 import {
   activeJobDocumentSchema,
+  auditDocumentSchema,
   contentDocumentSchema,
   jobListDocumentSchema,
   jobStatusDocumentSchema,
   keyDocumentSchema,
   organizationDocumentSchema,
+  usageDocumentSchema,
 } from '#shared/contracts/read-model-documents.ts';
 import { projectionPointerSchema, rebuildRequestSchema } from '#shared/contracts/projection-pointer.ts';
 import {
@@ -122,7 +125,8 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
         natsDurableReader(js, 'CONTENT', inGeneration('projector-content', generation), storedContentCommit, log),
       projectorDirectory: (generation = 'blue') =>
         natsDurableReader(js, 'DIRECTORY', inGeneration('projector-directory', generation), storedDirectoryCommit, log),
-      projectorAccess: () => natsDurableReader(js, 'ACCESS', 'projector-access', storedAccessRecord, log),
+      projectorAccess: (generation = 'blue') =>
+        natsDurableReader(js, 'ACCESS', inGeneration('projector-access', generation), storedAccessRecord, log),
       indexerContent: () => natsDurableReader(js, 'CONTENT', 'indexer-content', storedContentCommit, log),
       renderTasks: (version) => natsDurableReader(js, 'TASKS', renderDurable(version).name, storedRenderTask, log),
       bundleTasks: () => natsDurableReader(js, 'TASKS', 'bundle', storedBundleTask, log),
@@ -163,14 +167,29 @@ async function openReadModels(
   jsm: JetStreamManager,
   generation: Generation,
 ): Promise<ReadModels> {
-  const names = ['job-status', 'job-list', 'directory'].map((name) => inGeneration(name, generation));
-  const [statusName = '', listName = '', directoryName = ''] = names;
-  const [status, list, directory] = await Promise.all([bucket(statusName), bucket(listName), bucket(directoryName)]);
+  const names = ['job-status', 'job-list', 'directory', 'audit', 'usage'].map((name) => inGeneration(name, generation));
+  const [statusName = '', listName = '', directoryName = '', auditName = '', usageName = ''] = names;
+  const [status, list, directory, audit, usage] = await Promise.all([
+    bucket(statusName),
+    bucket(listName),
+    bucket(directoryName),
+    bucket(auditName),
+    bucket(usageName),
+  ]);
+  const auditOf = (source: AuditSource) => natsDocumentStore(audit, jsm, auditName, auditDocumentSchema, `${source}.`);
+  const usageOf = (source: AuditSource) => natsDocumentStore(usage, jsm, usageName, usageDocumentSchema, `${source}.`);
   return {
     jobStatus: natsDocumentStore(status, jsm, statusName, jobStatusDocumentSchema),
     jobList: natsDocumentStore(list, jsm, listName, jobListDocumentSchema),
     directoryOrganizations: natsDocumentStore(directory, jsm, directoryName, organizationDocumentSchema, 'org.'),
     directoryKeys: natsDocumentStore(directory, jsm, directoryName, keyDocumentSchema, 'key.'),
     directoryContents: natsDocumentStore(directory, jsm, directoryName, contentDocumentSchema, 'content.'),
+    auditExports: auditOf('exports'),
+    auditContent: auditOf('content'),
+    auditDirectory: auditOf('directory'),
+    auditAccess: auditOf('access'),
+    usageExports: usageOf('exports'),
+    usageContent: usageOf('content'),
+    usageAccess: usageOf('access'),
   };
 }

@@ -1,10 +1,12 @@
 import type { ProjectionName } from '#shared/contracts/projection-pointer.ts';
 import type {
+  AuditDocument,
   ContentDocument,
   JobListDocument,
   JobStatusDocument,
   KeyDocument,
   OrganizationDocument,
+  UsageDocument,
 } from '#shared/contracts/read-model-documents.ts';
 import type { DocumentStore } from './document-store.ts';
 import { type Generation } from './generation.ts';
@@ -18,13 +20,24 @@ export type ReadModels = {
   directoryOrganizations: DocumentStore<OrganizationDocument>;
   directoryKeys: DocumentStore<KeyDocument>;
   directoryContents: DocumentStore<ContentDocument>;
+  auditExports: DocumentStore<AuditDocument>;
+  auditContent: DocumentStore<AuditDocument>;
+  auditDirectory: DocumentStore<AuditDocument>;
+  auditAccess: DocumentStore<AuditDocument>;
+  usageExports: DocumentStore<UsageDocument>;
+  usageContent: DocumentStore<UsageDocument>;
+  usageAccess: DocumentStore<UsageDocument>;
 };
 
-/** Which stores belong to which projection; the last one says which revisions have been folded, so it is written last. */
+/**
+ * Which stores belong to which projection, in the order of writing. The last one says which revisions have been folded, where a log has
+ * revisions; what is counted is written after what it is counted from.
+ */
 export const storesOf = {
-  exports: ['jobList', 'jobStatus'],
-  content: ['directoryContents'],
-  directory: ['directoryKeys', 'directoryOrganizations'],
+  exports: ['auditExports', 'usageExports', 'jobList', 'jobStatus'],
+  content: ['auditContent', 'usageContent', 'directoryContents'],
+  directory: ['auditDirectory', 'directoryKeys', 'directoryOrganizations'],
+  access: ['auditAccess', 'usageAccess'],
 } as const satisfies Record<ProjectionName, readonly (keyof ReadModels)[]>;
 
 /** The read models that are read now. */
@@ -37,5 +50,12 @@ export function liveReadModels(pointers: Pointers, { blue, green }: Record<Gener
     directoryOrganizations: store('directory', (models) => models.directoryOrganizations),
     directoryKeys: store('directory', (models) => models.directoryKeys),
     directoryContents: store('content', (models) => models.directoryContents),
+    auditExports: store('exports', (models) => models.auditExports),
+    auditContent: store('content', (models) => models.auditContent),
+    auditDirectory: store('directory', (models) => models.auditDirectory),
+    auditAccess: store('access', (models) => models.auditAccess),
+    usageExports: store('exports', (models) => models.usageExports),
+    usageContent: store('content', (models) => models.usageContent),
+    usageAccess: store('access', (models) => models.usageAccess),
   };
 }

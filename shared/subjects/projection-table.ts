@@ -1,7 +1,7 @@
 import type { ProjectionName } from '#shared/contracts/projection-pointer.ts';
 
 export type ProjectionRow = {
-  stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
+  stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY' | 'ACCESS';
   /** The blue generation's consumer. */
   durable: string;
   /** What it writes: key filters of buckets, by the blue generation's names. */
@@ -16,15 +16,34 @@ export const projectionTable: Record<ProjectionName, ProjectionRow> = {
     keys: [
       { bucket: 'job-status', filter: '>' },
       { bucket: 'job-list', filter: '>' },
+      { bucket: 'audit', filter: 'exports.>' },
+      { bucket: 'usage', filter: 'exports.>' },
     ],
   },
-  content: { stream: 'CONTENT', durable: 'projector-content', keys: [{ bucket: 'directory', filter: 'content.>' }] },
+  content: {
+    stream: 'CONTENT',
+    durable: 'projector-content',
+    keys: [
+      { bucket: 'directory', filter: 'content.>' },
+      { bucket: 'audit', filter: 'content.>' },
+      { bucket: 'usage', filter: 'content.>' },
+    ],
+  },
   directory: {
     stream: 'DIRECTORY',
     durable: 'projector-directory',
     keys: [
       { bucket: 'directory', filter: 'org.>' },
       { bucket: 'directory', filter: 'key.>' },
+      { bucket: 'audit', filter: 'directory.>' },
+    ],
+  },
+  access: {
+    stream: 'ACCESS',
+    durable: 'projector-access',
+    keys: [
+      { bucket: 'audit', filter: 'access.>' },
+      { bucket: 'usage', filter: 'access.>' },
     ],
   },
 };

@@ -81,6 +81,9 @@ export type DurableRow = {
   remade?: boolean;
 };
 
+/** Addresses of callers are nowhere longer than this: neither in the stream nor in a read model made of it. */
+export const accessKeptDays = 400;
+
 export const streamRows: readonly StreamRow[] = [
   {
     kind: 'stream',
@@ -114,8 +117,8 @@ export const streamRows: readonly StreamRow[] = [
     last: [],
     history: [],
     retention: 'log',
-    keptDays: 400,
-    kept: '400 days',
+    keptDays: accessKeptDays,
+    kept: `${accessKeptDays} days`,
     purgers: [],
   },
   {
@@ -198,6 +201,24 @@ const readModelRows: readonly BucketRow[] = [
     readers: ['gateway', 'projector'],
     rebuilt: true,
     kept: 'rebuilt at will',
+  },
+  {
+    kind: 'bucket',
+    name: 'audit',
+    key: '<source>.<org>.<day>.<part>',
+    writers: ['projector'],
+    readers: ['gateway', 'projector'],
+    rebuilt: true,
+    kept: `rebuilt at will; what it has of \`ACCESS\` goes after ${accessKeptDays} days`,
+  },
+  {
+    kind: 'bucket',
+    name: 'usage',
+    key: '<source>.<org>.<month>',
+    writers: ['projector'],
+    readers: ['gateway', 'projector'],
+    rebuilt: true,
+    kept: 'as `audit`',
   },
   {
     kind: 'bucket',
@@ -310,7 +331,6 @@ export const durableRows: readonly DurableRow[] = [
     reader: 'orchestrator',
     ...decisions,
   },
-  { kind: 'durable', name: 'projector-access', stream: 'ACCESS', filter: 'access.*.*', reader: 'projector', ...log },
   { kind: 'durable', name: 'indexer-content', stream: 'CONTENT', filter: 'content.*.*.log', reader: 'indexer', ...log },
   { kind: 'durable', name: 'bundle', stream: 'TASKS', filter: 'tasks.bundle', reader: 'bundler', ...work },
 ];

@@ -1,3 +1,4 @@
+import type { AccessRecord } from '#shared/contracts/access-record.ts';
 import type { ContentCommit, ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
 import type { ExportCommit } from '#shared/contracts/export-commit.ts';
 import type { ExportEvent } from '#shared/contracts/export-events.ts';
@@ -62,4 +63,23 @@ export function contentCommit(event: ContentEvent, previous?: StoredCommit<Conte
     causationId: 'test',
     correlationId: 'test',
   });
+}
+
+/** A link that was given to a key, at ten o'clock unless said otherwise. */
+export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord {
+  const time = changes.time ?? '2026-03-01T10:00:00.000Z';
+  return {
+    type: 'LinkSigned',
+    version: 1,
+    id: `al_${'0'.repeat(22)}`,
+    time,
+    organization: 'acme',
+    jobId: `se_${'a'.repeat(22)}`,
+    actor: { kind: 'key', id: 'key_0000000000000000' },
+    address: '192.0.2.7',
+    requestId: `req_${'0'.repeat(22)}`,
+    bundleSha256: '0'.repeat(64),
+    expiresAt: new Date(Date.parse(time) + 3_600_000).toISOString(),
+    ...changes,
+  };
 }

@@ -44,6 +44,13 @@ export function memoryBus(): MemoryBus {
     directoryOrganizations: memoryDocuments(gate),
     directoryKeys: memoryDocuments(gate),
     directoryContents: memoryDocuments(gate),
+    auditExports: memoryDocuments(gate),
+    auditContent: memoryDocuments(gate),
+    auditDirectory: memoryDocuments(gate),
+    auditAccess: memoryDocuments(gate),
+    usageExports: memoryDocuments(gate),
+    usageContent: memoryDocuments(gate),
+    usageAccess: memoryDocuments(gate),
   });
   const generations = { blue: models(jobStatus), green: models(memoryDocuments(gate)) };
   const presence = new Map<string, Set<(report: PresenceReport) => void>>();
@@ -57,6 +64,7 @@ export function memoryBus(): MemoryBus {
         readers.projectorExports.idle(),
         readers.projectorContent.idle(),
         readers.projectorDirectory.idle(),
+        readers.projectorAccess.idle(),
       ]);
     },
     exports,

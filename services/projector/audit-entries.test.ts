@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import type { ContentEvent } from '#shared/contracts/content-events.ts';
+import type { DirectoryCommit, DirectoryEvent } from '#shared/contracts/directory-events.ts';
+import { auditEntrySchema } from '#shared/contracts/audit-entry.ts';
+import type { ExportEvent } from '#shared/contracts/export-events.ts';
+import { nextCommit } from '#shared/event-log/next-commit.ts';
+import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { accessAuditEntry } from './access-projection.ts';
+import { contentAuditEntries } from './content-audit-entries.ts';
+import { directoryAuditEntries } from './directory-audit-entries.ts';
+import { exportAuditEntries } from './export-audit-entries.ts';
+import { usageOfEntries } from './usage-of-entries.ts';
+
+const digest = 'd'.repeat(64);
+const jobId = exportState().jobId;
+const contentVersion = `cv_${'1'.repeat(32)}`;
+const content = { organization: 'acme', domain: 'docs', contentVersion };
+const orchestrator = { kind: 'service', id: 'orchestrator' };
+
+function requested(replayOf?: string): ExportEvent {
+  const { organization, organizationPlan, domain, options, requestDigest } = exportState();
+  const data = { jobId, organization, organizationPlan, domain, contentVersion, options, requestDigest };
+  return { type: 'ExportRequested', version: 1, data: replayOf === undefined ? data : { ...data, replayOf } };
+}
+const completed: ExportEvent = {
+  type: 'ExportCompleted',
+  version: 1,
+  data: { bundleKey: 'bundles/x', sizeBytes: 9_000, sha256: digest, manifestSha256: digest },
+};
+const entriesOfExport = (...events: ExportEvent[]) =>
+  exportAuditEntries(exportCommit(exportState({ pageCount: 120, label: 'v2' }), undefined, events));
+
+test('given the request of an export, then who asked for which content of which domain', () => {
+  expect(entriesOfExport(requested())).toEqual([
+    {
+      id: `commit-${jobId}-1.0`,
+      time: '2026-03-01T10:00:01.000Z',
+      action: 'export.requested',
+      actor: orchestrator,
+      domain: 'docs',
+      jobId,
+      contentVersion,
+      label: 'v2',
+      commit: { subject: `exports.acme.${jobId}.log`, revision: 1, id: `commit-${jobId}-1` },
+    },
+  ]);
+});
+
+test('given a replay, then it says of which job', () => {
+  const original = `se_${'b'.repeat(22)}`;
+  expect(entriesOfExport(requested(original))).toMatchObject([{ action: 'export.replayed', replayOf: original }]);
+});
+
+test('given its end, then how many pages and bytes, why, or who ended it', () => {
+  expect(entriesOfExport(completed)).toMatchObject([
+    { action: 'export.completed', pageCount: 120, sizeBytes: 9_000, sha256: digest, actor: orchestrator },
+  ]);
+  const failed: ExportEvent = {
+    type: 'ExportFailed',
+    version: 1,
+    data: { error: `The page guides/x ${'and another '.repeat(100)}`, failedPageCount: 101 },
+  };
+  const [failure] = entriesOfExport(failed);
+  expect(failure?.error).toMatch(/^The page guides\/x .*…$/);
+  expect(failure?.error?.length).toBeLessThanOrEqual(200);
+  const cancelled = (cancelledBy: string): ExportEvent => ({
+    type: 'ExportCancelled',
+    version: 1,
+    data: { cancelledBy },
+  });
+  expect(entriesOfExport(cancelled('key_abcdefghijklmnop'))).toMatchObject([
+    { action: 'export.cancelled', actor: { kind: 'key', id: 'key_abcdefghijklmnop' } },
+  ]);
+  expect(entriesOfExport(cancelled('orchestrator'))).toMatchObject([{ actor: { kind: 'service' } }]);
+});
+
+test('given work in between, then auditors see nothing of it', () => {
+  expect(entriesOfExport({ type: 'RenderingFinished', version: 1, data: { pageCount: 3 } })).toEqual([]);
+});
+
+test('given several events in one commit, then an entry each, told apart by its id', () => {
+  const ids = entriesOfExport(requested(), completed).map(({ id }) => id);
+  expect(ids).toEqual([`commit-${jobId}-1.0`, `commit-${jobId}-1.1`]);
+});
+
+test.each<[ContentEvent['type'], object, string[]]>([
+  ['ContentPublished', { pageCount: 3, fileCount: 5, sizeBytes: 900 }, ['content.published']],
+  [
+    'ContentPublished',
+    { pageCount: 3, fileCount: 5, sizeBytes: 900, label: 'v1' },
+    ['content.published', 'content.labelled'],
+  ],
+  ['ContentPromoted', {}, ['content.promoted']],
+  ['ContentDeleted', {}, ['content.deleted']],
+  ['ContentIndexed', { passageCount: 7 }, []],
+])('given %s %o, then %j', (type, more, actions) => {
+  const commit = contentCommit({ type, version: 1, data: { ...content, ...more } } as ContentEvent);
+  const entries = contentAuditEntries(commit);
+  expect(entries.map(({ action }) => action)).toEqual(actions);
+  for (const entry of entries)
+    expect(entry).toMatchObject({ domain: 'docs', contentVersion, actor: { id: 'publisher' } });
+  expect(entries.find(({ action }) => action === 'content.labelled')?.label).toBe(
+    actions.includes('content.labelled') ? 'v1' : undefined,
+  );
+});
+
+const key = (id: string, name = '') => ({
+  id: `key_${id.repeat(16)}`,
+  kind: 'admin' as const,
+  name,
+  sha256: digest,
+  scopes: ['read' as const],
+  allowedAddresses: [],
+  allowedOrigins: [],
+  createdAt: '2026-03-01T10:00:00.000Z',
+});
+
+function directoryCommit(...events: DirectoryEvent[]): DirectoryCommit {
+  const state = {
+    organization: 'acme',
+    name: 'Acme',
+    plan: 'pro' as const,
+    createdAt: key('a').createdAt,
+    domains: [],
+    keys: [],
+  };
+  return nextCommit('directory.acme.log', undefined, events, state, {
+    id: 'dc_1',
+    source: 'gateway',
+    actor: { kind: 'operator', id: 'operator' },
+    time: new Date('2026-03-01T10:00:00.000Z'),
+    causationId: 'test',
+    correlationId: 'test',
+  });
+}
+
+test('given changes of an organization, then keys by their ids, and never what they are hashed to', () => {
+  const organization = 'acme';
+  const entries = directoryAuditEntries(
+    directoryCommit(
+      { type: 'OrganizationCreated', version: 1, data: { organization, name: 'Acme', plan: 'pro' } },
+      { type: 'OrganizationChanged', version: 1, data: { organization, name: 'Acme', plan: 'enterprise' } },
+      {
+        type: 'DomainAdded',
+        version: 1,
+        data: { organization, domain: { slug: 'docs', hosts: [], groups: 'claimed' } },
+      },
+      { type: 'ApiKeyCreated', version: 1, data: { organization, key: key('a', 'CI') } },
+      {
+        type: 'ApiKeyRotated',
+        version: 1,
+        data: { organization, oldKeyId: key('a').id, oldExpiresAt: '2026-03-02T10:00:00.000Z', key: key('b') },
+      },
+      { type: 'ApiKeyRevoked', version: 1, data: { organization, keyId: key('b').id } },
+    ),
+  );
+  expect(entries).toMatchObject([
+    { action: 'organization.created', plan: 'pro', actor: { kind: 'operator' } },
+    { action: 'organization.changed', plan: 'enterprise' },
+    { action: 'domain.added', domain: 'docs' },
+    { action: 'key.created', keyId: key('a').id, name: 'CI', kind: 'admin' },
+    { action: 'key.rotated', keyId: key('b').id, oldKeyId: key('a').id, expiresAt: '2026-03-02T10:00:00.000Z' },
+    { action: 'key.revoked', keyId: key('b').id },
+  ]);
+  expect(JSON.stringify(entries)).not.toContain(digest);
+  for (const entry of entries) expect(() => auditEntrySchema.parse(entry)).not.toThrow();
+});
+
+test('given a link, then to whom, from which address, for what and until when', () => {
+  const record = accessRecord({ jobId });
+  expect(accessAuditEntry(record)).toEqual({
+    id: `${record.id}.0`,
+    time: record.time,
+    action: 'link.signed',
+    actor: record.actor,
+    jobId,
+    address: '192.0.2.7',
+    sha256: record.bundleSha256,
+    expiresAt: record.expiresAt,
+    commit: { subject: `access.acme.${jobId}`, id: record.id },
+  });
+});
+
+test('usage counts what entries say, and leaves out what is none', () => {
+  const published = contentCommit({
+    type: 'ContentPublished',
+    version: 1,
+    data: { ...content, pageCount: 3, fileCount: 5, sizeBytes: 900, label: 'v1' },
+  });
+  expect(
+    usageOfEntries([
+      ...entriesOfExport(requested(), completed),
+      ...entriesOfExport(requested('se_x')),
+      ...contentAuditEntries(published),
+      accessAuditEntry(accessRecord({ jobId })),
+    ]),
+  ).toEqual({
+    exportsStarted: 2,
+    exportsReplayed: 1,
+    exportsCompleted: 1,
+    pagesExported: 120,
+    bundleBytes: 9_000,
+    publications: 1,
+    pagesPublished: 3,
+    publishedBytes: 900,
+    linksSigned: 1,
+  });
+  expect(usageOfEntries([])).toEqual({});
+});
