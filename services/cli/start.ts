@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { runInstallation } from '#infra/supervisor/run-installation.ts';
+import { serviceNames } from '#infra/supervisor/service-names.ts';
 import { writePrivateJson } from '#infra/supervisor/installation.ts';
 import { z } from 'zod';
 import { loadConfig } from '#shared/config/load-config.ts';
@@ -34,7 +35,7 @@ export async function startCommand(environment: NodeJS.ProcessEnv): Promise<void
     process.on('SIGTERM', onSignal);
   });
 
-  say(`Starting Bindery: nine services and a nats-server, data in ${config.data}`);
+  say(`Starting Bindery: ${serviceNames.length} services and a nats-server, data in ${config.data}`);
   const installation = await runInstallation({
     dataFolder: config.data,
     host: config.host,

@@ -270,6 +270,29 @@ test('a sidecar goes before its segment', async () => {
   }
 });
 
+test('however much there is to remove, no more than a batch of keys is held', async () => {
+  await publish('one');
+  const all = 5_000;
+  let listed = 0;
+  let removed = 0;
+  let mostHeld = 0;
+  const endless: ObjectStore = {
+    ...store,
+    async *list(prefix) {
+      if (prefix !== 'segments/acme/') return;
+      for (; listed < all; listed += 1) {
+        mostHeld = Math.max(mostHeld, listed - removed);
+        yield { key: segmentKey('acme', sha256Of(String(listed))), sizeBytes: 1, modifiedAt: new Date(1) };
+      }
+    },
+    head: async () => ({ sizeBytes: 1, modifiedAt: new Date(1), metadata: {} }),
+    remove: async () => void (removed += 1),
+  };
+  await sweep({ objectStore: endless });
+  expect(removed).toBe(all);
+  expect(mostHeld).toBeLessThanOrEqual(2_000);
+});
+
 test('a dry run counts and removes nothing', async () => {
   const content = await publish('one');
   await job('old', content, { completedAt: daysAgo(100) });
