@@ -28,7 +28,7 @@ export async function start(config: HousekeeperConfig): Promise<Running> {
     objectStore,
     clock: systemClock,
     logger,
-    jobSources: jobSourcesOf(bus, objectStore),
+    jobSources: jobSourcesOf(bus),
     endContent: askPublisher({
       baseUrl: config.publisherUrl,
       serviceToken: config.serviceToken,

@@ -28,7 +28,7 @@ export async function previewSweep(
     objectStore,
     clock: systemClock,
     logger,
-    jobSources: jobSourcesOf(bus, objectStore),
+    jobSources: jobSourcesOf(bus),
     keepObjectsMs: config.keepObjectsDays * dayMs,
     endContent: async () => {},
     dryRun: true,

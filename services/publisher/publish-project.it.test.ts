@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import { projectPool } from '#shared/docs-project/analyze-project.ts';
+import type { Caller } from '#shared/internal-http/caller.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
+import { contentCommit } from '../../test/support/make-commit.ts';
+import { memoryBus } from '../../test/support/memory-bus.ts';
+import { packTar } from '../../test/support/pack-tar.ts';
+import { publishProject } from './publish-project.ts';
+
+const page = '# Hello\n';
+const project = {
+  'docs.json': JSON.stringify({ name: 'Docs', theme: 'mint', colors: { primary: '#0d9373' }, navigation: ['index'] }),
+  'index.mdx': page,
+};
+const caller: Caller = {
+  requestId: 'req_1',
+  organization: 'acme',
+  organizationPlan: 'enterprise',
+  domain: 'docs',
+  groupTrust: 'claimed',
+  actor: { kind: 'key', id: 'key_1' },
+  address: '192.0.2.1',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+};
+const clock = { now: () => new Date() };
+const bus = memoryBus();
+const pool = projectPool({ slots: 1 });
+let uploadFolder: string;
+let objects: AgingStore;
+
+beforeAll(async () => {
+  uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
+  objects = await agingStore();
+});
+afterAll(async () => {
+  await pool.close();
+  await objects.remove();
+  await rm(uploadFolder, { recursive: true, force: true });
+});
+
+const publish = async (objectStore: ObjectStore) =>
+  publishProject(
+    { bus, objectStore, pool, clock, uploadFolder },
+    caller,
+    Readable.from([await packTar(project)]),
+    undefined,
+    new AbortController().signal,
+  );
+
+test('a version that is ended while it is published again is stored anew', async () => {
+  const { answer } = await publish(objects.store);
+  const { contentVersion } = answer;
+  const modelKey = siteModelKey('acme', 'docs', contentVersion);
+  const subject = contentLogSubject('acme', 'docs');
+  // Known when the upload arrives; ended, and its objects swept, before the log is written.
+  let ended = false;
+  const sweeping: ObjectStore = {
+    ...objects.store,
+    async get(key, options) {
+      const found = await objects.store.get(key, options);
+      if (key === modelKey && !ended) {
+        ended = true;
+        const previous = await bus.content.last(subject);
+        const data = { organization: 'acme', domain: 'docs', contentVersion };
+        const commit = contentCommit({ type: 'ContentDeleted', version: 1, data }, previous);
+        await bus.content.append(commit, { sequence: previous?.sequence ?? 0 });
+        for (const swept of await objects.keys()) await objects.store.remove(swept);
+      }
+      return found;
+    },
+  };
+  expect((await publish(sweeping)).answer).toEqual(answer);
+  expect(ended).toBe(true);
+  const state = (await bus.content.last(subject))?.commit.data.state;
+  expect(state).toMatchObject({ latest: contentVersion, versions: [{ contentVersion }] });
+  expect(await objects.keys()).toEqual(expect.arrayContaining([blobKey('acme', sha256Of(page)), modelKey]));
+});
