@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { addHealthRoutes } from '#shared/lifecycle/health-server.ts';
 import { answerErrors, sendError } from './answer-errors.ts';
 import { apiKeyRoutes } from './api-key-routes.ts';
+import { auditRoutes } from './audit-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import type { GatewayContext } from './context.ts';
 import { discoveryRoutes } from './discovery-routes.ts';
@@ -45,7 +46,15 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     { bus: () => context.bus.check(), 'object store': () => context.objectStore.check() },
     () => context.stopping.aborted,
   );
-  const parts = [operatorRoutes, apiKeyRoutes, contentRoutes, exportRoutes, discoveryRoutes, objectLinkRoutes];
+  const parts = [
+    operatorRoutes,
+    apiKeyRoutes,
+    contentRoutes,
+    exportRoutes,
+    auditRoutes,
+    discoveryRoutes,
+    objectLinkRoutes,
+  ];
   for (const part of parts) await app.register((scope) => part(scope, context));
   return app;
 }

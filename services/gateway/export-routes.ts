@@ -8,6 +8,7 @@ import { ApiError } from '#shared/errors/api-error.ts';
 import { callService } from '#shared/internal-http/call-service.ts';
 import { serviceAnswerError } from '#shared/internal-http/service-answer-error.ts';
 import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import { accepts } from './accepts.ts';
 import { admissionOf, admitByKey } from './admission.ts';
 import type { RequestOrigin } from './append-to-directory.ts';
 import { busHistory } from './bus-history.ts';
@@ -178,11 +179,6 @@ async function* historyEntries(
 
 async function* asLines(entries: AsyncIterable<HistoryEntry>): AsyncIterable<string> {
   for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
-}
-
-/** Whether the header `Accept` names a type; wildcards do not count, plain JSON is the answer to them. */
-function accepts(request: FastifyRequest, type: string): boolean {
-  return (request.headers.accept ?? '').split(',').some((part) => part.split(';')[0]?.trim().toLowerCase() === type);
 }
 
 function originOf(request: FastifyRequest): RequestOrigin {

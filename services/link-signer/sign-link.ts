@@ -51,6 +51,7 @@ export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: st
     time: parts.clock.now().toISOString(),
     organization,
     jobId,
+    domain,
     actor: caller.actor,
     address: caller.address,
     requestId: caller.requestId,

@@ -25,12 +25,13 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
 
 /** Pure. */
 export function accessAuditEntry(record: AccessRecord): AuditEntry {
-  const { id, time, organization, jobId, actor, address, bundleSha256, expiresAt } = record;
+  const { id, time, organization, jobId, domain, actor, address, bundleSha256, expiresAt } = record;
   return {
     id: `${id}.0`,
     time,
     action: 'link.signed',
     actor,
+    ...(domain === undefined ? {} : { domain }),
     jobId,
     address,
     sha256: bundleSha256,

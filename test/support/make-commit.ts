@@ -75,6 +75,7 @@ export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord 
     time,
     organization: 'acme',
     jobId: `se_${'a'.repeat(22)}`,
+    domain: 'docs',
     actor: { kind: 'key', id: 'key_0000000000000000' },
     address: '192.0.2.7',
     requestId: `req_${'0'.repeat(22)}`,

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { organizationId } from '../identifiers.ts';
+import { someUsageFiguresSchema, usageFigureNames } from '../usage-figures.ts';
+
+const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03');
+
+/** So many months at once. */
+export const mostMonths = 24;
+
+/** Query of `GET /v1/usage`: one month, or the first and the last of several (`2026-01..2026-03`); this month by default. */
+export const usageQuerySchema = z
+  .object({
+    month: month.optional(),
+    months: z
+      .string()
+      .regex(/^\d{4}-(0[1-9]|1[0-2])\.\.\d{4}-(0[1-9]|1[0-2])$/, 'must be two months such as 2026-01..2026-03')
+      .refine((range) => monthsOf(range).length > 0, 'must begin with the earlier month')
+      .refine((range) => monthsOf(range).length <= mostMonths, `must be at most ${mostMonths} months`)
+      .optional(),
+  })
+  .refine((query) => query.month === undefined || query.months === undefined, {
+    path: ['months'],
+    message: 'cannot be used with "month"',
+  });
+
+export type UsageQuery = z.infer<typeof usageQuerySchema>;
+
+/** The months of `2026-01..2026-03`, oldest first; one more than allowed where there are too many. Pure. */
+export function monthsOf(range: string): string[] {
+  const [first = '', last = ''] = range.split('..');
+  const months: string[] = [];
+  for (let at = first; at <= last && months.length <= mostMonths; at = monthAfter(at)) months.push(at);
+  return months;
+}
+
+function monthAfter(text: string): string {
+  const [year = 0, number = 0] = text.split('-').map(Number);
+  return number === 12
+    ? `${String(year + 1).padStart(4, '0')}-01`
+    : `${text.slice(0, 5)}${String(number + 1).padStart(2, '0')}`;
+}
+
+export const usageMonthSchema = z.object({
+  month,
+  /**
+   * Of the whole month, as far as it has gone, also what is 0. `linksSigned` is missing for months that began before its records were
+   * kept: see `firstKeptDay`.
+   */
+  total: z.partialRecord(z.enum(usageFigureNames), z.int().min(0)),
+  /** Days on which anything happened, oldest first, with what is not 0. */
+  days: z.array(z.object({ day: z.iso.date(), figures: someUsageFiguresSchema })),
+});
+
+export type UsageMonth = z.infer<typeof usageMonthSchema>;
+
+/** Answer of `GET /v1/usage`, oldest month first. */
+export const usageSchema = z.object({ organization: organizationId, months: z.array(usageMonthSchema) });
+
+export type Usage = z.infer<typeof usageSchema>;
