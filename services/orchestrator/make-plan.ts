@@ -1,3 +1,4 @@
+import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/bundle/cut-chunks.ts';
 import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '#shared/canonical-json/canonical-json.ts';
 import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
@@ -7,7 +8,6 @@ import type { SiteModel } from '#shared/docs-project/site-model.ts';
 import { exportedPages } from '#shared/render/exported-pages.ts';
 import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/render/page-key.ts';
 import { indexSite, pageSlice } from '#shared/render/page-slice.ts';
-import { assetChunkLimits, cutChunks, pageChunkLimits } from './cut-chunks.ts';
 import { exportedFiles } from './exported-files.ts';
 
 export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'contentVersion' | 'label' | 'options'> & {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child-errors.ts';
 import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
 
@@ -13,6 +13,14 @@ const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
   const pool = childPool({ entry, slots: 1, warmSpares: 1, memoryLimitMb: 128, ...options });
   pools.push(pool);
   return pool;
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 };
 
 const shared = poolOf();
@@ -109,6 +117,31 @@ describe('whose child it is', () => {
     const globex = await pidOf(pool, 'globex');
     expect(globex).not.toBe(acme);
     expect(await pidOf(pool, 'initech')).not.toBe(globex);
+  });
+
+  it('is still there when its organization comes again after another', async () => {
+    const pool = poolOf();
+    const acme = await pidOf(pool, 'acme');
+    const globex = await pidOf(pool, 'globex');
+    expect([await pidOf(pool, 'acme'), await pidOf(pool, 'globex')]).toEqual([acme, globex]);
+  });
+
+  it('gives way to others when it is the longest unused', async () => {
+    const pool = poolOf({ parked: 1 });
+    const acme = await pidOf(pool, 'acme');
+    const globex = await pidOf(pool, 'globex');
+    await pidOf(pool, 'acme');
+    await pidOf(pool, 'initech');
+    await pidOf(pool, 'hooli');
+    expect(await pidOf(pool, 'globex')).not.toBe(globex);
+    expect(await pidOf(pool, 'acme')).not.toBe(acme);
+  });
+
+  it('ends when nobody needed it for a while', async () => {
+    const pool = poolOf({ idleAfterMs: 10, warmSpares: 0 });
+    const acme = await pidOf(pool, 'acme');
+    await vi.waitUntil(() => !isAlive(acme), { timeout: 20_000 });
+    expect(await pidOf(pool, 'acme')).not.toBe(acme);
   });
 
   it('is replaced after its number of requests', async () => {

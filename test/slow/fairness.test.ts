@@ -29,7 +29,7 @@ describeWithServers(
     afterAll(() => stand?.stop());
 
     test(
-      'every small one ends before the large one, which came first',
+      'that arrive one after the other take at most three times as long as on an idle pool',
       async () => {
         // The first export of a process also loads and compiles; it is not counted.
         await exported(small[0] as Organization);
@@ -40,14 +40,31 @@ describeWithServers(
 
         const { jobId } = await startExport(large.admin, { domain: large.domain });
         await whenJob(large.admin, jobId, isUnderWay);
+        const beside: ExportJob[] = [];
+        for (const organization of small) beside.push(await exported(organization));
+        const largeJob = await waitForExport(large.admin, jobId, () => {});
+        const besideMs = beside.filter((job) => endOf(job) < endOf(largeJob)).map(durationMs);
+        const ratio = median(besideMs) / median(idle);
+        report('beside the large one', idle, besideMs, ratio);
+        // Enough of them had the large one beside them for the median to speak of it.
+        expect(besideMs.length).toBeGreaterThanOrEqual(smallCount / 2);
+        expect(ratio).toBeLessThanOrEqual(3);
+      },
+      5 * minuteMs,
+    );
+
+    test(
+      'that arrive in one instant all end before it, though it came first',
+      async () => {
+        await forgetSegments(stand);
+        const idle = [durationMs(await exported(small[0] as Organization))];
+        await forgetSegments(stand);
+        const { jobId } = await startExport(large.admin, { domain: large.domain });
+        await whenJob(large.admin, jobId, isUnderWay);
         const beside = await Promise.all(small.map(exported));
         const largeJob = await waitForExport(large.admin, jobId, () => {});
-        const ratio = median(beside.map(durationMs)) / median(idle);
-        process.stdout.write(
-          `small exports, seconds: idle ${shown(idle)}; all at once beside the large one ${shown(beside.map(durationMs))}; ratio of the medians ${ratio.toFixed(2)}\n`,
-        );
-        const overtaken = beside.filter((job) => endOf(job) < endOf(largeJob));
-        expect(overtaken).toHaveLength(smallCount);
+        report('all at once beside it', idle, beside.map(durationMs), median(beside.map(durationMs)) / median(idle));
+        expect(beside.filter((job) => endOf(job) < endOf(largeJob))).toHaveLength(smallCount);
       },
       5 * minuteMs,
     );
@@ -63,5 +80,10 @@ const endOf = (job: ExportJob): number => Date.parse(job.completedAt ?? job.upda
 
 /** From the request to the last commit, as the job itself says. */
 const durationMs = (job: ExportJob): number => endOf(job) - Date.parse(job.createdAt);
+
+function report(how: string, idle: readonly number[], beside: readonly number[], ratio: number): void {
+  const text = `small exports, seconds: idle ${shown(idle)}; ${how} ${shown(beside)}; ratio of the medians ${ratio.toFixed(2)}`;
+  process.stdout.write(`${text}\n`);
+}
 
 const shown = (durations: readonly number[]): string => durations.map((ms) => (ms / 1000).toFixed(2)).join(' ');
