@@ -2,7 +2,8 @@ import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { AuditDocument, UsageDocument } from '#shared/contracts/read-model-documents.ts';
 import { auditKey, usageKey } from '#shared/contracts/read-model-keys.ts';
 import { inParallel } from '#shared/export-objects/in-parallel.ts';
-import { withEntries } from './audit-parts.ts';
+import { entriesPerPart, withEntries } from './audit-parts.ts';
+import { WrittenMeanwhile } from './buffered-store.ts';
 import type { Store } from './projection.ts';
 import { usageOfEntries } from './usage-of-entries.ts';
 
@@ -57,10 +58,13 @@ async function writeDay(
   added: readonly AuditEntry[],
 ): Promise<AuditEntry[]> {
   const stored: { entries: AuditEntry[]; revision: number }[] = [];
-  for (;;) {
+  let entryCount = added.length;
+  for (let isThere = true; isThere || stored.length * entriesPerPart < entryCount; ) {
+    // A crash can leave later parts of a new day without the first: parts that are about to be written are read, too.
     const part = await audit.get(auditKey(organization, day, stored.length));
-    if (part === undefined) break;
-    stored.push({ entries: part.document.entries, revision: part.revision });
+    isThere = part !== undefined;
+    stored.push({ entries: part?.document.entries ?? [], revision: part?.revision ?? 0 });
+    entryCount += part?.document.entries.length ?? 0;
   }
   const parts = withEntries(
     stored.map(({ entries }) => entries),
@@ -69,7 +73,9 @@ async function writeDay(
   for (const [index, entries] of parts.entries()) {
     const before = stored[index];
     if (before?.entries === entries) continue;
-    await audit.put(auditKey(organization, day, index), { entries }, { expectedRevision: before?.revision ?? 0 });
+    const key = auditKey(organization, day, index);
+    const written = await audit.put(key, { entries }, { expectedRevision: before?.revision ?? 0 });
+    if (written === undefined) throw new WrittenMeanwhile(`The document "${key}" was written by somebody else.`);
   }
   return parts.flat();
 }

@@ -1,0 +1,145 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import type { AuditDocument, UsageDocument } from '#shared/contracts/read-model-documents.ts';
+import { auditKey, usageKey } from '#shared/contracts/read-model-keys.ts';
+import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
+import { accessRecord } from '../../test/support/make-commit.ts';
+import { accessAuditEntry } from './access-projection.ts';
+import { entriesPerPart, lastPartFirst } from './audit-parts.ts';
+import { auditTrail } from './audit-trail.ts';
+import { bufferedStore, WrittenMeanwhile } from './buffered-store.ts';
+import { expireAccess } from './expire-access.ts';
+
+let auditAccess: MemoryDocuments<AuditDocument>;
+let usageAccess: MemoryDocuments<UsageDocument>;
+/** How many more documents can be written before the projector dies. */
+let writesLeft: number;
+
+beforeEach(() => {
+  auditAccess = memoryDocuments(async () => {});
+  usageAccess = memoryDocuments(async () => {});
+  writesLeft = Infinity;
+});
+
+/** A link that was signed at a second of the first of March, or of another day. */
+const link = (second: number, day = '2026-03-01'): AuditEntry =>
+  accessAuditEntry(
+    accessRecord({
+      id: `al_${day}-${second}`,
+      time: new Date(Date.parse(`${day}T00:00:00.000Z`) + second * 1_000).toISOString(),
+    }),
+  );
+
+/** Folds a batch as the projector does. */
+async function fold(...entries: AuditEntry[]): Promise<void> {
+  const mortal = <T>(store: MemoryDocuments<T>): MemoryDocuments<T> => ({
+    ...store,
+    put: async (...parameters) => {
+      if (writesLeft === 0) throw new Error('killed');
+      writesLeft -= 1;
+      return store.put(...parameters);
+    },
+  });
+  const audit = bufferedStore(mortal(auditAccess), lastPartFirst);
+  const usage = bufferedStore(mortal(usageAccess));
+  const trail = auditTrail(audit, usage);
+  trail.add('acme', entries);
+  await trail.write();
+  await audit.flush();
+  await usage.flush();
+}
+
+const part = async (number: number, day = '2026-03-01') =>
+  (await auditAccess.get(auditKey('acme', day, number)))?.document.entries.map(({ id }) => id);
+const days = async (month = '2026-03') => (await usageAccess.get(usageKey('acme', month)))?.document.days;
+const ids = (...entries: AuditEntry[]) => entries.map(({ id }) => id);
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => link(from + index));
+
+test('given links of two days, then a document each, and both days counted', async () => {
+  await fold(link(2, '2026-03-02'), link(1), link(0));
+  expect(await part(0)).toEqual(ids(link(0), link(1)));
+  expect(await part(0, '2026-03-02')).toEqual(ids(link(2, '2026-03-02')));
+  expect(await days()).toEqual({ '01': { linksSigned: 2 }, '02': { linksSigned: 1 } });
+});
+
+test('given what was folded, when it is delivered again, then it counts once', async () => {
+  await fold(link(0), link(1));
+  await fold(link(1), link(0), link(1));
+  expect(await part(0)).toEqual(ids(link(0), link(1)));
+  expect(await days()).toEqual({ '01': { linksSigned: 2 } });
+});
+
+test('given a day that is too long for a document, then it has several, and is counted whole', async () => {
+  const all = range(0, entriesPerPart + 2);
+  await fold(...all.slice(1));
+  await fold(all[0] as AuditEntry);
+  expect(await part(0)).toEqual(ids(...all.slice(0, entriesPerPart)));
+  expect(await part(1)).toEqual(ids(...all.slice(entriesPerPart)));
+  expect(await part(2)).toBeUndefined();
+  expect(await days()).toEqual({ '01': { linksSigned: entriesPerPart + 2 } });
+});
+
+test('given a crash between any two writes, when the batch comes again, then nothing is lost or counted twice', async () => {
+  const all = range(0, entriesPerPart * 2 + 1);
+  const late = all[1] as AuditEntry;
+  const before = all.filter((entry) => entry !== late);
+  for (let survived = 0; survived < 4; survived += 1) {
+    auditAccess = memoryDocuments(async () => {});
+    usageAccess = memoryDocuments(async () => {});
+    writesLeft = Infinity;
+    await fold(...before);
+    writesLeft = survived;
+    // One entry in the first part moves one to each of the others: three documents, then the figures.
+    await expect(fold(late)).rejects.toThrow('killed');
+    const seen = new Set([...((await part(0)) ?? []), ...((await part(1)) ?? []), ...((await part(2)) ?? [])]);
+    for (const { id } of before) expect(seen).toContain(id);
+    writesLeft = Infinity;
+    await fold(late);
+    expect([await part(0), await part(1), await part(2)].flat()).toEqual(ids(...all));
+    expect(await days()).toEqual({ '01': { linksSigned: all.length } });
+  }
+});
+
+test('given a crash before the first part of a new day, when the batch comes again, whole or in pieces, then all is there', async () => {
+  const all = range(0, entriesPerPart * 2 + 1);
+  for (const pieces of [[all], [all.slice(0, 300), all.slice(300)], [all.slice(600), all.slice(0, 600)]]) {
+    auditAccess = memoryDocuments(async () => {});
+    usageAccess = memoryDocuments(async () => {});
+    writesLeft = 2;
+    await expect(fold(...all)).rejects.toThrow('killed');
+    expect(await part(0)).toBeUndefined();
+    writesLeft = Infinity;
+    for (const piece of pieces) await fold(...piece);
+    expect([await part(0), await part(1), await part(2)].flat()).toEqual(ids(...all));
+    expect(await days()).toEqual({ '01': { linksSigned: all.length } });
+  }
+});
+
+test('given two projectors at once, then the one that knows less is refused, and later both are counted', async () => {
+  await fold(link(0));
+  const slow = { audit: bufferedStore(auditAccess, lastPartFirst), usage: bufferedStore(usageAccess) };
+  const trail = auditTrail(slow.audit, slow.usage);
+  trail.add('acme', [link(1)]);
+  await trail.write();
+  await fold(link(2));
+  await expect(slow.audit.flush()).rejects.toThrow(WrittenMeanwhile);
+  await expect(slow.usage.flush()).rejects.toThrow(WrittenMeanwhile);
+  await fold(link(1));
+  expect(await part(0)).toEqual(ids(link(0), link(1), link(2)));
+  expect(await days()).toEqual({ '01': { linksSigned: 3 } });
+});
+
+test('given links of 400 days, when a day begins, then those of the first day go, and their figures', async () => {
+  await fold(link(0, '2025-01-25'), link(0, '2025-01-26'), link(0, '2024-12-31'), link(0));
+  const models = { auditAccess, usageAccess };
+  await expireAccess(models, new Date('2026-02-28T23:59:59.999Z'));
+  expect(await auditAccess.keys()).toHaveLength(3);
+  expect(await usageAccess.keys()).toHaveLength(2);
+  expect(await days('2025-01')).toEqual({ '25': { linksSigned: 1 }, '26': { linksSigned: 1 } });
+  await expireAccess(models, new Date('2026-03-01T00:00:00.000Z'));
+  expect(await part(0, '2025-01-25')).toBeUndefined();
+  expect(await days('2025-01')).toEqual({ '26': { linksSigned: 1 } });
+  await expireAccess(models, new Date('2026-03-02T00:00:00.000Z'));
+  expect(await days('2025-01')).toBeUndefined();
+  expect(await days()).toEqual({ '01': { linksSigned: 1 } });
+});
