@@ -15,14 +15,6 @@ const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
   return pool;
 };
 
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 const shared = poolOf();
 const sharedPools = 1;
 const echo = (pool: ChildPool): Promise<unknown> => pool.run({ do: 'echo', value: 'next' }, { deadlineMs });
