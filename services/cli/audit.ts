@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers.ts';
 import type { ChainProblem } from '#shared/event-log/verify-chain.ts';
+import { auditListCommand } from './audit-list.ts';
 import { busAccess, withinDeadline } from './bus-access.ts';
 import { createOutput } from './output.ts';
 import type { AuditScope, StreamReport } from './verify-logs.ts';
@@ -12,9 +13,9 @@ type Options = AuditScope & { data?: string; json: boolean };
 const mostShown = 50;
 
 export function auditCommand(program: Command): void {
-  program
-    .command('audit')
-    .description('the logs that everything is decided on, as they are stored')
+  const audit = program.command('audit').description('who did what, and whether the logs are as they were written');
+  auditListCommand(audit);
+  audit
     .command('verify')
     .description('check every history for holes, swapped messages, changed bytes and states that do not follow')
     .option('--organization <id>', 'only those of this organization', parsed(organizationId))

@@ -15,6 +15,7 @@ import { publishCommand } from './publish.ts';
 import { replayCommand } from './replay.ts';
 import { runServices, parseServiceNames } from './run-services.ts';
 import { searchCommand } from './search.ts';
+import { usageCommand } from './usage.ts';
 
 /** Every sub-command: a new one is a file of its own and a line here. */
 export function addCommands(program: Command): void {
@@ -45,5 +46,6 @@ export function addCommands(program: Command): void {
   orgsCommand(program);
   projectionsCommand(program);
   auditCommand(program);
+  usageCommand(program);
   housekeepingCommand(program);
 }
