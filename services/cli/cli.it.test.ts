@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type CommandOutcome, runCommand } from '../../test/support/run-command.ts';
 import { startInstallation, type TestInstallation } from '../../test/support/start-installation.ts';
@@ -155,5 +155,39 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect(replayed.stdout).toBe(`same: the bundle is that of ${jobId}, byte by byte.\n`);
     const late = await admin('cancel', jobId);
     expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('ended') });
+  });
+
+  test('the audit says all of it, and usage counts it', { timeout: minuteMs }, async () => {
+    const wait = ['--wait', '--out', join(stand.folder, 'site.tar.gz')];
+    const { job } = valueOf(await admin('export', stand.domain, ...wait, '--json')) as { job: { jobId: string } };
+    const { jobId } = job;
+    const ofJob = async () =>
+      valueOf(await admin('audit', 'list', '--job', jobId, '--json')) as { entries: Record<string, unknown>[] };
+    // Read models follow the logs by some milliseconds.
+    await vi.waitFor(async () => {
+      expect((await ofJob()).entries.map(({ action }) => action)).toEqual([
+        'link.signed',
+        'export.completed',
+        'export.requested',
+      ]);
+    }, 10_000);
+    const { entries } = await ofJob();
+    expect(entries[0]).toMatchObject({ domain: stand.domain, address: '127.0.0.1', actor: { kind: 'key' } });
+    const lines = await admin('audit', 'list', '--job', jobId, '--ndjson');
+    expect(
+      lines.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(entries);
+    const shown = await admin('audit', 'list', '--action', 'key');
+    expect(shown.stdout).toMatch(/^\d\d:\d\d:\d\d {2}key\.created .* admin key, "reader"$/m);
+    const wrong = await admin('audit', 'list', '--since', 'yesterday');
+    expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('since') });
+
+    const used = valueOf(await admin('usage', '--json')) as { months: { total: Record<string, number> }[] };
+    expect(used.months[0]?.total.exportsStarted).toBeGreaterThanOrEqual(1);
+    expect(used.months[0]?.total.linksSigned).toBeGreaterThanOrEqual(1);
+    expect((await admin('usage')).stdout).toMatch(/^in all +\d+ /m);
   });
 });

@@ -12,7 +12,10 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 export const listAuditQuerySchema = z
   .object({
     domain: domainName.optional(),
-    jobId: jobId.optional(),
+    jobId: z
+      .string()
+      .refine((id) => jobId.safeParse(id).success, 'must be the id of an export job: se_ and 22 letters and digits')
+      .optional(),
     /** The id of a key, a service or the operator. */
     actor: z.string().min(1).max(100).optional(),
     /** One action (`key.created`), or all of an area (`key`). */
