@@ -17,15 +17,15 @@ function serve(rounds: number, waiting: (turn: number) => Map<string, number>): 
 const count = (served: string[], organization: string) => served.filter((name) => name === organization).length;
 
 test('nobody waiting: nobody is served', () => {
-  expect(nextOrganization([{ organization: 'a', due: 1 }], new Map())).toBeUndefined();
+  expect(nextOrganization([{ organization: 'a', due: 1, opening: 0 }], new Map())).toBeUndefined();
 });
 
-test('equal shares take turns, one chunk each', () => {
+test('who comes gets its share in a row first, then equal shares take turns, one chunk each', () => {
   const both = new Map([
     ['a', 2],
     ['b', 2],
   ]);
-  expect(serve(8, () => both).join('')).toBe('abababab');
+  expect(serve(12, () => both).join('')).toBe('aabbabababab');
 });
 
 test('shares decide how much each gets', () => {
@@ -52,6 +52,21 @@ test('who comes while another of its plan has much to do is served next', () => 
       ),
   );
   expect(served.indexOf('small')).toBe(9);
+});
+
+test('those that come together are served one after the other', () => {
+  const left = new Map(['a', 'b', 'c'].map((name) => [name, 3]));
+  const served: string[] = [];
+  let round: Round = [];
+  for (let turn = 0; turn < 9; turn += 1) {
+    const waiting = new Map([...left].filter(([, units]) => units > 0).map(([name]) => [name, 4]));
+    const next = nextOrganization(round, waiting);
+    if (next === undefined) break;
+    round = next.round;
+    served.push(next.organization);
+    left.set(next.organization, (left.get(next.organization) ?? 0) - 1);
+  }
+  expect(served.join('')).toBe('aaabbbccc');
 });
 
 test('who had nothing to hand out has saved nothing up', () => {

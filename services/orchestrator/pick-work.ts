@@ -6,13 +6,18 @@ export type WaitingJob = {
   organizationPlan: OrganizationPlan;
   /** Turn in which it was served last; 0: never. */
   servedAt: number;
+  /** All it has left for this group of workers is the closing segment or the bundle. */
+  lastStep: boolean;
 };
 
 /**
- * Which job gets the next credit: organizations share by deficit round robin, the jobs of one take turns, the oldest first. `jobs` are
- * those that have work which a credit is there for, oldest first. Pure.
+ * Which job gets the next credit: first one that is at its last step, which is one unit of a job whose turn has been; then organizations
+ * share by round robin, and the jobs of one take turns, the oldest first. `jobs` are those that have work which a credit is there for,
+ * oldest first. Pure.
  */
 export function pickWork<J extends WaitingJob>(jobs: readonly J[], round: Round): { job: J; round: Round } | undefined {
+  const last = jobs.find(({ lastStep }) => lastStep);
+  if (last !== undefined) return { job: last, round };
   const shares = new Map(
     jobs.map(({ organization, organizationPlan }) => [organization, roundShare[organizationPlan]]),
   );

@@ -3,7 +3,7 @@ import { nextTraceparent } from '#shared/telemetry/trace-context.ts';
 import { type ActiveJob, stateOf } from './active-jobs.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type Round, windowSize } from './fair-dispatch.ts';
-import { type HandedOutTasks, handedOutTasks, type WorkerGroup } from './handed-out.ts';
+import { groupName, type HandedOutTasks, handedOutTasks, type WorkerGroup } from './handed-out.ts';
 import type { WorkUnit } from './job-phase.ts';
 import { pickWork } from './pick-work.ts';
 import { groupOf, openUnits, taskIdOf, taskOf } from './task-of.ts';
@@ -28,7 +28,8 @@ type DispatchContext = Pick<OrchestratorContext, 'bus' | 'renderers' | 'bundlers
 /** Hands out work with credits, so that nothing waits in the queue that could wait in the log. */
 export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap<string, ActiveJob>): TaskDispatcher {
   const handedOut = handedOutTasks();
-  let round: Round = [];
+  /** By group of workers: who has nothing for one group may well wait for another. */
+  const rounds = new Map<string, Round>();
   let turn = 0;
   let running: Promise<void> | undefined;
   let again = false;
@@ -42,24 +43,32 @@ export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap
 
   /** The next task that somebody has a credit for, marked as handed out. */
   function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
-    const groups = new Map<ActiveJob, WorkerGroup>();
+    const waiting = new Map<string, { group: WorkerGroup; jobs: ActiveJob[] }>();
     for (const job of jobs().values()) {
       const group = job.waiting.length > 0 ? groupOf(stateOf(job)) : undefined;
-      if (group !== undefined && credits(group) > 0) groups.set(job, group);
+      if (group === undefined) continue;
+      const entry = waiting.get(groupName(group)) ?? { group, jobs: [] };
+      waiting.set(groupName(group), entry);
+      entry.jobs.push(job);
     }
-    const candidates = [...groups.keys()].map((job) => ({
-      job,
-      organization: job.organization,
-      organizationPlan: stateOf(job).organizationPlan,
-      servedAt: job.servedAt,
-    }));
-    const picked = pickWork(candidates, round);
-    if (picked === undefined) return undefined;
-    round = picked.round;
-    turn += 1;
-    const { job } = picked.job;
-    job.servedAt = turn;
-    return { job, unit: job.waiting.shift() as WorkUnit, group: groups.get(job) as WorkerGroup };
+    for (const [name, { group, jobs: candidateJobs }] of waiting) {
+      if (credits(group) <= 0) continue;
+      const candidates = candidateJobs.map((job) => ({
+        job,
+        organization: job.organization,
+        organizationPlan: stateOf(job).organizationPlan,
+        servedAt: job.servedAt,
+        lastStep: stateOf(job).phase === 'closing' || stateOf(job).phase === 'joining',
+      }));
+      const picked = pickWork(candidates, rounds.get(name) ?? []);
+      if (picked === undefined) continue;
+      rounds.set(name, picked.round);
+      turn += 1;
+      const { job } = picked.job;
+      job.servedAt = turn;
+      return { job, unit: job.waiting.shift() as WorkUnit, group };
+    }
+    return undefined;
   }
 
   function credits(group: WorkerGroup): number {
