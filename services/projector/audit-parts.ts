@@ -12,18 +12,33 @@ export function withEntries(
   added: readonly AuditEntry[],
   size: number = entriesPerPart,
 ): AuditEntry[][] {
+  const untouched = untouchedCount(parts, added, size);
   const ids = new Set<string>();
-  const sorted = [...parts.flat(), ...added]
+  const sorted = [...parts.slice(untouched).flat(), ...added]
     .map((entry) => ({ entry, order: auditOrder(entry) }))
     .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
     .flatMap(({ entry }) => (ids.has(entry.id) ? [] : (ids.add(entry.id), entry)));
-  const cut: AuditEntry[][] = [];
+  const cut = parts.slice(0, untouched);
   for (let start = 0; start < sorted.length; start += size) {
     const next = sorted.slice(start, start + size);
     const before = parts[cut.length];
     cut.push(before !== undefined && hasSameIds(before, next) ? before : next);
   }
   return cut;
+}
+
+/** How many parts at the beginning are whole and have only what comes before all that is added: mostly all but the last. */
+function untouchedCount(parts: readonly AuditEntry[][], added: readonly AuditEntry[], size: number): number {
+  const first = added.map(auditOrder).reduce((least, order) => (order < least ? order : least), '\uffff');
+  let count = 0;
+  for (;;) {
+    const last = parts[count]?.at(-1);
+    const next = parts[count + 1]?.[0];
+    if (last === undefined || next === undefined || parts[count]?.length !== size) return count;
+    // An entry that is in both is what a crash left behind; it is put right from here on.
+    if (last.id === next.id || auditOrder(next) > first) return count;
+    count += 1;
+  }
 }
 
 const hasSameIds = (one: readonly AuditEntry[], other: readonly AuditEntry[]): boolean =>

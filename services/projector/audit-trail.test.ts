@@ -40,7 +40,7 @@ async function fold(...entries: AuditEntry[]): Promise<void> {
       return store.put(...parameters);
     },
   });
-  const audit = bufferedStore(mortal(auditAccess), lastPartFirst);
+  const audit = bufferedStore(mortal(auditAccess), { rounds: lastPartFirst });
   const usage = bufferedStore(mortal(usageAccess));
   const trail = auditTrail(audit, usage);
   trail.add('acme', entries);
@@ -117,7 +117,7 @@ test('given a crash before the first part of a new day, when the batch comes aga
 
 test('given two projectors at once, then the one that knows less is refused, and later both are counted', async () => {
   await fold(link(0));
-  const slow = { audit: bufferedStore(auditAccess, lastPartFirst), usage: bufferedStore(usageAccess) };
+  const slow = { audit: bufferedStore(auditAccess, { rounds: lastPartFirst }), usage: bufferedStore(usageAccess) };
   const trail = auditTrail(slow.audit, slow.usage);
   trail.add('acme', [link(1)]);
   await trail.write();

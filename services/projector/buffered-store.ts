@@ -2,6 +2,7 @@ import { inParallel } from '#shared/export-objects/in-parallel.ts';
 import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
 import type { ReadModels } from '#shared/read-model/read-models.ts';
 import { lastPartFirst } from './audit-parts.ts';
+import type { DocumentMemory } from './document-memory.ts';
 
 /** Somebody else wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
 export class WrittenMeanwhile extends Error {
@@ -15,15 +16,19 @@ export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
 
 const writesAtOnce = 32;
 
+type BufferOptions = {
+  /** What has to be written before what: the keys of one round together, after those of the round before. */
+  rounds?: (keys: readonly string[]) => string[][];
+  /** Documents that need not be read again, under the name of the store. */
+  remembered?: { memory: DocumentMemory; as: string };
+};
+
 /**
  * A store for one batch of commits: documents are read once, changed here, and written at the end. Reading and writing each one for each
  * commit would cost two round trips and a disk flush a time; a history read from the start would take a hundred times as long.
- * `rounds` says what has to be written before what: the keys of one round together, after those of the round before.
  */
-export function bufferedStore<T>(
-  store: DocumentStore<T>,
-  rounds: (keys: readonly string[]) => string[][] = (keys) => [[...keys]],
-): BufferedStore<T> {
+export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions = {}): BufferedStore<T> {
+  const { rounds = (keys) => [[...keys]], remembered } = options;
   type Entry = { document: StoredDocument<T> | undefined; storedRevision: number };
   const entries = new Map<string, Promise<Entry>>();
   const changed = new Set<string>();
@@ -32,9 +37,7 @@ export function bufferedStore<T>(
   const entryOf = (key: string): Promise<Entry> => {
     const known = entries.get(key);
     if (known !== undefined) return known;
-    const reading = store
-      .get(key, { fromLeader: true })
-      .then((document) => ({ document, storedRevision: document?.revision ?? 0 }));
+    const reading = read(key).then((document) => ({ document, storedRevision: document?.revision ?? 0 }));
     entries.set(key, reading);
     // What could not be read is read again by whoever asks next.
     reading.catch(() => entries.delete(key));
@@ -57,36 +60,59 @@ export function bufferedStore<T>(
     },
   };
 
+  async function read(key: string): Promise<StoredDocument<T> | undefined> {
+    const known = remembered?.memory.get<T>(remembered.as, key);
+    if (known !== undefined) return known;
+    const stored = await store.get(key, { fromLeader: true });
+    if (stored !== undefined) remembered?.memory.set(remembered.as, stored);
+    return stored;
+  }
+
   async function write(key: string): Promise<void> {
     const entry = await entries.get(key);
     if (entry?.document === undefined) return;
-    const expectedRevision = entry.storedRevision;
-    if ((await store.put(key, entry.document.document, { expectedRevision })) === undefined) {
+    const { document } = entry.document;
+    const revision = await store.put(key, document, { expectedRevision: entry.storedRevision });
+    if (revision === undefined) {
       throw new WrittenMeanwhile(`The document "${key}" was written by another process.`);
     }
+    remembered?.memory.set(remembered.as, { key, document, revision });
   }
 }
 
-/** All read models of a generation, buffered; `flush` writes the named stores in that order. */
-export function bufferedReadModels(models: ReadModels) {
+/**
+ * All read models of a generation, buffered; `flush` writes the named stores in that order. Of those whose documents hold a whole day or
+ * month, which each commit of it adds to, the newest need not be read again for each batch.
+ */
+export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
+  const audit = (as: AuditStore) => bufferedStore(models[as], { rounds: lastPartFirst, remembered: { memory, as } });
+  const usage = (as: UsageStore) => bufferedStore(models[as], { remembered: { memory, as } });
   const buffered = {
     jobStatus: bufferedStore(models.jobStatus),
     jobList: bufferedStore(models.jobList),
     directoryOrganizations: bufferedStore(models.directoryOrganizations),
     directoryKeys: bufferedStore(models.directoryKeys),
     directoryContents: bufferedStore(models.directoryContents),
-    auditExports: bufferedStore(models.auditExports, lastPartFirst),
-    auditContent: bufferedStore(models.auditContent, lastPartFirst),
-    auditDirectory: bufferedStore(models.auditDirectory, lastPartFirst),
-    auditAccess: bufferedStore(models.auditAccess, lastPartFirst),
-    usageExports: bufferedStore(models.usageExports),
-    usageContent: bufferedStore(models.usageContent),
-    usageAccess: bufferedStore(models.usageAccess),
+    auditExports: audit('auditExports'),
+    auditContent: audit('auditContent'),
+    auditDirectory: audit('auditDirectory'),
+    auditAccess: audit('auditAccess'),
+    usageExports: usage('usageExports'),
+    usageContent: usage('usageContent'),
+    usageAccess: usage('usageAccess'),
   };
   return {
     models: buffered,
     async flush(names: readonly (keyof ReadModels)[]) {
-      for (const name of names) await buffered[name].flush();
+      try {
+        for (const name of names) await buffered[name].flush();
+      } catch (error) {
+        memory.clear();
+        throw error;
+      }
     },
   };
 }
+
+type AuditStore = Extract<keyof ReadModels, `audit${string}`>;
+type UsageStore = Extract<keyof ReadModels, `usage${string}`>;

@@ -5,10 +5,13 @@ import type { Generation } from '#shared/read-model/generation.ts';
 import { storesOf } from '#shared/read-model/read-models.ts';
 import { projectionTable } from '#shared/subjects/projection-table.ts';
 import { bufferedReadModels } from './buffered-store.ts';
+import { type DocumentMemory, documentMemory } from './document-memory.ts';
 import type { ProjectionRun } from './run-projection.ts';
 
 /** Within what may be unacknowledged at once (see the table), and folded long before the bus delivers it again (30 s). */
 const mostAtOnce = 4_000;
+/** Each under half a megabyte. */
+const mostRemembered = 32;
 const retryAfterMs = 1_000;
 const longestRetryMs = 30_000;
 
@@ -25,16 +28,22 @@ export async function followGeneration<M>(
   signal: AbortSignal,
 ): Promise<void> {
   const reader = await run.source.openReader(run.bus, generation);
+  const memory = documentMemory(mostRemembered);
   while (!signal.aborted) {
     const first = await reader.next({ signal });
     if (first === undefined) continue;
     const more = await reader.more(Math.min(first.pendingCount, mostAtOnce - 1));
-    await foldBatch(run, generation, [first, ...more]);
+    await foldBatch(run, generation, [first, ...more], memory);
   }
 }
 
-async function foldBatch<M>(run: ProjectionRun<M>, generation: Generation, deliveries: Delivery<M>[]): Promise<void> {
-  const buffer = bufferedReadModels(run.bus.generations[generation]);
+async function foldBatch<M>(
+  run: ProjectionRun<M>,
+  generation: Generation,
+  deliveries: Delivery<M>[],
+  memory: DocumentMemory,
+): Promise<void> {
+  const buffer = bufferedReadModels(run.bus.generations[generation], memory);
   const fold = run.source.into(buffer.models, run.bus);
   const folded: Delivery<M>[] = [];
   await fold.prepare(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
