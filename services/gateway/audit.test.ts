@@ -115,6 +115,24 @@ test('nobody sees what happened elsewhere', async () => {
   expect((await usage('?month=2026-03')).months[0]?.total.exportsStarted).toBe(0);
 });
 
+test('a key that may only read is enough, one that may only write is not', async () => {
+  const keyFor = async (scope: string) => {
+    const payload = { kind: 'admin', scopes: [scope] };
+    const made = await gateway.app.inject({
+      method: 'POST',
+      url: '/v1/api-keys',
+      headers: bearer(acme.adminKey),
+      payload,
+    });
+    return made.json().key as string;
+  };
+  const [reader, writer] = [await keyFor('read'), await keyFor('write')];
+  for (const url of ['/v1/audit', '/v1/usage']) {
+    expect((await get(url, {}, reader)).statusCode).toBe(200);
+    expect((await get(url, {}, writer)).json().code).toBe('missing_scope');
+  }
+});
+
 test('only what was asked for', async () => {
   await published(acme.id, 'v1');
   const first = await exported(acme.id, '2026-03-01T12:00:00.000Z');

@@ -42,7 +42,7 @@ export function auditTrail(audit: Store<AuditDocument>, usage?: Store<UsageDocum
           const entries = await writeDay(audit, organization, day, added);
           if (usage === undefined) continue;
           const figures = { ...counted?.document.days, [day.slice(8)]: usageOfEntries(entries) };
-          await usage.put(key, { days: inOrder(figures) }, { expectedRevision: counted?.revision ?? 0 });
+          await usage.put(key, { days: figures }, { expectedRevision: counted?.revision ?? 0 });
         }
       });
       days.clear();
@@ -78,8 +78,4 @@ async function writeDay(
     if (written === undefined) throw new WrittenMeanwhile(`The document "${key}" was written by somebody else.`);
   }
   return parts.flat();
-}
-
-function inOrder<T>(record: Record<string, T>): Record<string, T> {
-  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
