@@ -21,6 +21,8 @@ const phasePixels = 26;
 const mostTicks = 8;
 /** A phase that takes less of the width has no room for its name. */
 const roomForName = 0.18;
+/** A label at the right edge grows to the left, where the one before it grows to the right. */
+const roomForLateLabel = 0.16;
 
 /** The picture itself: everything goes by percent of the job's time, so it fits any width. Pure. */
 export function chart(timeline: Timeline): Element {
@@ -52,13 +54,18 @@ const row = (kind: string, name: Element, track: Element): Element =>
 
 function ticks(durationMs: number, at: At): Element {
   const moments = ticksOf(durationMs, mostTicks);
+  const hasRoomForLate = (moments[1] ?? durationMs) / Math.max(1, durationMs) >= roomForLateLabel;
   return h(
     'div.ticks',
     { ariaHidden: 'true' },
     moments.map((ms, index) => {
       const isLate = ms > durationMs * 0.92;
       const className = [...(index % 2 === 1 ? ['odd'] : []), ...(isLate ? ['late'] : [])];
-      return h('span', { className, style: `left:${at(ms)}` }, [h('b', formatDuration(ms))]);
+      return h(
+        'span',
+        { className, style: `left:${at(ms)}` },
+        isLate && !hasRoomForLate ? [] : [h('b', formatDuration(ms))],
+      );
     }),
   );
 }
