@@ -5,16 +5,21 @@ const paragraph =
 
 /** A docs project of so many pages as a `.tar.gz`, each of some 2 kB with headings, a list, code and a callout. `name` is in every page. */
 export function generatedProject(name: string, pageCount: number): Promise<Buffer<ArrayBuffer>> {
+  return packTar(generatedFiles(name, pageCount));
+}
+
+/** Its files by path, for those who change some of them. */
+export function generatedFiles(name: string, pageCount: number): Record<string, string> {
   const paths = Array.from({ length: pageCount }, (_, at) => `guides/part-${Math.floor(at / 50)}/page-${at}`);
   const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, pages]) => ({
     group,
     pages,
   }));
   const settings = { name, theme: 'mint', colors: { primary: '#0d9373' }, navigation: { groups } };
-  return packTar({
+  return {
     'docs.json': JSON.stringify(settings),
     ...Object.fromEntries(paths.map((path, at) => [`${path}.mdx`, pageSource(name, at)])),
-  });
+  };
 }
 
 const pageSource = (name: string, at: number): string => `---

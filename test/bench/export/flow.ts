@@ -1,0 +1,115 @@
+import { availableParallelism } from 'node:os';
+import { chaosProject } from '../../support/chaos/chaos-project.ts';
+import { exportHistory } from '../../support/chaos/export-history.ts';
+import { forgetSegments } from '../../support/chaos/forget-segments.ts';
+import { generatedProject } from '../../support/chaos/generated-project.ts';
+import type { TestInstallation } from '../../support/start-installation.ts';
+import type { Bench, Measurement } from './bench.ts';
+import { exportToLink } from './export-to-link.ts';
+import { jobStory } from './job-story.ts';
+import { runPlainLoop } from './run-plain-loop.ts';
+import { cpuSecondsOfStand, objectFolderOf, publishArchive, startStand } from './stand.ts';
+import { medianOf, ratio, shown, table } from './table.ts';
+
+type Run = { pages: number; seconds: number; cpuSeconds: number | undefined };
+type Row = { name: string; runs: Run[] };
+
+const fromCorpus = chaosProject.name === 'mintlify-docs';
+const generatedPages = 1_000;
+const configuredSlots = availableParallelism();
+const settings = [
+  { renderers: 1, slots: 1 },
+  { renderers: 2, slots: 1 },
+  { renderers: 1, slots: configuredSlots },
+  { renderers: 2, slots: configuredSlots },
+].filter(
+  ({ renderers, slots }, at, all) => at === all.findIndex((one) => one.renderers === renderers && one.slots === slots),
+);
+
+/** Pages per second and processor time per page, from request to link, against the same pages in a plain loop. */
+export const flow: Measurement = {
+  name: 'flow',
+  about: 'pages/s and processor time per page, from request to link, with one and two renderers',
+  async run(bench) {
+    const rows: Row[] = [];
+    for (const setting of settings) rows.push(...(await measured(bench, setting, rows.length === 0)));
+    const [rendering, packed] = rows;
+    const pages = rendering?.runs[0]?.pages ?? 0;
+    const project = fromCorpus ? chaosProject.name : `a generated project (${chaosProject.name} is not the corpus)`;
+    bench.print(`Request to link: ${project}, ${pages} pages; medians of ${bench.runs}\n`);
+    const of = (row: Row | undefined) => ({
+      pagesPerSecond: medianOf((row?.runs ?? []).map((run) => run.pages / run.seconds)),
+      cpuMs: medianOf((row?.runs ?? []).map(cpuMsPerPage)),
+    });
+    const reference = of(packed);
+    bench.print(
+      table(
+        ['', 'pages/s', 'to the loop', 'CPU ms/page', 'to the loop'],
+        rows.map((row) => {
+          const { pagesPerSecond, cpuMs } = of(row);
+          return [
+            row.name,
+            shown(pagesPerSecond),
+            ratio(pagesPerSecond, reference.pagesPerSecond),
+            shown(cpuMs),
+            ratio(cpuMs, reference.cpuMs),
+          ];
+        }),
+      ),
+    );
+    bench.print('  The loop: the same pages, rendered and packed one after the other in one process without services.');
+    bench.print('  Processor time: user and system, of all services, their children and nats-server.');
+  },
+};
+
+const cpuMsPerPage = ({ cpuSeconds, pages }: Run): number | undefined =>
+  cpuSeconds === undefined ? undefined : (cpuSeconds * 1_000) / pages;
+
+function measured(
+  bench: Bench,
+  { renderers, slots }: { renderers: number; slots: number },
+  withReference: boolean,
+): Promise<Row[]> {
+  const environment = { BINDERY_RENDERER_SLOTS: String(slots) };
+  return bench.using(startStand({ renderers, environment }), async (stand) => {
+    if (fromCorpus) await stand.publish(chaosProject.folder);
+    else await publishArchive(stand, await generatedProject('Generated', generatedPages));
+    // The first export of fresh processes also loads and compiles.
+    const { job } = await exportToLink(stand.admin, stand.domain);
+    const reference = withReference ? await plainRows(bench, stand, job.jobId) : [];
+    const cold: Run[] = [];
+    const again: Run[] = [];
+    for (let run = 0; run < bench.runs; run += 1) {
+      await forgetSegments(stand);
+      cold.push(await timedExport(stand));
+      again.push(await timedExport(stand));
+    }
+    const name = `${renderers} ${renderers === 1 ? 'renderer' : 'renderers'} of ${slots} ${slots === 1 ? 'slot' : 'slots'}`;
+    return [...reference, { name: `${name}, cold`, runs: cold }, { name: `${name}, segments present`, runs: again }];
+  });
+}
+
+async function timedExport(stand: TestInstallation): Promise<Run> {
+  const before = cpuSecondsOfStand(stand);
+  const { job, seconds } = await exportToLink(stand.admin, stand.domain);
+  const after = cpuSecondsOfStand(stand);
+  const cpuSeconds = before === undefined || after === undefined ? undefined : after - before;
+  return { pages: job.pageCount, seconds, cpuSeconds };
+}
+
+async function plainRows(bench: Bench, stand: TestInstallation, jobId: string): Promise<Row[]> {
+  const { planHash } = jobStory((await exportHistory(stand, jobId)).commits);
+  const plan = { objectFolder: objectFolderOf(stand), organization: stand.organization, planHash };
+  const rounds = await runPlainLoop(plan, bench.runs);
+  return [
+    { name: 'plain loop, rendering alone', runs: rounds.map(({ pages, render }) => ({ pages, ...render })) },
+    {
+      name: 'plain loop, rendered and packed',
+      runs: rounds.map(({ pages, render, pack }) => ({
+        pages,
+        seconds: render.seconds + pack.seconds,
+        cpuSeconds: render.cpuSeconds + pack.cpuSeconds,
+      })),
+    },
+  ];
+}

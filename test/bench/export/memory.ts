@@ -1,0 +1,90 @@
+import { randomFillSync } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import type { ServiceName } from '#infra/supervisor/service-names.ts';
+import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import { siteModelSchema } from '#shared/docs-project/site-model.ts';
+import { forgetSegments } from '../../support/chaos/forget-segments.ts';
+import { generatedProject } from '../../support/chaos/generated-project.ts';
+import type { TestInstallation } from '../../support/start-installation.ts';
+import type { Bench, Measurement } from './bench.ts';
+import { exportToLink } from './export-to-link.ts';
+import { peakBytes, resetPeak } from './peak-memory.ts';
+import { objectStoreOf, publishArchive, startStand } from './stand.ts';
+import { ratio, shown, table } from './table.ts';
+
+const MB = 1e6;
+const fileBytes = 5 * MB;
+const small = 10 * MB;
+/** Just below the 2 GB that a project may have. */
+const large = 1_900 * MB;
+const services = ['bundler', 'orchestrator', 'page-renderer'] as const satisfies readonly ServiceName[];
+
+type Peaks = { bundleBytes: number; seconds: number; services: Map<ServiceName, number | undefined> };
+
+/** Most memory that the services have while they make a small bundle and a very large one: nothing may grow with the bundle. */
+export const memory: Measurement = {
+  name: 'memory',
+  about: 'peak memory of bundler and orchestrator over bundles of 10 MB and 2 GB',
+  run: (bench) => bench.using(startStand(), (stand) => measured(bench, stand)),
+};
+
+async function measured(bench: Bench, stand: TestInstallation): Promise<void> {
+  const { bavail, bsize } = await statfs(stand.folder);
+  // The files, their segments and the bundle.
+  const needed = 3.5 * large;
+  if (bavail * bsize < needed) {
+    bench.print(
+      `Memory: not measured, ${stand.folder} has less than ${shown(needed / MB)} MB left. TMPDIR names another folder.`,
+    );
+    return;
+  }
+  await publishWithFiles(stand, 'Warm', small);
+  // The first exports of fresh processes also load and compile.
+  for (let run = 0; run < 3; run += 1) await peaksOf(stand);
+  await publishWithFiles(stand, 'Small', small);
+  const ofSmall = await peaksOf(stand);
+  await publishWithFiles(stand, 'Large', large);
+  const ofLarge = await peaksOf(stand);
+  const rows = services.map((service) => {
+    const [before, after] = [ofSmall.services.get(service), ofLarge.services.get(service)];
+    const inMb = (bytes: number | undefined) => shown(bytes === undefined ? undefined : bytes / MB);
+    return [service, inMb(before), inMb(after), ratio(after, before)];
+  });
+  const sizes = [ofSmall, ofLarge].map(({ bundleBytes }) => `${shown(bundleBytes / MB)} MB`);
+  bench.print(`Peak memory in MB (VmHWM) over one export, by the size of its bundle\n`);
+  bench.print(
+    table(['', ...sizes, 'ratio'], [...rows, ['seconds', shown(ofSmall.seconds), shown(ofLarge.seconds), '']]),
+  );
+  bench.print('  page-renderer: without its children, which see pages one by one.');
+}
+
+async function peaksOf(stand: TestInstallation): Promise<Peaks> {
+  await forgetSegments(stand);
+  const pids = services.flatMap((service) => stand.installation.pids(service).map((pid) => ({ service, pid })));
+  const wereReset = new Set(pids.filter(({ pid }) => resetPeak(pid)).map(({ pid }) => pid));
+  const { link, seconds } = await exportToLink(stand.admin, stand.domain);
+  const peaks = pids.map(({ service, pid }) => [service, wereReset.has(pid) ? peakBytes(pid) : undefined] as const);
+  return { bundleBytes: link.sizeBytes, seconds, services: new Map(peaks) };
+}
+
+/**
+ * Publishes a small site, then lets its model name so many bytes of random files, put into the store beside the services: that is what
+ * publication would store, without packing and unpacking two gigabytes.
+ */
+async function publishWithFiles(stand: TestInstallation, name: string, bytes: number): Promise<void> {
+  const { contentVersion } = await publishArchive(stand, await generatedProject(name, 10));
+  const store = objectStoreOf(stand);
+  const assets = [];
+  for (let at = 0; at < bytes / fileBytes; at += 1) {
+    const body = randomFillSync(Buffer.alloc(fileBytes));
+    const sha256 = sha256Of(body);
+    await store.put(blobKey(stand.organization, sha256), body);
+    assets.push({ path: `files/file-${String(at).padStart(4, '0')}.bin`, sha256, sizeBytes: fileBytes });
+    await setImmediate();
+  }
+  const key = siteModelKey(stand.organization, stand.domain, contentVersion);
+  const model = siteModelSchema.parse(JSON.parse(Buffer.from((await store.get(key)) ?? '').toString()));
+  await store.put(key, Buffer.from(JSON.stringify({ ...model, assets })));
+}

@@ -1,0 +1,62 @@
+/*
+ * The reference: the pages of an export plan, rendered and packed one after the other in this one process, without services, children or
+ * messages. `node plain-loop.ts <object folder> <organization> <plan hash> <rounds>` prints a JSON line of each round.
+ */
+import { packSegment } from '#shared/bundle/pack-segment.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
+import { siteModelSchema } from '#shared/docs-project/site-model.ts';
+import { readPlan } from '#shared/export-objects/read-plan.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import { indexSite, pageSlice } from '#shared/render/page-slice.ts';
+import { renderPage } from '#shared/render/render-page.ts';
+import type { RenderedFile } from '#shared/render/rendered-file.ts';
+
+export type PlainRound = { pages: number; render: Cost; pack: Cost };
+export type Cost = { seconds: number; cpuSeconds: number };
+
+const [folder = '', organization = '', planHash = '', rounds = '1'] = process.argv.slice(2);
+const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+const read = async (key: string): Promise<Buffer> => Buffer.from((await store.get(key)) ?? '');
+
+const plan = await readPlan(store, organization, planHash);
+const key = siteModelKey(organization, plan.domain, plan.contentVersion);
+const model = siteModelSchema.parse(JSON.parse((await read(key)).toString()));
+const chunks = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? [chunk.paths] : []));
+const index = indexSite(model, chunks.flat());
+
+const sources = new Map<string, Buffer>();
+for (const { sha256 } of [...model.pages, ...model.snippets, ...model.specs]) {
+  if (!sources.has(sha256)) sources.set(sha256, await read(blobKey(organization, sha256)));
+}
+
+for (let round = 0; round < Number(rounds); round += 1) {
+  const total: PlainRound = {
+    pages: chunks.flat().length,
+    render: { seconds: 0, cpuSeconds: 0 },
+    pack: { seconds: 0, cpuSeconds: 0 },
+  };
+  for (const paths of chunks) {
+    const files = await timed(total.render, async () => paths.flatMap(rendered));
+    await timed(total.pack, () =>
+      packSegment(files.map(({ path, body }) => ({ path: `${plan.domain}/${path}`, body }))),
+    );
+  }
+  process.stdout.write(`${JSON.stringify(total)}\n`);
+}
+
+function rendered(path: string): RenderedFile[] {
+  const slice = pageSlice(index, path, plan);
+  const texts = slice.dependencies.map((file) => [file.path, sources.get(file.sha256)?.toString() ?? '']);
+  const dependencies = Object.fromEntries(texts) as Record<string, string>;
+  return renderPage({ slice, source: sources.get(slice.sha256) ?? '', dependencies, options: plan }).files;
+}
+
+async function timed<T>(cost: Cost, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  const result = await work();
+  const { user, system } = process.cpuUsage(before);
+  cost.seconds += (performance.now() - startedAt) / 1_000;
+  cost.cpuSeconds += (user + system) / 1_000_000;
+  return result;
+}

@@ -1,0 +1,89 @@
+import { exportHistory } from '../../support/chaos/export-history.ts';
+import { forgetSegments } from '../../support/chaos/forget-segments.ts';
+import { generatedFiles } from '../../support/chaos/generated-project.ts';
+import { packTar } from '../../support/pack-tar.ts';
+import type { TestInstallation } from '../../support/start-installation.ts';
+import type { Measurement } from './bench.ts';
+import { exportToLink } from './export-to-link.ts';
+import { type JobStory, jobStory } from './job-story.ts';
+import { publishArchive, startStand } from './stand.ts';
+import { medianOf, ratio, shown, table } from './table.ts';
+
+type Run = JobStory & { seconds: number };
+
+const pageCount = 1_000;
+const changedPage = 'guides/part-10/page-500.mdx';
+
+/** What an export costs when most of it was there before. */
+export const reuse: Measurement = {
+  name: 'reuse',
+  about: `an export of ${pageCount} pages: cold, again without a change, after one page changed`,
+  run: (bench) =>
+    bench.using(startStand(), async (stand) => {
+      const files = generatedFiles('Reuse', pageCount);
+      await publishArchive(stand, await packTar(files));
+      // The first export of fresh processes also loads and compiles.
+      await timedExport(stand);
+      const runs: Record<'cold' | 'again' | 'changed', Run[]> = { cold: [], again: [], changed: [] };
+      for (let run = 0; run < bench.runs; run += 1) {
+        await forgetSegments(stand);
+        runs.cold.push(await timedExport(stand));
+        runs.again.push(await timedExport(stand));
+        files[changedPage] += `\nA sentence that was added in round ${run}.\n`;
+        await publishArchive(stand, await packTar(files));
+        runs.changed.push(await timedExport(stand));
+      }
+      const cold = summary(runs.cold);
+      const rows = [
+        { name: 'cold', ...cold },
+        { name: 'again without a change', ...summary(runs.again) },
+        { name: 'after one page changed', ...summary(runs.changed) },
+      ];
+      bench.print(`Export again: generated project, ${pageCount} pages, one renderer; medians of ${bench.runs}\n`);
+      bench.print(
+        table(
+          [
+            '',
+            'pages rendered',
+            'to cold',
+            'chunks rendered',
+            'seconds',
+            'to cold',
+            'planning',
+            'rendering',
+            'closing',
+            'joining',
+          ],
+          rows.map((row) => [
+            row.name,
+            `${shown(row.pagesRendered)} of ${row.pages}`,
+            ratio(row.pagesRendered, cold.pagesRendered),
+            `${shown(row.chunksRendered)} of ${row.chunks}`,
+            shown(row.seconds),
+            ratio(row.seconds, cold.seconds),
+            ...row.phases.map(shown),
+          ]),
+        ),
+      );
+      bench.print(
+        '  Pages and chunks rendered: as the log of each export says. The closing segment comes on top when anything changed.',
+      );
+    }),
+};
+
+function summary(runs: readonly Run[]) {
+  const phase = (name: keyof JobStory['phases']) => medianOf(runs.map(({ phases }) => phases[name]));
+  return {
+    pages: runs[0]?.pages ?? 0,
+    chunks: runs[0]?.chunks ?? 0,
+    pagesRendered: medianOf(runs.map(({ pagesRendered }) => pagesRendered)),
+    chunksRendered: medianOf(runs.map(({ chunksRendered }) => chunksRendered)),
+    seconds: medianOf(runs.map(({ seconds }) => seconds)),
+    phases: [phase('planning'), phase('rendering'), phase('closing'), phase('joining')],
+  };
+}
+
+async function timedExport(stand: TestInstallation): Promise<Run> {
+  const { job, seconds } = await exportToLink(stand.admin, stand.domain);
+  return { ...jobStory((await exportHistory(stand, job.jobId)).commits), seconds };
+}

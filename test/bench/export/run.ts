@@ -1,0 +1,58 @@
+/*
+ * What an export costs, as ratios to a reference that is measured in the same run. Nothing is asserted: machines differ.
+ * `npm run bench:export` measures all; `npm run bench:export -- join log` some; `--runs 5` takes medians of so many.
+ */
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Measurement } from './bench.ts';
+import { flow } from './flow.ts';
+import { join } from './join.ts';
+import { log } from './log.ts';
+import { memory } from './memory.ts';
+import { openStands } from './open-stands.ts';
+import { reuse } from './reuse.ts';
+
+const measurements: readonly Measurement[] = [flow, reuse, join, memory, log];
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { runs: { type: 'string', default: '3' }, help: { type: 'boolean', default: false } },
+});
+const runs = Number(values.runs);
+const unknown = positionals.filter((name) => measurements.every((one) => one.name !== name));
+if (values.help || unknown.length > 0 || !Number.isInteger(runs) || runs < 1) {
+  if (unknown.length > 0) print(`There is no measurement "${unknown[0]}".\n`);
+  print('npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>]\n');
+  for (const { name, about } of measurements) print(`  ${name.padEnd(8)} ${about}`);
+  process.exit(values.help ? 0 : 64);
+}
+const chosen = measurements.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+
+const stands = openStands();
+let interrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (interrupted) return;
+    interrupted = true;
+    print('Stopping what was started …');
+    void stands.stopAll().then(() => process.exit(130));
+  });
+}
+
+const processors = availableParallelism();
+print(
+  `${processors} processors (${cpus()[0]?.model ?? 'unknown'}), ${process.platform} ${process.arch}, Node ${process.version}`,
+);
+try {
+  for (const measurement of chosen) {
+    const load = loadavg()[0] ?? 0;
+    const busy = load > processors * 1.5 ? ': others use this machine, measure again when it is idle' : '';
+    print(`\n== ${measurement.name} (load ${load.toFixed(1)}${busy})\n`);
+    await measurement.run({ runs, print, using: stands.using });
+  }
+} catch (error) {
+  // What was stopped under its work fails; the signal's handler ends the process.
+  if (!interrupted) throw error;
+  await new Promise(() => {});
+}
