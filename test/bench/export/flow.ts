@@ -71,6 +71,8 @@ function measured(
   withReference: boolean,
 ): Promise<Row[]> {
   const environment = { BINDERY_RENDERER_SLOTS: String(slots) };
+  const name = `${renderers} ${renderers === 1 ? 'renderer' : 'renderers'} of ${slots} ${slots === 1 ? 'slot' : 'slots'}`;
+  bench.progress(name);
   return bench.using(startStand({ renderers, environment }), async (stand) => {
     if (fromCorpus) await stand.publish(chaosProject.folder);
     else await publishArchive(stand, await generatedProject('Generated', generatedPages));
@@ -84,7 +86,6 @@ function measured(
       cold.push(await timedExport(stand));
       again.push(await timedExport(stand));
     }
-    const name = `${renderers} ${renderers === 1 ? 'renderer' : 'renderers'} of ${slots} ${slots === 1 ? 'slot' : 'slots'}`;
     return [...reference, { name: `${name}, cold`, runs: cold }, { name: `${name}, segments present`, runs: again }];
   });
 }

@@ -45,6 +45,7 @@ async function measured(bench: Bench, stand: TestInstallation): Promise<void> {
   for (let run = 0; run < 3; run += 1) await peaksOf(stand);
   await publishWithFiles(stand, 'Small', small);
   const ofSmall = await peaksOf(stand);
+  bench.progress(`a bundle of ${shown(large / MB)} MB`);
   await publishWithFiles(stand, 'Large', large);
   const ofLarge = await peaksOf(stand);
   const rows = services.map((service) => {

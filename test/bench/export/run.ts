@@ -14,6 +14,7 @@ import { reuse } from './reuse.ts';
 
 const measurements: readonly Measurement[] = [flow, reuse, join, memory, log];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -49,7 +50,7 @@ try {
     const load = loadavg()[0] ?? 0;
     const busy = load > processors * 1.5 ? ': others use this machine, measure again when it is idle' : '';
     print(`\n== ${measurement.name} (load ${load.toFixed(1)}${busy})\n`);
-    await measurement.run({ runs, print, using: stands.using });
+    await measurement.run({ runs, print, progress, using: stands.using });
   }
 } catch (error) {
   // What was stopped under its work fails; the signal's handler ends the process.
