@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -176,6 +176,18 @@ describe('the pool', () => {
     await expect(echo(pool)).rejects.toThrow('closed');
     await drained;
     expect(await Promise.all(taken)).toEqual(['next', 'next']);
+  });
+
+  it.skipIf(!existsSync('/bin/sh'))('ends a child whose guard was killed, also a stuck one', async () => {
+    const pool = poolOf();
+    const { pid } = (await pool.run({ do: 'pid' }, { deadlineMs, affinity: 'acme' })) as { pid: number };
+    const guard = Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)]).toString());
+    expect(guard).not.toBe(process.pid);
+    const stuck = pool.run({ do: 'loop' }, { deadlineMs, affinity: 'acme' });
+    process.kill(guard, 'SIGKILL');
+    await expect(stuck).rejects.toThrow(ChildDied);
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000 });
+    expect(await echo(pool)).toBe('next');
   });
 
   it('rejects when its module cannot start, instead of waiting', async () => {

@@ -56,7 +56,18 @@ export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (m
     else child.kill('SIGKILL');
   };
   child.stdin?.on('error', () => undefined);
-  child.on('message', (message) => onMessage(message as FromChild));
+  let guardedPid: number | undefined;
+  let guardKilled = false;
+  child.on('message', (message: FromChild) => {
+    if (message.kind === 'ready') guardedPid = message.pid;
+    if (guardKilled) killProcess(guardedPid);
+    onMessage(message);
+  });
+  // A guard that was killed guards no more: what it guarded would work on, and nothing could end it. It may have to say its number yet.
+  child.once('exit', (_code, signal) => {
+    guardKilled = guarded && signal !== null;
+    if (guardKilled) killProcess(guardedPid);
+  });
   return {
     send: (message) => {
       if (child.connected) child.send(message, () => undefined);
@@ -65,6 +76,16 @@ export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (m
     ended: endOf(child, kill),
     pid: child.pid,
   };
+}
+
+/** It may have ended by itself. */
+function killProcess(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
