@@ -24,7 +24,11 @@ export const restartDelayMs = (failures: number): number =>
   Math.min(longestDelayMs, firstDelayMs * 2 ** Math.max(0, failures - 1));
 
 /** Runs a process and starts it again, with back-off, whenever it ends by itself. `onExit` hears of every such end. */
-export function keepRunning(spec: ProcessSpec, onExit: (news: string) => void): KeptProcess {
+export function keepRunning(
+  spec: ProcessSpec,
+  onExit: (news: string) => void,
+  healthyMs: number = healthyAfterMs,
+): KeptProcess {
   let child: ChildProcess | undefined;
   let stopping = false;
   let failures = 0;
@@ -38,7 +42,7 @@ export function keepRunning(spec: ProcessSpec, onExit: (news: string) => void): 
       if (child !== started) return;
       child = undefined;
       if (stopping) return;
-      failures = performance.now() - startedAt > healthyAfterMs ? 1 : failures + 1;
+      failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1;
       const delayMs = restartDelayMs(failures);
       onExit(`${spec.name} ended (${how}) and is started again in ${delayMs} ms`);
       timer = setTimeout(run, delayMs);

@@ -17,6 +17,8 @@ export async function runNatsServer(options: {
   port: number;
   configText: string;
   onExit: (news: string) => void;
+  /** It was healthy if it ran this long. */
+  healthyAfterMs?: number | undefined;
 }): Promise<EmbeddedNats> {
   await mkdir(options.folder, { recursive: true });
   const configFile = join(options.folder, 'nats.conf');
@@ -27,6 +29,8 @@ export async function runNatsServer(options: {
   let stopping = false;
   let failures = 0;
   let pid: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const healthyMs = options.healthyAfterMs ?? healthyAfterMs;
   let ended: Promise<void> = Promise.resolve();
   const run = () => {
     const startedAt = performance.now();
@@ -44,9 +48,9 @@ export async function runNatsServer(options: {
         pid = undefined;
         resolve();
         if (stopping) return;
-        failures = performance.now() - startedAt > healthyAfterMs ? 1 : failures + 1;
+        failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1;
         options.onExit(`nats-server ended (${signal ?? `exit code ${code}`}) and is started again`);
-        setTimeout(run, restartDelayMs(failures));
+        timer = setTimeout(run, restartDelayMs(failures));
       });
     });
   };
@@ -58,6 +62,8 @@ export async function runNatsServer(options: {
     pid: () => pid,
     async stop() {
       stopping = true;
+      // One that is about to be started again would outlive us.
+      clearTimeout(timer);
       if (pid !== undefined) process.kill(pid, 'SIGTERM');
       await ended;
       await rm(pidFile, { force: true });

@@ -25,6 +25,8 @@ export type InstallationOptions = {
   environment: Record<string, string | undefined>;
   /** How many processes of a service run; 1 where nothing is said, 0 for a service that is not wanted. */
   copies?: Partial<Record<ServiceName, number>>;
+  /** A process that ran this long was healthy: its next restart is quick again. Tests that kill shorten it. */
+  healthyAfterMs?: number;
   /** One line about what happens. */
   onNews: (news: string) => void;
 };
@@ -75,6 +77,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       port: natsPort,
       configText: natsConfig({ port: natsPort, storeDir: join(natsFolder, 'store'), passwords: secrets.natsPasswords }),
       onExit: onNews,
+      healthyAfterMs: options.healthyAfterMs,
     });
     undo.push(() => nats.stop());
     onNews(`nats-server is up (${nats.url})`);
@@ -146,6 +149,7 @@ function startService(
       options: { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
     },
     options.onNews,
+    options.healthyAfterMs,
   );
   return { name, kept };
 }
