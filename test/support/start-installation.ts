@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,8 @@ export type TestInstallation = {
   assistantKey: string;
   /** What the supervisor said, newest last. */
   news: string[];
+  /** Resolves when there is more news than so many lines. */
+  whenNews(moreThan: number): Promise<void>;
   publish(project: string, label?: string): Promise<Publication>;
   /** Exports and waits; the job and a link to its bundle. */
   exportSite(request?: Partial<ExportRequest>): Promise<{ job: ExportJob; link: BundleLink }>;
@@ -35,20 +38,28 @@ export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as co
 
 /**
  * All services as processes on a fresh temporary folder, with one enterprise organization. `environment` reaches every service:
- * `CRASH_AT` and `CRASH_ONCE_FILE` make one of them die.
+ * `CRASH_ORDERS` lets a test make one of them die or wait at a named place.
  */
 export async function startInstallation(
-  options: Pick<InstallationOptions, 'copies'> & { environment?: Record<string, string>; folder?: string } = {},
+  options: Pick<InstallationOptions, 'copies' | 'healthyAfterMs'> & {
+    environment?: Record<string, string>;
+    folder?: string;
+  } = {},
 ): Promise<TestInstallation> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'bindery-installation-')));
   const news: string[] = [];
+  const said = new EventEmitter<{ news: [] }>();
   const installation = await runInstallation({
     dataFolder: folder,
     host: '127.0.0.1',
     port: 0,
     environment: { ...process.env, BINDERY_LOG_LEVEL: 'error', ...options.environment },
     ...(options.copies ? { copies: options.copies } : {}),
-    onNews: (line) => void news.push(line),
+    ...(options.healthyAfterMs === undefined ? {} : { healthyAfterMs: options.healthyAfterMs }),
+    onNews: (line) => {
+      news.push(line);
+      said.emit('news');
+    },
   });
   const stop = async () => {
     await installation.stop();
@@ -61,6 +72,9 @@ export async function startInstallation(
       installation,
       folder,
       news,
+      async whenNews(moreThan) {
+        while (news.length <= moreThan) await once(said, 'news');
+      },
       admin,
       ...first,
       publish: (project, label) => publishProject(admin, first.domain, project, label),
