@@ -38,18 +38,22 @@ const parsed =
 /** Exit code 1 when anything is wrong. */
 async function verify({ data, json, ...scope }: Options): Promise<void> {
   const output = createOutput(json);
-  const access = busAccess('auditor', data ?? process.env.BINDERY_DATA ?? '.bindery', process.env);
+  const dataFolder = data ?? process.env.BINDERY_DATA ?? '.bindery';
+  const access = busAccess('auditor', dataFolder, process.env);
   // Only now: other commands need no client of the bus and no service.
-  const [{ openLogAudit }, { connectBus }, { verifyLogs }] = await Promise.all([
+  const [{ openLogAudit }, { connectBus }, { verifyLogs }, { auditArchive, openAuditStore }] = await Promise.all([
     import('#shared/nats/log-audit.ts'),
     import('#shared/nats/connect-bus.ts'),
     import('./verify-logs.ts'),
+    import('./audit-archive.ts'),
   ]);
   const { url, user: service, password } = access;
+  const objectStore = await openAuditStore(dataFolder, process.env);
   const audit = await withinDeadline(access, openLogAudit(access));
   const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
   try {
-    const reports = await verifyLogs(audit, bus.documents, scope, (stream, historyCount) =>
+    const archive = auditArchive(objectStore);
+    const reports = await verifyLogs({ logs: audit, archive, models: bus.documents }, scope, (stream, historyCount) =>
       output.note(`${stream}: ${count(historyCount, 'history', 'histories')} …`),
     );
     const problemCount = reports.reduce((sum, { problems }) => sum + problems.length, 0);
@@ -57,6 +61,7 @@ async function verify({ data, json, ...scope }: Options): Promise<void> {
     if (problemCount > 0) process.exitCode = 1;
   } finally {
     await audit.close();
+    await objectStore.close();
     await bus.close();
   }
 }

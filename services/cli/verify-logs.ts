@@ -31,8 +31,8 @@ type LogKind = {
   verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
   /** What read models have seen of each history, by subject. */
   seen(models: ReadModels, signal: AbortSignal): AsyncIterable<{ subject: string } & Seen>;
-  /** Nothing is ever taken out of the stream, so it may have no gaps. */
-  keptForGood: boolean;
+  /** Are histories moved from the stream to the archive? What is in neither is a hole. */
+  archived: boolean;
 };
 
 const logs: readonly LogKind[] = [
@@ -48,7 +48,7 @@ const logs: readonly LogKind[] = [
       ),
     seen: (models, signal) =>
       seenOf(models.jobStatus, ({ organization, jobId }) => exportLogSubject(organization, jobId), signal),
-    keptForGood: false,
+    archived: true,
   },
   {
     stream: 'CONTENT',
@@ -62,7 +62,7 @@ const logs: readonly LogKind[] = [
       ),
     seen: (models, signal) =>
       seenOf(models.directoryContents, ({ organization, domain }) => contentLogSubject(organization, domain), signal),
-    keptForGood: true,
+    archived: false,
   },
   {
     stream: 'DIRECTORY',
@@ -76,7 +76,7 @@ const logs: readonly LogKind[] = [
       ),
     seen: (models, signal) =>
       seenOf(models.directoryOrganizations, ({ organization }) => directoryLogSubject(organization), signal),
-    keptForGood: true,
+    archived: false,
   },
 ];
 
@@ -113,27 +113,35 @@ async function* seenOf<S>(
 
 const historiesAtOnce = 8;
 
+/** Histories that were moved from the stream `EXPORTS`, by subject. */
+export type AuditArchive = {
+  subjects(filter: string): Promise<string[]>;
+  /** The messages as the stream had them; undefined when it was not archived. Throws when the object is no history. */
+  texts(subject: string): Promise<StoredText[] | undefined>;
+};
+
+export type Audit = { logs: LogAudit; archive: AuditArchive; models: ReadModels };
+
 /**
  * Verifies histories as they are stored: each against itself (chain, order, bytes, states), against what read models have seen of it (a
- * lost tail leaves a chain that looks whole), and streams that keep everything against gaps. Read models first: the log is never behind.
+ * lost tail leaves a chain that looks whole), and streams against gaps that the archive does not explain. Read models first: the log is
+ * never behind.
  */
 export async function verifyLogs(
-  audit: LogAudit,
-  models: ReadModels,
+  audit: Audit,
   scope: AuditScope,
   onStream: (stream: string, historyCount: number) => void = () => {},
 ): Promise<StreamReport[]> {
   const reports: StreamReport[] = [];
   for (const kind of logs) {
     const filter = kind.filter(scope);
-    if (filter !== undefined) reports.push(await verifyLog(audit, models, kind, filter, onStream));
+    if (filter !== undefined) reports.push(await verifyLog(audit, kind, filter, onStream));
   }
   return reports;
 }
 
 async function verifyLog(
-  audit: LogAudit,
-  models: ReadModels,
+  { logs: log, archive, models }: Audit,
   kind: LogKind,
   filter: string,
   onStream: (stream: string, historyCount: number) => void,
@@ -144,19 +152,30 @@ async function verifyLog(
   for await (const { subject, ...commit } of kind.seen(models, AbortSignal.timeout(readModelDeadlineMs))) {
     if (matches(subject)) seen.set(subject, commit);
   }
-  const subjects = [...new Set([...(await audit.subjects(stream, filter)), ...seen.keys()])].toSorted();
+  // The log before the archive: what moves meanwhile is in one of both.
+  const inLog = await log.subjects(stream, filter);
+  const archivedSubjects = kind.archived ? await archive.subjects(filter) : [];
+  const subjects = [...new Set([...inLog, ...archivedSubjects, ...seen.keys()])].toSorted();
   onStream(stream, subjects.length);
   const problems: ChainProblem[] = [];
   const heads: StreamReport['heads'] = [];
+  const archivedSequences = new Set<number>();
   let commitCount = 0;
   await inParallel(subjects, historiesAtOnce, async (subject) => {
-    const messages = await audit.stored(stream, subject);
+    const stored = await log.stored(stream, subject);
+    const archived = kind.archived ? await archive.texts(subject) : undefined;
+    const messages = stored.length > 0 ? stored : (archived ?? []);
+    for (const { sequence } of archived ?? []) archivedSequences.add(sequence);
     commitCount += messages.length;
     problems.push(...kind.verify(subject, messages), ...lostTail(subject, messages, seen.get(subject)));
+    if (stored.length > 0 && archived !== undefined) problems.push(...differences(subject, stored, archived));
     const head = headOf(messages);
     if (head !== undefined) heads.push({ subject, ...head });
   });
-  if (kind.keptForGood) problems.push(...(await gapProblems(audit, stream)));
+  // Of a part of the archive nobody can say which gaps it explains.
+  if (!kind.archived || filter === kind.filter({})) {
+    problems.push(...(await gapProblems(log, stream, archivedSequences)));
+  }
   const order = (a: { subject: string }, b: { subject: string }) => (a.subject < b.subject ? -1 : 1);
   return {
     stream,
@@ -165,6 +184,18 @@ async function verifyLog(
     problems: problems.toSorted((a, b) => (a.subject === b.subject ? a.sequence - b.sequence : order(a, b))),
     heads: heads.toSorted(order),
   };
+}
+
+/** A history that was archived and is still in the log must be the same in both. */
+function differences(subject: string, stored: readonly StoredText[], archived: readonly StoredText[]): ChainProblem[] {
+  const at = stored.findIndex(({ sequence, text }, index) => {
+    const other = archived[index];
+    return other?.sequence !== sequence || other.text !== text;
+  });
+  const differing = at >= 0 ? stored[at] : archived[stored.length];
+  if (differing === undefined) return [];
+  const message = 'The archive has something else than the log.';
+  return [{ problem: 'changed', subject, sequence: differing.sequence, message }];
 }
 
 const readModelDeadlineMs = 60_000;
@@ -181,14 +212,33 @@ function lostTail(subject: string, messages: readonly StoredText[], seen: Seen |
   return [{ problem: 'hole', subject, sequence: messages.at(-1)?.sequence ?? 0, revision, message }];
 }
 
-async function gapProblems(audit: LogAudit, stream: string): Promise<ChainProblem[]> {
-  const gaps = await audit.gaps(stream);
+async function gapProblems(
+  log: LogAudit,
+  stream: string,
+  archivedSequences: ReadonlySet<number>,
+): Promise<ChainProblem[]> {
+  const gaps = (await log.gaps(stream)).flatMap((gap) => withoutSequences(gap, archivedSequences));
   return gaps.map(({ first, last }) => ({
     problem: 'hole',
     subject: stream,
     sequence: first,
     message: `Message${first === last ? ` ${first} is` : `s ${first} to ${last} are`} missing from the stream.`,
   }));
+}
+
+/** What is left of a range of sequences. */
+function withoutSequences(
+  { first, last }: { first: number; last: number },
+  explained: ReadonlySet<number>,
+): { first: number; last: number }[] {
+  const left: { first: number; last: number }[] = [];
+  for (let sequence = first; sequence <= last; sequence += 1) {
+    if (explained.has(sequence)) continue;
+    const newest = left.at(-1);
+    if (newest?.last === sequence - 1) newest.last = sequence;
+    else left.push({ first: sequence, last: sequence });
+  }
+  return left;
 }
 
 function headOf(messages: readonly StoredText[]): { revision: number; commitId: string; hash: string } | undefined {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '#shared/clock/clock.ts';
 import { randomBase62 } from '#shared/identifiers/base62.ts';
+import { withArchive } from '#shared/export-archive/with-archive.ts';
 import { closeServer } from '#shared/lifecycle/close-server.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
@@ -18,8 +19,15 @@ export async function start(config: GatewayConfig): Promise<Running> {
   const service = 'gateway';
   const instance = `${service}-${randomBytes(4).toString('hex')}`;
   const logger = createLogger(service, instance);
-  const bus = await connectBus({ url: config.natsUrl, service, password: config.natsPassword, instance, log: logger });
+  const connected = await connectBus({
+    url: config.natsUrl,
+    service,
+    password: config.natsPassword,
+    instance,
+    log: logger,
+  });
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
+  const bus = { ...connected, exports: withArchive(connected.exports, objectStore) };
   const rateLimiter = memoryRateLimiter();
   const stop = new AbortController();
   const feed = jobStatusFeed(bus.liveUpdates, logger);

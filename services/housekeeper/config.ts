@@ -32,6 +32,11 @@ export const housekeeperSettings = {
     wholeNumber(1, 720).default(6),
     'hours between two rounds of housekeeping; the first one begins soon after the start',
   ),
+  archiveAfterDays: setting(
+    'BINDERY_ARCHIVE_AFTER_DAYS',
+    wholeNumber(1, 36_500).default(30),
+    'the history of an export job moves from the log to the object store so many days after its end',
+  ),
   sweepUploadsHours: setting(
     'BINDERY_SWEEP_UPLOADS_HOURS',
     wholeNumber(1, 8_760).default(24),

@@ -11,13 +11,14 @@ export type ContentId = { organization: string; domain: string; contentVersion: 
 
 /** What the chores work with. */
 export type HousekeeperContext = {
-  bus: Pick<Bus, 'exports' | 'content' | 'directory'>;
+  bus: Pick<Bus, 'exports' | 'content' | 'directory'> & { documents: Pick<Bus['documents'], 'jobStatus'> };
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;
   jobSources: readonly KeptJobs[];
   endContent: EndContent;
   sweepUploadsAfterMs: number;
+  archiveAfterMs: number;
   keepObjectsMs: number;
   /** Say what would be removed, but remove nothing. */
   dryRun: boolean;

@@ -28,13 +28,14 @@ export async function start(config: HousekeeperConfig): Promise<Running> {
     objectStore,
     clock: systemClock,
     logger,
-    jobSources: jobSourcesOf(bus),
+    jobSources: jobSourcesOf(bus, objectStore),
     endContent: askPublisher({
       baseUrl: config.publisherUrl,
       serviceToken: config.serviceToken,
       random: randomBase62,
     }),
     sweepUploadsAfterMs: config.sweepUploadsHours * hourMs,
+    archiveAfterMs: config.archiveAfterDays * 24 * hourMs,
     keepObjectsMs: config.keepObjectsDays * 24 * hourMs,
     dryRun: false,
   };

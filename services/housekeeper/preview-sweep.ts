@@ -28,7 +28,7 @@ export async function previewSweep(
     objectStore,
     clock: systemClock,
     logger,
-    jobSources: jobSourcesOf(bus),
+    jobSources: jobSourcesOf(bus, objectStore),
     keepObjectsMs: config.keepObjectsDays * dayMs,
     endContent: async () => {},
     dryRun: true,

@@ -94,6 +94,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
       endContent: askPublisher({ baseUrl: publisherUrl, serviceToken, random: () => 'x' }),
       keepObjectsMs: 90 * dayMs,
       sweepUploadsAfterMs: dayMs,
+      archiveAfterMs: 30 * dayMs,
       dryRun: false,
     } satisfies HousekeeperContext;
   }

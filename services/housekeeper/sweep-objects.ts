@@ -1,7 +1,7 @@
 import { BusUnavailable } from '#shared/bus/bus-unavailable.ts';
 import { ObjectStoreUnavailable } from '#shared/object-store/object-store-unavailable.ts';
-import { contentLogSubject, directoryLogSubject } from '#shared/subjects/subject-names.ts';
 import type { HousekeeperContext } from './context.ts';
+import { organizationsOf } from './organizations-of.ts';
 import { storeTime } from './store-time.ts';
 import { type SweepLimits, sweepOrganization } from './sweep-organization.ts';
 import type { SweptObjects } from './swept-objects.ts';
@@ -40,13 +40,4 @@ export async function sweepObjects(parts: Parts, signal: AbortSignal): Promise<M
   }
   if (failed.length > 0) throw new Error(`The objects of these organizations were not swept: ${failed.join(', ')}.`);
   return sweptBy;
-}
-
-/** Every organization that may have objects: by the logs that are kept for good. */
-async function organizationsOf({ content, directory }: Parts['bus']): Promise<string[]> {
-  const subjects = [
-    ...(await directory.subjects(directoryLogSubject('*'))),
-    ...(await content.subjects(contentLogSubject('*', '*'))),
-  ];
-  return [...new Set(subjects.map((subject) => subject.split('.')[1] ?? ''))].filter(Boolean).toSorted();
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '#shared/clock/clock.ts';
+import { withArchive } from '#shared/export-archive/with-archive.ts';
 import { closeServer } from '#shared/lifecycle/close-server.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
@@ -15,8 +16,15 @@ export async function start(config: LinkSignerConfig): Promise<Running> {
   const service = 'link-signer';
   const instance = `${service}-${randomBytes(4).toString('hex')}`;
   const logger = createLogger(service, instance);
-  const bus = await connectBus({ url: config.natsUrl, service, password: config.natsPassword, instance, log: logger });
+  const connected = await connectBus({
+    url: config.natsUrl,
+    service,
+    password: config.natsPassword,
+    instance,
+    log: logger,
+  });
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
+  const bus = { ...connected, exports: withArchive(connected.exports, objectStore) };
   let draining = false;
   const app = linkSignerApp(
     { bus, objectStore, clock: systemClock, linkLifetimeSeconds: config.linkLifetimeSeconds },

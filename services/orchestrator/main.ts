@@ -1,5 +1,6 @@
 import { systemClock } from '#shared/clock/clock.ts';
 import { randomBase62 } from '#shared/identifiers/base62.ts';
+import { withArchive } from '#shared/export-archive/with-archive.ts';
 import { startHealthServer } from '#shared/lifecycle/health-server.ts';
 import type { Running } from '#shared/lifecycle/running.ts';
 import { connectBus } from '#shared/nats/connect-bus.ts';
@@ -18,8 +19,15 @@ const service = 'orchestrator';
 export async function start(config: OrchestratorConfig): Promise<Running> {
   const instance = `${service}-${randomBase62(8)}`;
   const logger = createLogger(service, instance);
-  const bus = await connectBus({ service, instance, url: config.natsUrl, password: config.natsPassword, log: logger });
+  const connected = await connectBus({
+    service,
+    instance,
+    url: config.natsUrl,
+    password: config.natsPassword,
+    log: logger,
+  });
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
+  const bus = { ...connected, exports: withArchive(connected.exports, objectStore) };
   const context: OrchestratorContext = {
     bus,
     objectStore,

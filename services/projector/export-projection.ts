@@ -2,6 +2,7 @@ import type { ExportCommit } from '#shared/contracts/export-commit.ts';
 import type { JobListDocument } from '#shared/contracts/read-model-documents.ts';
 import { jobListKey, jobStatusKey } from '#shared/contracts/read-model-keys.ts';
 import { addToJobList } from './add-to-job-list.ts';
+import { archivedCommits } from '#shared/export-archive/archived-commits.ts';
 import { auditTrail } from './audit-trail.ts';
 import { exportAuditEntries } from './export-audit-entries.ts';
 import { commitFold } from './fold.ts';
@@ -11,6 +12,7 @@ import type { ProjectionSource, Store } from './projection.ts';
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   openReader: (bus, generation) => bus.readers.projectorExports(generation),
+  archived: archivedCommits,
   into: ({ jobStatus, jobList, auditExports, usageExports }, logs) => {
     const trail = auditTrail(auditExports, usageExports);
     return commitFold(

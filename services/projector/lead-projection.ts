@@ -3,6 +3,7 @@ import type { ProjectionPointer } from '#shared/contracts/projection-pointer.ts'
 import { type Generation, generations, otherGeneration } from '#shared/read-model/generation.ts';
 import { storesOf } from '#shared/read-model/read-models.ts';
 import { compareReadModels } from './compare-read-models.ts';
+import { foldArchived } from './fold-archived.ts';
 import { followers } from './followers.ts';
 import { asked, filling, firstPointer, flipped, givenUp, isNew } from './pointer-steps.ts';
 import { rebuildWishes } from './rebuild-wishes.ts';
@@ -25,7 +26,7 @@ class NotLeading extends Error {
  *
  * 1. The live generation is followed always.
  * 2. A rebuild was asked for: whatever follows the other generation stops, the generation is emptied, its consumer begins at the start.
- * 3. It is filled until it is nearly where the live one is, and compared with that.
+ * 3. It is filled until it is nearly where the live one is, then from the archive, and compared with the live one.
  * 4. The live one pauses for the moment in which the other reaches the same place, then the pointer flips: no reader goes back in time.
  * 5. The old one is followed for another day, for readers that are late and for whoever wants to look; then it is emptied.
  *
@@ -61,6 +62,11 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       return save(filling(pointer));
     }
     if (pointer.rebuild?.state === 'filling') {
+      crew.start(other);
+      await nearlyAt(live, other);
+      // After the log: what was taken out of it meanwhile is in the archive by now.
+      await crew.stop(other);
+      await foldArchived(run, other, ended);
       crew.start(other);
       await nearlyAt(live, other);
       await expire();

@@ -5,6 +5,7 @@ import type { DurableReader } from '#shared/event-log/durable-reader.ts';
 import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
 import type { Generation } from '#shared/read-model/generation.ts';
 import type { ReadModels } from '#shared/read-model/read-models.ts';
+import type { ObjectStore } from '#shared/object-store/object-store.ts';
 import type { Fold } from './fold.ts';
 
 /** What a projection needs of a store. */
@@ -15,11 +16,16 @@ export type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' 
 /** The logs that a fold may go back to. */
 export type Logs = Pick<Bus, 'exports' | 'content' | 'directory'>;
 
+/** The part of the object store that a rebuild reads. */
+export type Archive = Pick<ObjectStore, 'list' | 'get'>;
+
 /** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
 export type ProjectionSource<M> = {
   name: ProjectionName;
   openReader(bus: Pick<Bus, 'readers'>, generation: Generation): Promise<DurableReader<M>>;
   into(stores: Stores, logs: Logs): Fold<M>;
+  /** What its log had and has not any more, in batches. */
+  archived?(archive: Archive): AsyncIterable<M[]>;
   /** Removes what must not be kept any longer, from either generation alike; what is left follows from the log and the day alone. */
   expire?(models: ReadModels, now: Date): Promise<void>;
 };

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Bus } from '#shared/bus/bus.ts';
 import type { Clock } from '#shared/clock/clock.ts';
 import { leadProjection } from './lead-projection.ts';
-import type { ProjectionSource } from './projection.ts';
+import type { Archive, ProjectionSource } from './projection.ts';
 
 export type ProjectionRun<M> = {
   source: ProjectionSource<M>;
@@ -11,6 +11,8 @@ export type ProjectionRun<M> = {
   /** Who holds the lease. */
   instance: string;
   clock: Clock;
+  /** Where old histories of export jobs are; undefined: nowhere. */
+  archive: Archive | undefined;
   logger: Logger;
 };
 

@@ -5,6 +5,7 @@ import { accessProjection } from './access-projection.ts';
 import { contentProjection } from './content-projection.ts';
 import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
+import type { Archive } from './projection.ts';
 import { runProjection } from './run-projection.ts';
 
 /** Runs all projections until `signal` aborts; answers when the last has stopped. */
@@ -14,8 +15,9 @@ export async function startProjections(
   logger: Logger,
   signal: AbortSignal,
   clock: Clock = systemClock,
+  archive?: Archive,
 ): Promise<void> {
-  const common = { bus, instance, logger, clock };
+  const common = { bus, instance, logger, clock, archive };
   await Promise.all([
     runProjection({ ...common, source: exportProjection }, signal),
     runProjection({ ...common, source: contentProjection }, signal),

@@ -1,4 +1,5 @@
 import type { Commit } from '#shared/contracts/commit.ts';
+import type { StoredText } from './verify-chain.ts';
 
 /**
  * The history of one kind of aggregate (one stream): one subject per aggregate, one message per commit.
@@ -18,6 +19,10 @@ export type EventLog<C extends Commit> = {
   history(subject: string): AsyncIterable<StoredCommit<C>>;
   /** Subjects that match a filter (`exports.acme.*.log`) and have commits, in no promised order. Needs the rights of an auditor of the stream. */
   subjects(filter: string): Promise<string[]>;
+  /** All messages of one subject as they are stored, nothing parsed and nothing upcast, oldest first. */
+  texts(subject: string): Promise<StoredText[]>;
+  /** Takes a subject's messages up to this sequence out of the stream, for good. Needs the rights of a purger. */
+  purge(subject: string, upTo: { sequence: number }): Promise<void>;
 };
 
 /** `sequence` is the stream's own: internal, never shown to a tenant. */

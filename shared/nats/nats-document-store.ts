@@ -3,7 +3,7 @@ import type { KV, KvEntry } from '@nats-io/kv';
 import type { z } from 'zod';
 import type { DocumentChange, DocumentStore } from '#shared/read-model/document-store.ts';
 import { isConflict } from './nats-event-log.ts';
-import { BadMessage } from './parse-message.ts';
+import { BadMessage } from '#shared/event-log/parse-message.ts';
 import { whileAway } from './while-away.ts';
 
 const deadlineMs = 5_000;

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { BusUnavailable } from '#shared/bus/bus-unavailable.ts';
 import type { Delivery, DurableReader } from '#shared/event-log/durable-reader.ts';
 import type { Logger } from '#shared/telemetry/logger.ts';
-import { parseMessage } from './parse-message.ts';
+import { parseMessage } from '#shared/event-log/parse-message.ts';
 import { whileAway } from './while-away.ts';
 
 const bindDeadlineMs = 15_000;

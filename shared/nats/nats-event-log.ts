@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
 import type { EventLog, StoredCommit } from '#shared/event-log/event-log.ts';
-import { parseMessage, type StoredMessage } from './parse-message.ts';
+import type { StoredText } from '#shared/event-log/verify-chain.ts';
+import { parseMessage, type StoredMessage } from '#shared/event-log/parse-message.ts';
 import { publishDurably } from './publish-durably.ts';
 import { whileAway } from './while-away.ts';
 
@@ -79,6 +80,22 @@ export function natsEventLog<C extends Commit>(
       whileAway(`listing ${filter}`, listDeadlineMs, async () => {
         const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
         return Object.keys(state.subjects ?? {});
+      }),
+
+    async texts(subject) {
+      const texts: StoredText[] = [];
+      for (let sequence = 1; ; ) {
+        const message = await atOrAfter(subject, sequence);
+        if (message === null) return texts;
+        // Not `string()`, which would take a byte order mark away.
+        texts.push({ subject, sequence: message.seq, text: Buffer.from(message.data).toString() });
+        sequence = message.seq + 1;
+      }
+    },
+
+    purge: (subject, { sequence }) =>
+      whileAway(`purging ${subject}`, readDeadlineMs, async () => {
+        await jsm.streams.purge(stream, { filter: subject, seq: sequence + 1 });
       }),
   };
 }

@@ -35,7 +35,6 @@ function rowsFor(user: BusUser): Row[] {
     { subject: 'presence.somebody-else.x', writers: [] },
     { subject: '$JS.API.STREAM.DELETE.EXPORTS', writers: [] },
     { subject: '$JS.API.STREAM.MSG.DELETE.EXPORTS', writers: [] },
-    { subject: '$JS.API.STREAM.PURGE.EXPORTS', writers: [] },
     { subject: '$JS.API.STREAM.UPDATE.EXPORTS', writers: [] },
     ...streamRows.map(({ name, purgers }) => ({ subject: `$JS.API.STREAM.PURGE.${name}`, writers: purgers })),
     ...durableRows.map(({ stream, name, reader }) => ({

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
+import { UnknownEvent } from './unknown-event.ts';
 
 /** A message that is not what its subject promises; the text names subject, sequence and field. */
 export class BadMessage extends Error {

@@ -1,0 +1,87 @@
+import { type ArchivedJobHead, archivedJobKey } from '#shared/contracts/archived-job.ts';
+import type { ArchivedJob } from '#shared/contracts/archived-job.ts';
+import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
+import { jobStatusKey } from '#shared/contracts/read-model-keys.ts';
+import { verifyChain } from '#shared/event-log/verify-chain.ts';
+import { inParallel } from '#shared/export-objects/in-parallel.ts';
+import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import type { HousekeeperContext } from './context.ts';
+
+type Parts = Pick<HousekeeperContext, 'bus' | 'objectStore' | 'clock' | 'logger' | 'archiveAfterMs'>;
+
+const jobsAtOnce = 8;
+
+/**
+ * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. What goes there
+ * is verified and read back before it is taken out of the log, so whoever reads finds it in one of both; stopped anywhere it is done
+ * again. A history that is broken stays where auditors can see it, and the chore rejects in the end.
+ */
+export async function archiveClosedJobs(parts: Parts, signal: AbortSignal): Promise<number> {
+  const { bus, clock, logger, archiveAfterMs } = parts;
+  const endedBefore = clock.now().getTime() - archiveAfterMs;
+  let archivedCount = 0;
+  const broken: string[] = [];
+  await inParallel(await bus.exports.subjects(exportLogSubject('*', '*')), jobsAtOnce, async (subject) => {
+    signal.throwIfAborted();
+    try {
+      if (await archiveJob(parts, subject, endedBefore, signal)) archivedCount += 1;
+    } catch (error) {
+      if (!(error instanceof NotArchived)) throw error;
+      logger.error({ subject, reason: error.message }, 'the history of a job cannot be archived and stays in the log');
+      broken.push(subject);
+    }
+  });
+  if (archivedCount > 0) logger.info({ jobs: archivedCount }, 'jobs were moved from the log to the archive');
+  if (broken.length > 0) throw new Error(`These histories were not archived: ${broken.slice(0, 20).join(', ')}.`);
+  return archivedCount;
+}
+
+/** Something is wrong with this history; the others go on. */
+class NotArchived extends Error {
+  override name = 'NotArchived';
+}
+
+async function archiveJob(
+  { bus, objectStore }: Parts,
+  subject: string,
+  endedBefore: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const last = await bus.exports.last(subject, { fromLeader: true });
+  if (last === undefined) return false;
+  const { state } = last.commit.data;
+  if (state.completedAt === undefined || Date.parse(state.completedAt) >= endedBefore) return false;
+  // Whoever follows the log must have seen all of it: read models are the slowest, and say so.
+  const seen = await bus.documents.jobStatus.get(jobStatusKey(state.organization, state.jobId));
+  if ((seen?.document.revision ?? 0) < last.commit.revision) return false;
+
+  const messages = await bus.exports.texts(subject);
+  const [problem] = verifyChain(subject, messages);
+  if (problem !== undefined) throw new NotArchived(`message ${problem.sequence}: ${problem.message}`);
+  if (messages.at(-1)?.sequence !== last.sequence) throw new NotArchived('its last message could not be read');
+
+  const job: ArchivedJob = {
+    version: 1,
+    subject,
+    messages: messages.map(({ sequence, text }) => ({ sequence, text })),
+  };
+  const key = archivedJobKey(state.organization, state.jobId);
+  const body = Buffer.from(JSON.stringify(job));
+  const metadata = headOf(state, state.completedAt);
+  await objectStore.putIfAbsent(key, body, { contentType: 'application/json', metadata, signal });
+  const readBack = await objectStore.get(key, { signal });
+  if (readBack === undefined || !body.equals(readBack)) throw new NotArchived(`the object ${key} has something else`);
+  await bus.exports.purge(subject, { sequence: last.sequence });
+  return true;
+}
+
+/** What retention asks of it later. */
+function headOf({ domain, contentVersion, planHash, options }: ExportJobState, endedAt: string) {
+  return {
+    'ended-at': endedAt,
+    domain,
+    'content-version': contentVersion,
+    ...(planHash === undefined ? {} : { 'plan-hash': planHash }),
+    ...(options.selectionKey === undefined ? {} : { 'selection-key': options.selectionKey }),
+  } satisfies ArchivedJobHead;
+}
