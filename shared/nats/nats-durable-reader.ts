@@ -13,6 +13,8 @@ const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;
 const ackAttempts = 5;
 const awayPauseMs = 100;
+/** A bus that is started again is back long before. */
+const noticeAfterMs = 30_000;
 
 /** Binds to a durable that the provisioner made. */
 export async function natsDurableReader<T>(
@@ -25,14 +27,27 @@ export async function natsDurableReader<T>(
   const consumer: Consumer = await whileAway(`binding to ${durable} of ${stream}`, bindDeadlineMs, () =>
     js.consumers.get(stream, durable),
   );
+  const trouble = longTrouble((error) =>
+    log?.error(
+      { err: error, stream, durable },
+      'nothing could be read for half a minute: the bus is away, or this durable is gone and has to be provisioned again',
+    ),
+  );
   return {
     async next({ expiresMs = 30_000, signal } = {}) {
       if (signal?.aborted) return undefined;
-      const pending = consumer.next({ expires: Math.max(1_000, expiresMs) }).catch(async (error: unknown) => {
-        log?.debug({ err: error, durable }, 'nothing could be read; the bus may be away');
-        await delay(awayPauseMs);
-        return null;
-      });
+      const pending = consumer.next({ expires: Math.max(1_000, expiresMs) }).then(
+        (message) => {
+          trouble.over();
+          return message;
+        },
+        async (error: unknown) => {
+          log?.debug({ err: error, durable }, 'nothing could be read; the bus may be away');
+          trouble.goesOn(error);
+          await delay(awayPauseMs);
+          return null;
+        },
+      );
       const message = signal === undefined ? await pending : await unlessAborted(pending, signal);
       return message === null ? undefined : delivery(message, schema);
     },
@@ -52,6 +67,23 @@ export async function natsDurableReader<T>(
         const { ack_floor, num_pending, num_ack_pending } = await consumer.info();
         return { doneUpTo: ack_floor.stream_seq, leftCount: num_pending + num_ack_pending };
       }),
+  };
+}
+
+/** Tells of trouble that lasts, every `noticeAfterMs` of it. The bus answers the same for a durable that is gone as while it starts. */
+function longTrouble(tell: (error: unknown) => void): { goesOn(error: unknown): void; over(): void } {
+  let since: number | undefined;
+  return {
+    goesOn(error) {
+      const now = performance.now();
+      since ??= now;
+      if (now - since < noticeAfterMs) return;
+      since = now;
+      tell(error);
+    },
+    over: () => {
+      since = undefined;
+    },
   };
 }
 
