@@ -7,16 +7,21 @@ export type AnswerWatch = {
   stop(): Promise<Answer[]>;
 };
 
+/** One request of the public interface, by its path and how it is asked. */
+export type Question = { url: string; method?: 'GET' | 'POST'; headers?: Record<string, string>; body?: string };
+
 const giveUpMs = 60_000;
 
 /** Asks for the same thing again and again, at a steady pace whether or not the one before was answered, and notes how long each takes. */
-export function watchAnswers(address: string, adminKey: string, everyMs: number): AnswerWatch {
+export function watchAnswers(asked: string | Question, adminKey: string, everyMs: number): AnswerWatch {
+  const { url, headers, ...request }: Question = typeof asked === 'string' ? { url: asked } : asked;
   const stopped = new AbortController();
   const answers: Promise<Answer>[] = [];
   const ask = async (): Promise<Answer> => {
     const startedAt = performance.now();
-    const status = await fetch(address, {
-      headers: { authorization: `Bearer ${adminKey}` },
+    const status = await fetch(url, {
+      ...request,
+      headers: { ...headers, authorization: `Bearer ${adminKey}` },
       signal: AbortSignal.timeout(giveUpMs),
     })
       .then(async (response) => {
