@@ -1,3 +1,4 @@
+import { readSegmentDigest } from '#shared/export-objects/read-sidecar.ts';
 import type { FailedPage } from '#shared/contracts/failed-page.ts';
 import type { PlanChunk } from '#shared/contracts/export-plan.ts';
 import type { RenderRequest, RenderResponse } from '#shared/render/render-request.ts';
@@ -26,7 +27,7 @@ export async function renderChunk(
   const { signal } = options;
   const place = { organization, domain, key: chunk.key };
   const pageCount = chunk.kind === 'pages' ? chunk.paths.length : 0;
-  if ((await existingSegment(context, organization, chunk.key, signal)) !== undefined) {
+  if ((await existingSegment(context, organization, chunk.key, signal, readSegmentDigest)) !== undefined) {
     return { kind: 'rendered', pageCount, reused: true };
   }
   if (chunk.kind === 'pages') {

@@ -1,6 +1,7 @@
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
 import { crashPoint } from '#shared/lifecycle/crash-point.ts';
+import { readSidecar } from '#shared/export-objects/read-sidecar.ts';
 import { whileUnavailable } from '#shared/task-queue/while-unavailable.ts';
 import type { RendererContext } from './context.ts';
 import { existingSegment } from './existing-segment.ts';
@@ -65,7 +66,7 @@ async function render(context: RendererContext, task: RenderTask, signal: AbortS
   const { attempt, organization } = task;
   const site = await whileUnavailable(context.giveUpAfterMs, signal, () => context.sites(organization, task.planHash));
   if (task.kind === 'closing') {
-    const existing = await existingSegment(context, organization, site.plan.closingKey, signal);
+    const existing = await existingSegment(context, organization, site.plan.closingKey, signal, readSidecar);
     if (existing !== undefined) {
       const manifestSha256 = manifestSha256Of(site.plan, existing);
       return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };

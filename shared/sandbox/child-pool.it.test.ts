@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
@@ -150,6 +150,14 @@ describe('whose child it is', () => {
 });
 
 describe('the pool', () => {
+  it('leaves nothing behind at a signal that outlives its requests', async () => {
+    const { signal } = new AbortController();
+    const one = shared.run({ do: 'echo', value: 1 }, { deadlineMs, signal });
+    const waiting = shared.run({ do: 'echo', value: 2 }, { deadlineMs, signal });
+    expect(await Promise.all([one, waiting])).toEqual([1, 2]);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
   it('runs as many at once as it has slots, and all in the end', async () => {
     const pool = poolOf({ slots: 2 });
     const stuck = pool.run({ do: 'loop' }, { deadlineMs: 400 }).catch((error: unknown) => error);

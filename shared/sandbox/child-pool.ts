@@ -54,6 +54,8 @@ type Job = {
   options: RunOptions;
   resolve: (response: unknown) => void;
   reject: (error: unknown) => void;
+  /** Of its signal, while it waits: signals live as long as the service, so nothing may stay at them. */
+  leaveQueue: () => void;
 };
 
 type Member = {
@@ -68,7 +70,8 @@ type Member = {
 };
 
 const DEFAULT_MEMORY_MB = 512;
-const DEFAULT_REQUESTS_PER_CHILD = 500;
+/** Seldom: a new child costs some 0.4 s of processor time, and is slow until its code is compiled. */
+const DEFAULT_REQUESTS_PER_CHILD = 5_000;
 const DEFAULT_IDLE_MS = 60_000;
 const START_DEADLINE_MS = 20_000;
 const MAX_FAILED_STARTS = 3;
@@ -123,7 +126,14 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     if (member.state === 'starting' && members.has(member)) failedStarts += 1;
     members.delete(member);
     if (failedStarts < MAX_FAILED_STARTS) schedule();
-    else for (const job of queue.splice(0)) job.reject(ended);
+    else rejectWaiting(ended);
+  }
+
+  function rejectWaiting(reason: Error): void {
+    for (const job of [...queue]) {
+      job.leaveQueue();
+      job.reject(reason);
+    }
   }
 
   /** Out of the pool at once, so that its place can be taken; the process ends on its own time. */
@@ -138,7 +148,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     while (queue.length > 0 && busyCount() < slots) {
       const found = nextMatch();
       if (!found) break;
-      queue.splice(queue.indexOf(found.job), 1);
+      found.job.leaveQueue();
       work(found.member, found.job);
     }
     refill();
@@ -255,18 +265,17 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       const { signal } = runOptions;
       if (signal?.aborted) return Promise.reject(signal.reason as Error);
       return new Promise((resolve, reject) => {
-        const job: Job = { request, options: runOptions, resolve, reject };
+        const leaveQueue = (): void => {
+          queue.splice(queue.indexOf(job), 1);
+          signal?.removeEventListener('abort', giveUp);
+        };
+        const job: Job = { request, options: runOptions, resolve, reject, leaveQueue };
+        const giveUp = (): void => {
+          leaveQueue();
+          reject(signal?.reason as Error);
+        };
         queue.push(job);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            const at = queue.indexOf(job);
-            if (at < 0) return;
-            queue.splice(at, 1);
-            reject(signal.reason as Error);
-          },
-          { once: true },
-        );
+        signal?.addEventListener('abort', giveUp);
         schedule();
       });
     },
@@ -281,7 +290,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     async close() {
       accepting = false;
       closed = true;
-      for (const job of queue.splice(0)) job.reject(new Error('the pool of child processes is closed'));
+      rejectWaiting(new Error('the pool of child processes is closed'));
       await end();
     },
   };
