@@ -18,12 +18,15 @@ export const takenFile = (folder: string, place: string): string => join(folder,
  */
 export function mustDieBy(folder: string, place: string): boolean {
   const taken = takenFile(folder, place);
+  let order: CrashOrder;
   try {
+    // Read before it is taken: whoever gave it may take it away at once.
+    order = readFileSync(orderFile(folder, place), 'utf8') as CrashOrder;
     renameSync(orderFile(folder, place), taken);
   } catch {
     return false;
   }
-  if ((readFileSync(taken, 'utf8') as CrashOrder) === 'die') return true;
+  if (order === 'die') return true;
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (const deadline = performance.now() + longestWaitMs; existsSync(taken) && performance.now() < deadline; ) {
     Atomics.wait(never, 0, 0, lookAgainMs);

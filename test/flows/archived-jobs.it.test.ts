@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startExport, waitForExport } from '#services/cli/export-site.ts';
+import { jobPath } from '#services/cli/job-path.ts';
+import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
+import type { ExportJob } from '#shared/contracts/http/export-job.ts';
+import { connectBus } from '#shared/nats/connect-bus.ts';
+import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
+import { addOrganization, type Organization } from '../support/chaos/add-organization.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
+
+const monthMs = 31 * 86_400_000;
+
+describeWithServers(['nats-server'], 'a job whose history was moved to the archive', () => {
+  let stand: TestInstallation;
+  let site: Organization;
+  let job: ExportJob;
+  let before: { events: unknown; lines: string; first: unknown };
+
+  beforeAll(async () => {
+    stand = await startInstallation({ copies: exportPathOnly });
+    site = await addOrganization(stand, 'Archived', 6);
+    const { jobId } = await startExport(site.admin, { domain: site.domain }, 'the-key');
+    job = await waitForExport(site.admin, jobId, () => {});
+    before = await asked();
+    await vi.waitUntil(async () => (await archived()) === 1, { timeout: 20_000, interval: 100 });
+  }, 120_000);
+  afterAll(() => stand?.stop());
+
+  /** Archives as the housekeeper will in a month; how many jobs it moved. */
+  async function archived(): Promise<number> {
+    const { natsUrl: url, secrets } = stand.installation;
+    const password = secrets.natsPasswords.housekeeper ?? '';
+    const bus = await connectBus({ url, service: 'housekeeper', password, instance: 'in-a-month' });
+    const folder = join(stand.folder, 'objects');
+    const objectStore = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+    try {
+      const clock = { now: () => new Date(Date.now() + monthMs) };
+      const logger = pino({ level: 'silent' });
+      const signal = new AbortController().signal;
+      return await archiveClosedJobs({ bus, objectStore, clock, logger, archiveAfterMs: monthMs - 1_000 }, signal);
+    } finally {
+      await bus.close();
+      await objectStore.close();
+    }
+  }
+
+  async function asked(): Promise<typeof before> {
+    const lines = await site.admin.raw(`${jobPath(job.jobId)}/events`, { headers: { accept: 'application/x-ndjson' } });
+    return {
+      events: await site.admin.json(`${jobPath(job.jobId)}/events`),
+      lines: await lines.text(),
+      first: await site.admin.json(`${jobPath(job.jobId)}?at=1`),
+    };
+  }
+
+  test('is shown as before: its status, its events as JSON and as lines, and how it was', async () => {
+    expect(await site.admin.json(jobPath(job.jobId))).toEqual(job);
+    expect(await asked()).toEqual(before);
+    expect(before.first).toMatchObject({ status: 'queued', revision: 1 });
+  });
+
+  test('has its bundle', async () => {
+    expect(await site.admin.json(`${jobPath(job.jobId)}/bundle`, { method: 'POST' })).toMatchObject({
+      jobId: job.jobId,
+    });
+  });
+
+  test('is what its idempotency key still stands for', async () => {
+    expect(await startExport(site.admin, { domain: site.domain }, 'the-key')).toEqual(job);
+    await expect(startExport(site.admin, { domain: site.domain, version: 'v2' }, 'the-key')).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
+  });
+
+  test('cannot be cancelled, and is replayed to the same bytes', async () => {
+    await expect(site.admin.json(`${jobPath(job.jobId)}/cancel`, { method: 'POST' })).rejects.toMatchObject({
+      code: 'job_ended',
+    });
+    const replay = await site.admin.json<ExportJob>(`${jobPath(job.jobId)}/replay`, { method: 'POST' });
+    const done = await waitForExport(site.admin, replay.jobId, () => {});
+    expect(done).toMatchObject({ replayOf: job.jobId, digestMatch: 'same' });
+  });
+
+  test('is unknown to others', async () => {
+    await expect(stand.admin.json(jobPath(job.jobId))).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
