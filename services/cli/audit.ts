@@ -5,7 +5,8 @@ import type { ChainProblem } from '#shared/event-log/verify-chain.ts';
 import { auditListCommand } from './audit-list.ts';
 import { busAccess, withinDeadline } from './bus-access.ts';
 import { createOutput } from './output.ts';
-import type { AuditScope, StreamReport } from './verify-logs.ts';
+import type { AuditScope } from './log-kinds.ts';
+import type { StreamReport } from './verify-logs.ts';
 
 type Options = AuditScope & { data?: string; json: boolean };
 

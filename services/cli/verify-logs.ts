@@ -1,115 +1,18 @@
-import type { z } from 'zod';
-import type { Commit, CommitEvent } from '#shared/contracts/commit.ts';
-import { storedContentCommit, storedDirectoryCommit, storedExportCommit } from '#shared/contracts/stored-messages.ts';
-import { evolveContent } from '#shared/content-log/evolve-content.ts';
-import { type ChainFold, type ChainProblem, type StoredText, verifyChain } from '#shared/event-log/verify-chain.ts';
+import type { ChainProblem, StoredText } from '#shared/event-log/verify-chain.ts';
 import { inParallel } from '#shared/export-objects/in-parallel.ts';
 import type { LogAudit } from '#shared/nats/log-audit.ts';
 import type { ReadModels } from '#shared/read-model/read-models.ts';
-import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/subjects/subject-names.ts';
-import { evolveDirectory } from '#services/gateway/evolve-directory.ts';
-import { evolve as evolveExport } from '#services/orchestrator/evolve.ts';
-
-/** What to verify; everything where nothing is said. */
-export type AuditScope = { organization?: string; job?: string; domain?: string };
+import { gapProblems } from './gap-problems.ts';
+import { type AuditScope, type LogKind, logKinds, type Seen } from './log-kinds.ts';
 
 export type StreamReport = {
-  stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
+  stream: LogKind['stream'];
   historyCount: number;
   commitCount: number;
   problems: ChainProblem[];
   /** The last commit of each history: whoever keeps these elsewhere can tell later whether a history was cut or written anew. */
   heads: { subject: string; revision: number; commitId: string; hash: string }[];
 };
-
-/** A commit that a read model has seen. */
-type Seen = { revision: number; commitId: string };
-
-type LogKind = {
-  stream: StreamReport['stream'];
-  filter(scope: AuditScope): string | undefined;
-  verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
-  /** What read models have seen of each history, by subject. */
-  seen(models: ReadModels, signal: AbortSignal): AsyncIterable<{ subject: string } & Seen>;
-  /** Are histories moved from the stream to the archive? What is in neither is a hole. */
-  archived: boolean;
-};
-
-const logs: readonly LogKind[] = [
-  {
-    stream: 'EXPORTS',
-    filter: ({ organization, job, domain }) =>
-      domain === undefined || job !== undefined ? exportLogSubject(organization ?? '*', job ?? '*') : undefined,
-    verify: (subject, messages) =>
-      verifyChain(
-        subject,
-        messages,
-        foldOf(storedExportCommit, (state, event, commit) => evolveExport(state, event, commit)),
-      ),
-    seen: (models, signal) =>
-      seenOf(models.jobStatus, ({ organization, jobId }) => exportLogSubject(organization, jobId), signal),
-    archived: true,
-  },
-  {
-    stream: 'CONTENT',
-    filter: ({ organization, job, domain }) =>
-      job === undefined ? contentLogSubject(organization ?? '*', domain ?? '*') : undefined,
-    verify: (subject, messages) =>
-      verifyChain(
-        subject,
-        messages,
-        foldOf(storedContentCommit, (state, event, { time }) => evolveContent(state, event, time)),
-      ),
-    seen: (models, signal) =>
-      seenOf(models.directoryContents, ({ organization, domain }) => contentLogSubject(organization, domain), signal),
-    archived: false,
-  },
-  {
-    stream: 'DIRECTORY',
-    filter: ({ organization, job, domain }) =>
-      job === undefined && domain === undefined ? directoryLogSubject(organization ?? '*') : undefined,
-    verify: (subject, messages) =>
-      verifyChain(
-        subject,
-        messages,
-        foldOf(storedDirectoryCommit, (state, event, { time }) => evolveDirectory(state, event, time)),
-      ),
-    seen: (models, signal) =>
-      seenOf(models.directoryOrganizations, ({ organization }) => directoryLogSubject(organization), signal),
-    archived: false,
-  },
-];
-
-function foldOf<S, E extends CommitEvent>(
-  schema: z.ZodType<Commit<E, S>>,
-  evolve: ChainFold<S, E>['evolve'],
-): ChainFold<S, E> {
-  return {
-    evolve,
-    read(stored) {
-      const result = schema.safeParse(stored);
-      if (result.success) return result.data;
-      const issue = result.error.issues[0];
-      throw new Error(`it is wrong at "${issue?.path.join('.')}" (${issue?.message}).`);
-    },
-  };
-}
-
-async function* seenOf<S>(
-  store: {
-    watch(filter: string, signal: AbortSignal): AsyncIterable<{ kind: string; document?: Seen & { state: S } }>;
-  },
-  subjectOf: (state: S) => string,
-  signal: AbortSignal,
-): AsyncIterable<{ subject: string } & Seen> {
-  for await (const { kind, document } of store.watch('>', signal)) {
-    if (kind === 'caught-up') return;
-    if (document !== undefined) {
-      yield { subject: subjectOf(document.state), revision: document.revision, commitId: document.commitId };
-    }
-  }
-  throw new Error('A read model could not be read to its end. Is the bus up?');
-}
 
 const historiesAtOnce = 8;
 
@@ -133,7 +36,7 @@ export async function verifyLogs(
   onStream: (stream: string, historyCount: number) => void = () => {},
 ): Promise<StreamReport[]> {
   const reports: StreamReport[] = [];
-  for (const kind of logs) {
+  for (const kind of logKinds) {
     const filter = kind.filter(scope);
     if (filter !== undefined) reports.push(await verifyLog(audit, kind, filter, onStream));
   }
@@ -210,35 +113,6 @@ function lostTail(subject: string, messages: readonly StoredText[], seen: Seen |
     ? `A read model has seen another commit with this revision (${seen.commitId}).`
     : `The read model has seen revision ${revision} (${seen.commitId}), which is missing.`;
   return [{ problem: 'hole', subject, sequence: messages.at(-1)?.sequence ?? 0, revision, message }];
-}
-
-async function gapProblems(
-  log: LogAudit,
-  stream: string,
-  archivedSequences: ReadonlySet<number>,
-): Promise<ChainProblem[]> {
-  const gaps = (await log.gaps(stream)).flatMap((gap) => withoutSequences(gap, archivedSequences));
-  return gaps.map(({ first, last }) => ({
-    problem: 'hole',
-    subject: stream,
-    sequence: first,
-    message: `Message${first === last ? ` ${first} is` : `s ${first} to ${last} are`} missing from the stream.`,
-  }));
-}
-
-/** What is left of a range of sequences. */
-function withoutSequences(
-  { first, last }: { first: number; last: number },
-  explained: ReadonlySet<number>,
-): { first: number; last: number }[] {
-  const left: { first: number; last: number }[] = [];
-  for (let sequence = first; sequence <= last; sequence += 1) {
-    if (explained.has(sequence)) continue;
-    const newest = left.at(-1);
-    if (newest?.last === sequence - 1) newest.last = sequence;
-    else left.push({ first: sequence, last: sequence });
-  }
-  return left;
 }
 
 function headOf(messages: readonly StoredText[]): { revision: number; commitId: string; hash: string } | undefined {

@@ -1,5 +1,4 @@
-import { type ArchivedJobHead, archivedJobKey } from '#shared/contracts/archived-job.ts';
-import type { ArchivedJob } from '#shared/contracts/archived-job.ts';
+import { type ArchivedJob, type ArchivedJobHead, archivedJobKey } from '#shared/contracts/archived-job.ts';
 import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
 import { jobStatusKey } from '#shared/contracts/read-model-keys.ts';
 import { verifyChain } from '#shared/event-log/verify-chain.ts';

@@ -26,8 +26,8 @@ export async function exportHistory(
     const subject = exportLogSubject(organization, jobId);
     const stored: StoredCommit<ExportCommit>[] = [];
     for await (const one of bus.exports.history(subject)) stored.push(one);
-    const messages = stored.map(({ commit, sequence }) => ({ subject, sequence, text: JSON.stringify(commit) }));
-    return { commits: stored.map(({ commit }) => commit), problems: verifyChain(subject, messages) };
+    const problems = verifyChain(subject, await bus.exports.texts(subject));
+    return { commits: stored.map(({ commit }) => commit), problems };
   } finally {
     await bus.close();
   }
