@@ -54,7 +54,10 @@ export function keyDirectory(
     find: async (sha256) => {
       const storeKey = apiKeyKey(sha256);
       const known = kept.get(storeKey);
-      if (known !== undefined && clock.now().getTime() - known.at < keptMs) return known.document;
+      if (known !== undefined && clock.now().getTime() - known.at < keptMs) {
+        // Perhaps another request is still asking; who joins it has a deadline, too.
+        return await askBus(known.document);
+      }
       const document = store.get(storeKey).then((stored) => stored?.document);
       kept.delete(storeKey);
       keep(storeKey, document);
