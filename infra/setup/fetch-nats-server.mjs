@@ -1,14 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tarGzMember, zipMember } from './archive-member.mjs';
-import { checkDigest } from './check-digest.mjs';
-import { goInstall } from './go-install.mjs';
-import { putInCache } from './put-in-cache.mjs';
-import { lastLines, runProgram } from './run-program.mjs';
+import { gunzipSync, inflateRawSync } from 'node:zlib';
+import { checkDigest, putInCache, withLock } from './cache.mjs';
 import { findServer, natsServerVersion, oldestNatsServer, onPath, pinnedVersions } from './server-locations.mjs';
-import { StepFailed, say } from './step.mjs';
-import { withLock } from './with-lock.mjs';
+import { goInstall, lastLines, runProgram, say, StepFailed } from './steps.mjs';
 
 const program = 'nats-server';
 const connectTimeoutMs = 10_000;
@@ -156,4 +152,47 @@ async function intoCache(version, read) {
     if (natsServerVersion(file) === undefined)
       throw new StepFailed('the nats-server from there does not run on this machine');
   });
+}
+
+const tarBlock = 512;
+
+/** The bytes of the first file of a tar.gz whose path ends with `/name`, or undefined. Only for archives whose digest is pinned. */
+export function tarGzMember(archive, name) {
+  const tar = gunzipSync(archive);
+  for (let at = 0; at + tarBlock <= tar.length; ) {
+    const path = text(tar, at, 100);
+    const size = Number.parseInt(text(tar, at + 124, 12) || '0', 8);
+    const begin = at + tarBlock;
+    if (path.endsWith(`/${name}`)) return tar.subarray(begin, begin + size);
+    at = begin + Math.ceil(size / tarBlock) * tarBlock;
+  }
+  return undefined;
+}
+
+/** The bytes of the first file of a zip whose path ends with `/name`, or undefined. Only for archives whose digest is pinned. */
+export function zipMember(archive, name) {
+  const end = archive.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
+  const count = archive.readUInt16LE(end + 10);
+  let at = archive.readUInt32LE(end + 16);
+  for (let entry = 0; entry < count; entry += 1) {
+    const method = archive.readUInt16LE(at + 10);
+    const size = archive.readUInt32LE(at + 20);
+    const nameLength = archive.readUInt16LE(at + 28);
+    const path = archive.toString('utf8', at + 46, at + 46 + nameLength);
+    if (path.endsWith(`/${name}`)) {
+      const header = archive.readUInt32LE(at + 42);
+      const begin = header + 30 + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
+      const bytes = archive.subarray(begin, begin + size);
+      return method === 0 ? bytes : inflateRawSync(bytes);
+    }
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  return undefined;
+}
+
+function text(buffer, from, length) {
+  return buffer
+    .toString('latin1', from, from + length)
+    .replace(/\0.*$/s, '')
+    .trim();
 }

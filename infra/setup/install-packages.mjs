@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { lastLines, runProgram } from './run-program.mjs';
-import { StepFailed, say, timed } from './step.mjs';
-import { withLock } from './with-lock.mjs';
+import { withLock } from './cache.mjs';
+import { lastLines, runProgram, say, StepFailed, timed } from './steps.mjs';
 
 const nodeNeeded = 24;
 

@@ -13,8 +13,8 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchNatsServer } from './fetch-nats-server.mjs';
 import { installPackages } from './install-packages.mjs';
-import { installTestPrograms } from './install-test-programs.mjs';
-import { runSteps } from './run-steps.mjs';
+import { installTestPrograms } from './fetch-test-servers.mjs';
+import { runSteps } from './steps.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const purpose = process.argv[2];

@@ -1,6 +1,6 @@
 /*
  * `npm test`: types, lint and format, then the tests; stops at the first that fails and says what to do. Arguments go to vitest:
- * `npm test -- shared/bundle` runs one folder.
+ * `npm test -- shared/export/bundle` runs one folder.
  *
  *   BINDERY_CACHE              folder in which servers are looked for           default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped and says so

@@ -10,11 +10,9 @@
  *   BINDERY_REQUIRE_SERVERS    1: a missing server is a failure        default: it is a warning
  *   ES_JAVA_HOME, JAVA_HOME    JDKs to consider beside /usr/lib/jvm
  */
-import { fetchElasticsearch } from './fetch-elasticsearch.mjs';
-import { fetchVersityGateway } from './fetch-versitygw.mjs';
-import { runSteps } from './run-steps.mjs';
+import { fetchElasticsearch, fetchVersityGateway } from './fetch-test-servers.mjs';
 import { findServer } from './server-locations.mjs';
-import { say } from './step.mjs';
+import { runSteps, say } from './steps.mjs';
 
 const needed = process.env.BINDERY_REQUIRE_SERVERS === '1';
 await runSteps([

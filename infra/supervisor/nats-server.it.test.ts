@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { requireServer } from '#infra/setup/require-server.ts';
+import { requireServer } from '#infra/setup/find-server.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { freePorts } from './free-ports.ts';
 import { runNatsServer } from './nats-server.ts';

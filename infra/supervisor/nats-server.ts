@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { isAlive } from './folder-lock.ts';
+import { isAlive } from './data-folder.ts';
 import { healthyAfterMs, restartDelayMs } from './keep-running.ts';
 
 export type EmbeddedNats = { url: string; pid(): number | undefined; stop(): Promise<void> };

@@ -1,17 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findServer } from '#infra/setup/server-paths.ts';
-import { provision } from '#shared/nats/provision.ts';
-import { rendererVersion } from '#shared/render/renderer-version.ts';
-import { natsConfig } from '#shared/subjects/nats-config.ts';
-import { lockFolder } from './folder-lock.ts';
+import { findServer } from '#infra/setup/find-server.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { provision } from '#shared/messaging/nats/provision.ts';
+import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { lockFolder, openSecrets, type Secrets, writePrivateJson } from './data-folder.ts';
 import { freePorts, isFree } from './free-ports.ts';
-import { openSecrets, type Secrets, writePrivateJson } from './installation.ts';
 import { keepRunning, type KeptProcess } from './keep-running.ts';
 import { runNatsServer } from './nats-server.ts';
-import { type InstallationPlan, serviceEnvironment } from './service-environment.ts';
-import { serviceNames, type ServiceName } from './service-names.ts';
-import { whenReady } from './when-ready.ts';
+import { type InstallationPlan, serviceEnvironment, type ServiceName, serviceNames } from './services.ts';
 
 /** The installation cannot start; the message names the setting or file that is in the way. */
 export class CannotStart extends Error {
@@ -140,7 +137,7 @@ function startService(
   const env = serviceEnvironment(name, plan, options.environment);
   // The first copy has the port that others know; further ones take any.
   if (copy > 0) env[`BINDERY_${name.toUpperCase().replaceAll('-', '_')}_PORT`] = '0';
-  const main = join(import.meta.dirname, '../../services/cli/main.ts');
+  const main = join(import.meta.dirname, '#services/cli/main.ts');
   const kept = keepRunning(
     {
       name,
@@ -152,4 +149,21 @@ function startService(
     options.healthyAfterMs,
   );
   return { name, kept };
+}
+
+/** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long. */
+export async function whenReady(service: string, url: string, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  let missing = 'it does not listen';
+  while (performance.now() < deadline) {
+    try {
+      const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
+      if (response.ok) return;
+      missing = await response.text();
+    } catch {
+      missing = 'it does not listen';
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`The ${service} was not ready within ${deadlineMs / 1000} s: ${missing}`);
 }

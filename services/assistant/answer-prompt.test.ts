@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPromptPassages } from '#shared/language-model/prompt-passages.ts';
+import { readPromptPassages } from './prompt-passages.ts';
 import { answerPrompt } from './answer-prompt.ts';
 
 const passages = [{ url: '/a', title: 'A', relevance: 1, text: 'Text' }];

@@ -1,9 +1,8 @@
 import type { ModelMessage } from 'ai';
-import { notInDocumentation } from '#shared/language-model/not-in-documentation.ts';
-import { type PromptPassage, writePromptPassages } from '#shared/language-model/prompt-passages.ts';
-import type { FoundPassage } from '#shared/search/passage.ts';
-import { newestTurns, type Turn } from './conversation-turns.ts';
-import { pageUrl } from './page-url.ts';
+import { newestTurns, type Turn } from '#shared/aggregates/thread/turns.ts';
+import type { FoundPassage } from '#shared/search/search-index.ts';
+import { notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
+import { pageUrl } from './retrieval.ts';
 
 export type AnswerPrompt = { instructions: string; messages: ModelMessage[] };
 

@@ -1,5 +1,3 @@
-import type { UiChunk } from './ui-chunk-filter.ts';
-
 export const finishReasons = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
 export type FinishReason = (typeof finishReasons)[number];
 
@@ -19,3 +17,120 @@ export type AnswerWire = {
   /** Does nothing in any client, and keeps proxies from closing the connection. */
   keepAlive: string;
 };
+
+/**
+ * The UI message stream of AI SDK 5 and later. `ui`: what all its versions accept, so `finish` has no keys of its own. `plain`: for
+ * everyone who reads lines, `finish` has `threadId` as the specification says.
+ */
+export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
+  return {
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-vercel-ai-ui-message-stream': 'v1',
+      'x-accel-buffering': 'no',
+    },
+    start: ({ messageId, threadId }) => event({ type: 'start', messageId, messageMetadata: { threadId } }),
+    chunk: (chunk) => acceptedChunks(chunk).map(event).join(''),
+    finish: ({ threadId }, finishReason) => {
+      const messageMetadata = { threadId, finishReason };
+      const finish =
+        client === 'ui'
+          ? { type: 'finish', messageMetadata }
+          : { type: 'finish', threadId, finishReason, messageMetadata };
+      return `${event(finish)}data: [DONE]\n\n`;
+    },
+    keepAlive: ': ping\n\n',
+  };
+}
+
+const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+
+/** A chunk of the UI message stream. */
+export type UiChunk = { type: string; [key: string]: unknown };
+
+/** The keys that every released version of the AI SDK from 5.0.0 on accepts; others make some of them reject the whole message. */
+const acceptedKeys: Readonly<Record<string, readonly string[]>> = {
+  'start-step': [],
+  'finish-step': [],
+  'text-start': ['id', 'providerMetadata'],
+  'text-delta': ['id', 'delta', 'providerMetadata'],
+  'text-end': ['id', 'providerMetadata'],
+  'reasoning-start': ['id', 'providerMetadata'],
+  'reasoning-delta': ['id', 'delta', 'providerMetadata'],
+  'reasoning-end': ['id', 'providerMetadata'],
+  'source-url': ['sourceId', 'url', 'title', 'providerMetadata'],
+  'source-document': ['sourceId', 'mediaType', 'title', 'filename', 'providerMetadata'],
+  file: ['url', 'mediaType', 'providerMetadata'],
+  'tool-input-start': ['toolCallId', 'toolName', 'providerExecuted', 'dynamic'],
+  'tool-input-delta': ['toolCallId', 'inputTextDelta'],
+  'tool-input-available': ['toolCallId', 'toolName', 'input', 'providerExecuted', 'providerMetadata', 'dynamic'],
+  'tool-output-available': ['toolCallId', 'output', 'providerExecuted', 'dynamic'],
+  'tool-output-error': ['toolCallId', 'errorText', 'providerExecuted', 'dynamic'],
+  error: ['errorText'],
+};
+
+/** What of a chunk can be sent to any client: none, one, or for a tool's wrong input two chunks. `start` and `finish` are the writer's own. */
+export function acceptedChunks(chunk: UiChunk): UiChunk[] {
+  if (chunk.type === 'tool-input-error') {
+    return [
+      { ...chunk, type: 'tool-input-available' },
+      { ...chunk, type: 'tool-output-error', errorText: 'The input of the tool was wrong.' },
+    ].flatMap(acceptedChunks);
+  }
+  const keys = chunk.type.startsWith('data-')
+    ? ['id', 'data', 'transient']
+    : Object.hasOwn(acceptedKeys, chunk.type)
+      ? acceptedKeys[chunk.type]
+      : undefined;
+  if (!keys) return [];
+  const accepted: UiChunk = { type: chunk.type };
+  for (const key of keys) if (chunk[key] !== undefined) accepted[key] = chunk[key];
+  return [accepted];
+}
+
+/** The data stream of AI SDK 4: lines of a code, a colon and JSON. A code or comment that it does not know fails the whole message. */
+export function dataStreamWire(): AnswerWire {
+  return {
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-vercel-ai-data-stream': 'v1',
+      'x-accel-buffering': 'no',
+    },
+    start: ({ messageId }) => line('f', { messageId }),
+    chunk: (chunk) => writeChunk(chunk),
+    finish: ({ threadId }, finishReason, tokens) => {
+      const usage = { promptTokens: tokens.input, completionTokens: tokens.output };
+      const thread = [{ type: 'finish', threadId }];
+      return (
+        line('e', { finishReason, usage, isContinued: false }) +
+        line('2', thread) +
+        line('8', thread) +
+        line('d', { finishReason, usage, threadId })
+      );
+    },
+    keepAlive: '\n',
+  };
+}
+
+function writeChunk(chunk: UiChunk): string {
+  switch (chunk.type) {
+    case 'text-delta':
+      return line('0', chunk.delta);
+    case 'reasoning-delta':
+      return line('g', chunk.delta);
+    case 'source-url':
+      return line('h', { sourceType: 'url', id: chunk.sourceId, url: chunk.url, title: chunk.title });
+    case 'tool-input-available':
+      return line('9', { toolCallId: chunk.toolCallId, toolName: chunk.toolName, args: chunk.input });
+    case 'tool-output-available':
+      return line('a', { toolCallId: chunk.toolCallId, result: chunk.output });
+    case 'error':
+      return line('3', chunk.errorText);
+    default:
+      return '';
+  }
+}
+
+const line = (code: string, value: unknown): string => `${code}:${JSON.stringify(value)}\n`;

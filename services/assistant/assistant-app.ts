@@ -1,12 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '#shared/errors/api-error.ts';
-import { internalApp } from '#shared/internal-http/internal-app.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import { addFeedbackRoute } from './feedback-route.ts';
-import { addMessageRoute, type MessageRouteParts } from './message-route.ts';
-import { addPageRoute } from './page-route.ts';
-import { addSearchRoute } from './search-route.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { internalApp } from '#shared/http/internal-server.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { addFeedbackRoute, addMessageRoute, type MessageRouteParts } from './conversation-routes.ts';
+import { addPageRoute, addSearchRoute } from './search-routes.ts';
 import { threads } from './threads.ts';
 
 /** The gateway refuses more than 1 MiB before it gets here. */

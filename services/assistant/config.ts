@@ -4,10 +4,10 @@ import {
   internalServerSettings,
   objectStoreSettings,
   serviceTokenSettings,
-} from '#shared/config/common-settings.ts';
-import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
-import { languageModelSettings } from '#shared/language-model/language-model-settings.ts';
-import { searchSettings } from '#shared/search/search-settings.ts';
+} from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
+import { languageModelSettings } from './language-model.ts';
+import { searchSettings } from '#shared/search/open-search-index.ts';
 
 export const assistantSettings = {
   ...busSettings('assistant'),

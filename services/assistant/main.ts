@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '#shared/clock/clock.ts';
-import { openLanguageModel } from '#shared/language-model/open-language-model.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import type { Running } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import { assistantApp } from './assistant-app.ts';
 import type { AssistantConfig } from './config.ts';
+import { openLanguageModel } from './language-model.ts';
 
 /** Answers that are being streamed get so long to end when the service stops. */
 const DRAIN_MS = 5_000;

@@ -1,20 +1,20 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import type {
-  ConversationCommit,
-  ConversationEvent,
-  ConversationState,
-} from '#shared/contracts/conversation-events.ts';
-import { ApiError } from '#shared/errors/api-error.ts';
-import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
-import type { StoredCommit } from '#shared/event-log/event-log.ts';
-import { nextCommit } from '#shared/event-log/next-commit.ts';
-import type { Caller } from '#shared/internal-http/caller.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { threadSubject } from '#shared/subjects/subject-names.ts';
-import type { AnswerOutcome } from './answer-outcome.ts';
-import { type Turn, withTurn } from './conversation-turns.ts';
-import { isThreadKey, mayContinue, type ThreadIdentity, threadAfter, threadKeyHash } from './thread-state.ts';
+import {
+  isThreadKey,
+  mayContinue,
+  threadAfter,
+  type ThreadIdentity,
+  threadKeyHash,
+} from '#shared/aggregates/thread/decide.ts';
+import type { ConversationCommit, ConversationEvent, ConversationState } from '#shared/aggregates/thread/thread.ts';
+import { type Turn, withTurn } from '#shared/aggregates/thread/turns.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { ConcurrentAppend, type StoredCommit } from '#shared/messaging/event-log.ts';
+import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import type { AnswerOutcome } from './prepare-answer.ts';
 
 export type Thread = ThreadIdentity & {
   fingerprintHash: string;

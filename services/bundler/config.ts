@@ -1,5 +1,5 @@
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
-import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const bundlerSettings = {
   ...busSettings('bundler'),

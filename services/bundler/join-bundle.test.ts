@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { packSegment } from '#shared/bundle/pack-segment.ts';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
-import { madeFrom } from '#shared/export-objects/made-from.ts';
-import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { packSegment } from '#shared/export/bundle/segment-writer.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { madeFrom } from '#shared/export/export-objects.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
 
 const organization = 'acme';

@@ -1,13 +1,11 @@
 import { Readable } from 'node:stream';
-import { digestBundle } from '#shared/bundle/digest-bundle.ts';
-import { joinSegments, type SegmentSource } from '#shared/bundle/join-segments.ts';
-import { SegmentDamaged } from '#shared/bundle/segment-damaged.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import { bundleKey, type ExportPlan, sidecarKey } from '#shared/contracts/export-plan.ts';
-import { crashPoint } from '#shared/lifecycle/crash-point.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import { isReusable } from '#shared/object-store/reusable.ts';
-import { closingNumber, numberOf, segmentSources } from './segment-sources.ts';
+import { bundleKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from '#shared/export/bundle/join-segments.ts';
+import { madeFrom, readSegmentDigest } from '#shared/export/export-objects.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { isReusable, type ObjectStore } from '#shared/storage/object-store.ts';
 
 export type JoinOutcome =
   | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
@@ -68,4 +66,41 @@ async function* withCrashPoint(bytes: Readable, after: number): AsyncGenerator<U
     yield chunk;
     if (before <= after && passed > after) crashPoint('mid-upload', 'bundler');
   }
+}
+
+/** Number of the closing segment where chunks are numbered. */
+export const closingNumber = -1;
+
+export type SegmentSources =
+  | { kind: 'complete'; sources: SegmentSource[] }
+  /** Chunk numbers, or the closing segment's. */
+  | { kind: 'lost'; chunks: number[]; reason: string };
+
+const sidecarsAtOnce = 8;
+
+/** The segments of a plan in bundle order, as their sidecars describe them. A closing segment that was made from others counts as lost. */
+export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan): Promise<SegmentSources> {
+  const keys = [...plan.chunks.map(({ key }) => key), plan.closingKey];
+  const digests = await inParallel(keys, sidecarsAtOnce, (key) =>
+    readSegmentDigest(objectStore, plan.organization, key),
+  );
+  const missing = [...keys.keys()].filter((index) => digests[index] === undefined);
+  if (missing.length > 0) {
+    const chunks = missing.map((index) => numberOf(plan, index));
+    return { kind: 'lost', chunks, reason: 'their sidecars are missing or damaged' };
+  }
+  const found = digests.flatMap((digest) => digest ?? []);
+  if (found.at(-1)?.madeFrom !== madeFrom(found.slice(0, -1))) {
+    return { kind: 'lost', chunks: [closingNumber], reason: 'its manifest lists files of other segments' };
+  }
+  const sources = found.map(({ sha256, crc32, rawLength, sizeBytes }, index) => {
+    const key = segmentKey(plan.organization, keys[index] ?? '');
+    return { key, sha256, crc32, rawLength, sizeBytes, open: () => objectStore.getStream(key) };
+  });
+  return { kind: 'complete', sources };
+}
+
+/** Number of the segment at this place of the bundle. */
+export function numberOf(plan: ExportPlan, index: number): number {
+  return index < plan.chunks.length ? index : closingNumber;
 }

@@ -1,9 +1,12 @@
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask } from '#shared/contracts/export-tasks.ts';
-import { readPlan } from '#shared/export-objects/read-plan.ts';
-import { crashPoint } from '#shared/lifecycle/crash-point.ts';
-import { whileUnavailable } from '#shared/task-queue/while-unavailable.ts';
-import type { BundlerContext } from './context.ts';
+import { readPlan } from '#shared/export/export-objects.ts';
+import type { FactLog } from '#shared/messaging/event-log.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { whileUnavailable } from '#shared/runtime/retry.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
 
 type Report =
@@ -53,3 +56,15 @@ async function outcomeOf(context: BundlerContext, task: BundleTask, signal: Abor
     return { type: 'BundleFailed', data: { attempt, reason } };
   }
 }
+
+/** What a bundler works with. */
+export type BundlerContext = {
+  objectStore: ObjectStore;
+  facts: FactLog;
+  clock: Clock;
+  logger: Logger;
+  random: (length: number) => string;
+  instance: string;
+  /** How long bus or object store may be away before an attempt fails. */
+  giveUpAfterMs: number;
+};

@@ -1,4 +1,5 @@
-import { type ErrorBody } from '#shared/errors/api-error.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ErrorBody } from '#shared/http/errors.ts';
 
 /** An answer other than 2xx, or no answer; the message is the server's sentence. */
 export class ApiFailure extends Error {
@@ -83,3 +84,21 @@ function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }
+
+const retryMs = 250;
+const deadlineMs = 60_000;
+
+/** Repeats a harmless call for as long as the server cannot be reached or says that a needed system is down, up to a minute. */
+export async function whileAway<T>(call: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + deadlineMs; ; await delay(retryMs)) {
+    try {
+      return await call();
+    } catch (error) {
+      const away = error instanceof ApiFailure && (error.code === 'unreachable' || error.code === 'unavailable');
+      if (!away || performance.now() > deadline) throw error;
+    }
+  }
+}
+
+/** Where a job is in the public interface. Pure. */
+export const jobPath = (jobId: string): string => `/v1/static-export/jobs/${encodeURIComponent(jobId)}`;

@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import { askQuestion } from './ask-question.ts';
+import type { ApiClient } from './api-client.ts';
+import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { createOutput } from './output.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { createOutput } from './terminal.ts';
 
 type Options = ServerCommandOptions & { thread?: string };
 
@@ -23,4 +26,56 @@ export function askCommand(program: Command): void {
       const thread = answer.threadId === undefined ? [] : [`thread ${answer.threadId}`];
       output.result(answer, [live ? '' : answer.text, '', ...sources, ...thread].join('\n'));
     });
+}
+
+export type Answer = { text: string; sources: { title: string; url: string }[]; threadId: string | undefined };
+
+type Chunk = { type: string; delta?: string; url?: string; title?: string; threadId?: string; errorText?: string };
+
+/** The model or the server gave up in the middle of an answer. */
+export class AnswerFailed extends Error {
+  override name = 'AnswerFailed';
+}
+
+/** Asks one question; `onText` gets the answer's text as it arrives. Rejects when the stream ends without its `finish`. */
+export async function askQuestion(
+  client: ApiClient,
+  domain: string,
+  question: string,
+  options: { threadId?: string; onText?: (text: string) => void } = {},
+): Promise<Answer> {
+  const response = await client.raw(`/discovery/v2/assistant/${domain}/message`, {
+    method: 'POST',
+    json: {
+      fp: 'anonymous',
+      messages: [{ id: randomBytes(8).toString('hex'), role: 'user', parts: [{ type: 'text', text: question }] }],
+      ...(options.threadId === undefined ? {} : { threadId: options.threadId }),
+    },
+  });
+  const answer: Answer = { text: '', sources: [], threadId: undefined };
+  let finished = false;
+  for await (const chunk of readChunks(response)) {
+    if (chunk.type === 'text-delta' && chunk.delta !== undefined) {
+      answer.text += chunk.delta;
+      options.onText?.(chunk.delta);
+    } else if (chunk.type === 'source-url' && chunk.url !== undefined) {
+      answer.sources.push({ url: chunk.url, title: chunk.title ?? chunk.url });
+    } else if (chunk.type === 'error') {
+      throw new AnswerFailed(chunk.errorText ?? 'The answer failed.');
+    } else if (chunk.type === 'finish') {
+      finished = true;
+      answer.threadId = chunk.threadId;
+    }
+  }
+  if (!finished) throw new AnswerFailed('The answer was cut off. Ask again.');
+  return answer;
+}
+
+async function* readChunks(response: Response): AsyncIterable<Chunk> {
+  if (response.body === null) return;
+  for await (const line of createInterface({ input: Readable.fromWeb(response.body), crlfDelay: Infinity })) {
+    if (!line.startsWith('data:')) continue;
+    const data = line.slice('data:'.length).trim();
+    if (data !== '[DONE]') yield JSON.parse(data) as Chunk;
+  }
 }

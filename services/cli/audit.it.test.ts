@@ -7,26 +7,25 @@ import { fileURLToPath } from 'node:url';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ContentEvent } from '#shared/aggregates/content/content.ts';
+import { type DirectoryCommit, evolveDirectory } from '#shared/aggregates/directory/directory.ts';
+import {
+  evolve as evolveExport,
+  type ExportCommit,
+  type ExportEvent,
+} from '#shared/aggregates/export-job/export-job.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { ContentEvent } from '#shared/contracts/content-events.ts';
-import type { DirectoryCommit } from '#shared/contracts/directory-events.ts';
-import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import type { ExportEvent } from '#shared/contracts/export-events.ts';
-import { contentsKey, jobStatusKey } from '#shared/contracts/read-model-keys.ts';
-import type { StoredCommit } from '#shared/event-log/event-log.ts';
-import { commitHash, nextCommit } from '#shared/event-log/next-commit.ts';
-import type { StoredText } from '#shared/event-log/verify-chain.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { provision } from '#shared/nats/provision.ts';
-import { streamSettings } from '#shared/nats/stream-settings.ts';
-import { natsConfig } from '#shared/subjects/nats-config.ts';
-import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/subjects/subject-names.ts';
-import { busUsers, streamRows } from '#shared/subjects/subject-table.ts';
-import { evolveDirectory } from '#services/gateway/evolve-directory.ts';
-import { evolve as evolveExport } from '#services/orchestrator/evolve.ts';
+import { contentsKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { commitHash, nextCommit, type StoredText } from '#shared/messaging/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { provision, streamSettings } from '#shared/messaging/nats/provision.ts';
+import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { busUsers, streamRows } from '#shared/messaging/subjects/subject-table.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { contentCommit, exportState } from '../../test/support/make-commit.ts';
-import { type NatsServer, startNatsServer } from '../../test/support/start-nats-server.ts';
+import { type NatsServer, startNatsServer } from '../../test/support/start-bus.ts';
 
 const time = (n: number) => new Date(Date.parse('2026-03-01T10:00:00.000Z') + n * 1_000);
 const origin = (id: string, n: number) => ({

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { z } from 'zod';
 import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers.ts';
-import type { ChainProblem } from '#shared/event-log/verify-chain.ts';
+import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import { auditListCommand } from './audit-list.ts';
-import { busAccess, withinDeadline } from './bus-access.ts';
-import { createOutput } from './output.ts';
-import type { AuditScope } from './log-kinds.ts';
-import type { StreamReport } from './verify-logs.ts';
+import { busAccess, withinDeadline } from './connection.ts';
+import { createOutput } from './terminal.ts';
+import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
+import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
 
 type Options = AuditScope & { data?: string; json: boolean };
 
@@ -43,10 +43,10 @@ async function verify({ data, json, ...scope }: Options): Promise<void> {
   const access = busAccess('auditor', dataFolder, process.env);
   // Only now: other commands need no client of the bus and no service.
   const [{ openLogAudit }, { connectBus }, { verifyLogs }, { auditArchive, openAuditStore }] = await Promise.all([
-    import('#shared/nats/log-audit.ts'),
-    import('#shared/nats/connect-bus.ts'),
-    import('./verify-logs.ts'),
-    import('./audit-archive.ts'),
+    import('#shared/messaging/nats/log-audit.ts'),
+    import('#shared/messaging/nats/connect-bus.ts'),
+    import('#shared/messaging/verify/verify-logs.ts'),
+    import('#shared/messaging/verify/verify-logs.ts'),
   ]);
   const { url, user: service, password } = access;
   const objectStore = await openAuditStore(dataFolder, process.env);

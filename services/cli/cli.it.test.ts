@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { type CommandOutcome, runCommand } from '../../test/support/run-command.ts';
-import { startInstallation, type TestInstallation } from '../../test/support/start-installation.ts';
-import { whenSearched } from './when-searched.ts';
+import {
+  type CommandOutcome,
+  runCommand,
+  startInstallation,
+  type TestInstallation,
+} from '../../test/support/start-installation.ts';
+import { whenSearched } from './publish-project.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
 const minuteMs = 60_000;

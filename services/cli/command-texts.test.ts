@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { ShownApiKey } from '#shared/contracts/http/api-keys.ts';
-import type { ContentList } from '#shared/contracts/http/published-content.ts';
-import { contentNamed, contentTable } from './contents.ts';
-import { diagnosticCounts, diagnosticLine } from './diagnostic-line.ts';
+import type { ContentList } from '#shared/contracts/http/content.ts';
+import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
+import { diagnosticCounts, diagnosticLine } from './check.ts';
+import { contentNamed, contentTable } from './content.ts';
+import { digestSentence } from './export.ts';
+import { previewTable } from './housekeeping.ts';
 import { keyTable } from './keys.ts';
-import { paintFor } from './paint.ts';
-import { digestSentence } from './replay.ts';
 import { passageText } from './search.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { drawBar, paintFor, terminalWidth } from './terminal.ts';
 
 const now = new Date('2026-03-01T10:00:00.000Z');
 
@@ -116,4 +116,26 @@ test('the width is that of the terminal, else what COLUMNS says, else 100', () =
   expect(terminalWidth({ columns: 71 }, '60')).toBe(71);
   expect(terminalWidth({}, '60')).toBe(60);
   expect(terminalWidth({}, 'wide')).toBe(100);
+});
+
+test('what would be removed, by organization and kind', () => {
+  const content = { organization: 'acme', domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}` };
+  const table = previewTable([
+    { organization: 'acme', objects: { segments: { objects: 12, bytes: 3456 } }, contents: [content] },
+    { organization: 'beta', objects: { bundles: { objects: 1, bytes: 7 } }, contents: [] },
+  ]);
+  expect(table.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    ['organization', 'what', 'count', 'bytes'],
+    ['acme', 'segments', '12', '3456'],
+    ['acme', 'content versions', '1'],
+    ['beta', 'bundles', '1', '7'],
+  ]);
+  expect(previewTable([])).toBe('Nothing would be removed.');
+});
+
+test('the bar is as long at every progress, also outside 0 to 100', () => {
+  const lengths = [0, 12.34, 50, 100].map((progress) => drawBar(progress, '').length);
+  expect(new Set(lengths).size).toBe(1);
+  expect(drawBar(150, 'x')).toContain('━'.repeat(30));
+  expect(drawBar(-1, 'x')).not.toContain('━');
 });

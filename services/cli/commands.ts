@@ -1,19 +1,16 @@
 import type { Command } from 'commander';
 import { askCommand } from './ask.ts';
 import { auditCommand } from './audit.ts';
-import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
-import { contentsCommand } from './contents.ts';
+import { contentsCommand, publishCommand } from './content.ts';
 import { eventsCommand } from './events.ts';
-import { exportCommand } from './export.ts';
+import { cancelCommand, exportCommand, replayCommand } from './export.ts';
 import { housekeepingCommand } from './housekeeping.ts';
 import { jobsCommand } from './jobs.ts';
 import { keysCommand } from './keys.ts';
-import { orgsCommand } from './orgs.ts';
+import { orgsCommand } from './organizations.ts';
 import { projectionsCommand } from './projections.ts';
-import { publishCommand } from './publish.ts';
-import { replayCommand } from './replay.ts';
-import { runServices, parseServiceNames } from './run-services.ts';
+import { parseServiceNames, runServices } from './run-services.ts';
 import { searchCommand } from './search.ts';
 import { usageCommand } from './usage.ts';
 

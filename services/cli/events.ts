@@ -1,17 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { HistoryEntry } from '#shared/contracts/http/export-history.ts';
+import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import { jobPath } from './api-client.ts';
+import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { eventLine } from './event-line.ts';
-import { jobPath } from './job-path.ts';
-import { createOutput } from './output.ts';
-import { paintFor } from './paint.ts';
-import { terminalWidth } from './terminal-width.ts';
+import { createOutput, paintFor, terminalWidth } from './terminal.ts';
 import { timelineHtml } from './timeline/timeline-html.ts';
 import { timelineOf } from './timeline/timeline-of.ts';
 import { timelineText } from './timeline/timeline-text.ts';
-import { counted } from './timeline/words.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { counted, eventLine } from './timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 

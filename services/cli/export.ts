@@ -1,14 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
-import { verifyBundle } from '#shared/bundle/verify-bundle.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { jobPath, whileAway } from './api-client.ts';
+import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect, domainOrLocal } from './connection.ts';
-import { downloadBundle } from './download-bundle.ts';
-import { signBundleLink, startExport, waitForExport } from './export-site.ts';
-import { createOutput } from './output.ts';
-import { progressBar } from './progress-bar.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { downloadBundle, signBundleLink, startExport, waitForExport } from './export-client.ts';
+import { createOutput, progressBar } from './terminal.ts';
 
-type Options = ServerCommandOptions & {
+type ExportOptions = ServerCommandOptions & {
   wait: boolean;
   out?: string;
   version?: string;
@@ -31,7 +32,7 @@ export function exportCommand(program: Command): void {
     .option('--deployment <type>', 'cloud, client-hosted or air-gapped')
     .option('--on-page-error <what>', 'fail or report')
     .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
-    .action(async (named: string | undefined, options: Options) => {
+    .action(async (named: string | undefined, options: ExportOptions) => {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
       const { version, paths, groups, deployment, onPageError } = options;
@@ -71,5 +72,61 @@ export function exportCommand(program: Command): void {
         { job: ended, bundle: link, file, files: checked.files },
         `${file}: ${link.sizeBytes} bytes, SHA-256 ${link.sha256} as announced, ${checked.files} files as its manifest says.`,
       );
+    });
+}
+
+type ReplayOptions = ServerCommandOptions & { wait: boolean; idempotencyKey?: string };
+
+export function replayCommand(program: Command): void {
+  withConnection(program.command('replay'))
+    .description('export the same content with the same options again, and compare the digests')
+    .argument('<jobId>', 'a job that has ended')
+    .option('--wait', 'wait until the replay has ended, and say whether its digest is the same', false)
+    .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
+    .action(async (jobId: string, options: ReplayOptions) => {
+      const output = createOutput(options.json);
+      const client = connect(options, 'admin');
+      const idempotencyKey = options.idempotencyKey ?? randomUUID();
+      const job = await whileAway(() =>
+        client.json<ExportJob>(`${jobPath(jobId)}/replay`, {
+          method: 'POST',
+          headers: { 'idempotency-key': idempotencyKey },
+        }),
+      );
+      if (!options.wait) {
+        output.result(job, `Started ${job.jobId}. Follow it with "bindery jobs --watch ${job.jobId}".`);
+        return;
+      }
+      output.note(`Job ${job.jobId}`);
+      const bar = options.json ? undefined : progressBar(process.stderr);
+      const ended = await waitForExport(client, job.jobId, (now) => bar?.show(now.progress, now.status));
+      bar?.end(`Exported ${ended.pageCount} pages.`);
+      output.result(ended, digestSentence(ended));
+    });
+}
+
+/** What the comparison of a replay's bundle with that of the original says. Pure. */
+export function digestSentence({ replayOf, digestMatch }: Pick<ExportJob, 'replayOf' | 'digestMatch'>): string {
+  const original = replayOf ?? 'the original';
+  switch (digestMatch) {
+    case 'same':
+      return `same: the bundle is that of ${original}, byte by byte.`;
+    case 'different':
+      return `different: the bundle is not that of ${original}, though the renderer is the same.`;
+    case 'renderer-changed':
+      return `renderer-changed: the bundle is not that of ${original}, which another version of the renderer made.`;
+    default:
+      return `There is nothing to compare with: ${original} has no bundle.`;
+  }
+}
+
+export function cancelCommand(program: Command): void {
+  withConnection(program.command('cancel'))
+    .description('end an export job before it is done')
+    .argument('<jobId>')
+    .action(async (jobId: string, options: ServerCommandOptions) => {
+      const job = await connect(options, 'admin').json<ExportJob>(`${jobPath(jobId)}/cancel`, { method: 'POST' });
+      const ended = job.status === 'failed' ? `Cancelled ${job.jobId}.` : `${job.jobId} was asked to end.`;
+      createOutput(options.json).result(job, ended);
     });
 }

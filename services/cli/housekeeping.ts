@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { ContentId } from '#services/housekeeper/context.ts';
-import type { SweptObjects } from '#services/housekeeper/swept-objects.ts';
-import { busAccess, withinDeadline } from './bus-access.ts';
-import { createOutput } from './output.ts';
-import { textTable } from './text-table.ts';
+import type { SweptObjects } from '#services/housekeeper/sweep-objects.ts';
+import { busAccess, withinDeadline } from './connection.ts';
+import { createOutput, textTable } from './terminal.ts';
 
 type Options = { data?: string; json: boolean };
 
@@ -26,7 +25,7 @@ async function show({ data, json }: Options): Promise<void> {
   const access = busAccess('housekeeper', dataFolder, process.env);
   // Only now: other commands need no client of the bus and no service.
   const { previewSweep } = await import('#services/housekeeper/preview-sweep.ts');
-  const { connectBus } = await import('#shared/nats/connect-bus.ts');
+  const { connectBus } = await import('#shared/messaging/nats/connect-bus.ts');
   const { url, user: service, password } = access;
   const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
   try {

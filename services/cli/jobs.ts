@@ -1,13 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { type ExportJob, exportJobStatuses } from '#shared/contracts/http/export-job.ts';
-import type { ExportList } from '#shared/contracts/http/list-exports.ts';
+import { type ExportJob, exportJobStatuses, type ExportList } from '#shared/contracts/http/exports.ts';
+import { type ApiClient, jobPath, whileAway } from './api-client.ts';
+import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { jobPath } from './job-path.ts';
-import { jobLine } from './job-table.ts';
-import { createOutput } from './output.ts';
-import { wholeNumber } from './parse-option.ts';
-import { watchJob, watchJobs } from './watch-jobs.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { ExportFailed, followJob } from './export-client.ts';
+import { formatDuration, formatNumber, printable } from './format.ts';
+import { bar, createOutput, liveArea, type Paint, paintFor, type PaintStyle, terminalWidth } from './terminal.ts';
 
 type Options = ServerCommandOptions & {
   watch: boolean;
@@ -53,3 +52,153 @@ export function jobsCommand(program: Command): void {
       }
     });
 }
+
+export type WatchOptions = {
+  json: boolean;
+  stream: { isTTY?: boolean; columns?: number; rows?: number; write(text: string): unknown };
+};
+
+const pollMs = 1_000;
+const tickMs = 1_000;
+/** Lines of the table that are no jobs, and the line of the cursor. */
+const otherLines = 3;
+
+/** Shows a job until it has ended: drawn over itself on a terminal, else a line per change. Rejects with `ExportFailed` when it failed. */
+export async function watchJob(client: ApiClient, jobId: string, { json, stream }: WatchOptions): Promise<void> {
+  const isLive = !json && stream.isTTY === true;
+  const area = liveArea(stream);
+  let job: ExportJob | undefined;
+  const draw = () => {
+    if (job !== undefined) area.draw(jobPanel(job, new Date(), looks(stream)));
+  };
+  // Time goes on also while nothing changes.
+  const ticking = isLive ? setInterval(draw, tickMs) : undefined;
+  try {
+    for await (const changed of followJob(client, jobId)) {
+      job = changed;
+      if (isLive) draw();
+      else stream.write(`${json ? JSON.stringify(job) : jobLine(job)}\n`);
+    }
+  } finally {
+    clearInterval(ticking);
+  }
+  if (job?.status === 'failed') throw new ExportFailed(job.error ?? 'The export failed without a reason.');
+}
+
+/** Shows the jobs that a query finds until the process is ended: as a table on a terminal, else a line per job and change. */
+export async function watchJobs(
+  client: ApiClient,
+  query: Record<string, string | undefined>,
+  { json, stream }: WatchOptions,
+): Promise<never> {
+  const isLive = !json && stream.isTTY === true;
+  const area = liveArea(stream);
+  let before: readonly ExportJob[] = [];
+  for (;;) {
+    const { jobs } = await whileAway(() => client.json<ExportList>('/v1/static-export/jobs', { query }));
+    if (isLive) {
+      const room = Math.max(1, (stream.rows ?? Number.POSITIVE_INFINITY) - otherLines);
+      area.draw([...jobTable(jobs.slice(0, room), new Date(), looks(stream)), countsOf(jobs)]);
+    } else {
+      for (const job of changedJobs(before, jobs)) stream.write(`${json ? JSON.stringify(job) : jobLine(job)}\n`);
+    }
+    before = jobs;
+    await delay(pollMs);
+  }
+}
+
+/** The jobs that are new or have changed, oldest first. Pure. */
+export function changedJobs(before: readonly ExportJob[], now: readonly ExportJob[]): ExportJob[] {
+  const known = new Map(before.map(({ jobId, revision }) => [jobId, revision]));
+  return now.filter(({ jobId, revision }) => known.get(jobId) !== revision).toReversed();
+}
+
+/** `2 running, 1 queued`. Pure. */
+export function countsOf(jobs: readonly ExportJob[]): string {
+  const counts = (['running', 'queued', 'completed', 'failed'] as const).flatMap((status) => {
+    const count = jobs.filter((job) => job.status === status).length;
+    return count === 0 ? [] : [`${count} ${status}`];
+  });
+  return counts.length === 0 ? 'No export jobs.' : counts.join(', ');
+}
+
+const looks = (stream: WatchOptions['stream']) => ({
+  width: terminalWidth(stream),
+  paint: paintFor(stream, process.env),
+});
+
+const styles: Record<ExportJob['status'], PaintStyle> = {
+  queued: 'gray',
+  running: 'blue',
+  completed: 'green',
+  failed: 'red',
+};
+
+const barWidth = 16;
+/** From this width on there is room for a bar. */
+const roomForBar = 110;
+
+/** A job on one line, for logs and pipes. Pure. */
+export function jobLine(job: ExportJob): string {
+  const pages = job.pageTotal === undefined ? '' : `${job.pageCount}/${job.pageTotal} pages`;
+  return [
+    job.jobId,
+    job.createdAt,
+    job.domain,
+    job.status.padEnd(9),
+    `${job.progress.toFixed(0)} %`.padStart(5),
+    pages,
+    printable(job.error ?? ''),
+  ]
+    .join('  ')
+    .trimEnd();
+}
+
+/** Jobs as a table with a head, one line each. `now` is until when those that have not ended are timed. Pure. */
+export function jobTable(jobs: readonly ExportJob[], now: Date, options: { width: number; paint: Paint }): string[] {
+  const { paint, width } = options;
+  const head = ['Job', 'Domain', 'Version', 'Status', 'Progress', 'Pages', 'Time'];
+  const rows = jobs.map((job) => [
+    job.jobId,
+    job.domain,
+    job.version ?? '',
+    job.status,
+    `${width >= roomForBar ? `${bar(job.progress, barWidth)} ` : ''}${job.progress.toFixed(0).padStart(3)} %`,
+    pagesOf(job),
+    formatDuration(elapsedMs(job, now)),
+  ]);
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const lineOf = (cells: string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return [
+    paint('gray', lineOf(head).join('  ').trimEnd()),
+    ...rows.map((row, index) => {
+      const style = styles[jobs[index]?.status ?? 'queued'];
+      return lineOf(row)
+        .map((cell, column) => (column === 3 || column === 4 ? paint(style, cell) : cell))
+        .join('  ')
+        .trimEnd();
+    }),
+  ];
+}
+
+/** One job over two lines: what it is, how far it is. Pure. */
+export function jobPanel(job: ExportJob, now: Date, options: { width: number; paint: Paint }): string[] {
+  const { paint, width } = options;
+  const style = styles[job.status];
+  const version = job.version === undefined ? '' : ` (${job.version})`;
+  const after = `${job.progress.toFixed(1).padStart(5)} %  ${pagesOf(job)}  ${formatDuration(elapsedMs(job, now))}`;
+  const length = Math.max(10, Math.min(60, width - after.length - 2));
+  return [
+    `${paint('bold', `${job.domain}${version}`)}  ${paint(style, `● ${job.status}`)}  ${paint('gray', job.jobId)}`,
+    `${paint(style, bar(job.progress, length))} ${after}`,
+  ];
+}
+
+/** Since its request: until its end, or until now. Clocks differ, so never below zero. Pure. */
+export function elapsedMs(job: Pick<ExportJob, 'createdAt' | 'completedAt'>, now: Date): number {
+  const end = job.completedAt === undefined ? now.getTime() : Date.parse(job.completedAt);
+  return Math.max(0, end - Date.parse(job.createdAt));
+}
+
+const pagesOf = ({ pageCount, pageTotal }: ExportJob): string =>
+  pageTotal === undefined ? '' : `${formatNumber(pageCount)} of ${formatNumber(pageTotal)} pages`;

@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
-import type { ShownApiKey } from '#shared/contracts/http/api-keys.ts';
+import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
+import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { createOutput } from './output.ts';
-import { numberBetween, wholeNumber } from './parse-option.ts';
-import { printable } from './printable.ts';
-import { textTable } from './text-table.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { printable } from './format.ts';
+import { createOutput, textTable } from './terminal.ts';
 
 type CreateOptions = ServerCommandOptions & {
   kind: string;

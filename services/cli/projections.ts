@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Bus } from '#shared/bus/bus.ts';
-import { type ProjectionName, projectionNames } from '#shared/contracts/projection-pointer.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { busAccess, withinDeadline } from './bus-access.ts';
-import { createOutput } from './output.ts';
-import { type Rebuilt, rebuildProjection } from './rebuild-projections.ts';
+import { type ProjectionName, projectionNames, type ProjectionPointer } from '#shared/contracts/read-models.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { busAccess, withinDeadline } from './connection.ts';
+import { createOutput } from './terminal.ts';
 
 type Options = { data?: string; json: boolean };
 
@@ -36,7 +35,7 @@ async function withOperator(options: Options, work: (bus: Bus) => Promise<void>)
   const access = busAccess('operator', options.data ?? process.env.BINDERY_DATA ?? '.bindery', process.env);
   const { url, user: service, password } = access;
   // Only now: other commands need no client of the bus.
-  const { connectBus } = await import('#shared/nats/connect-bus.ts');
+  const { connectBus } = await import('#shared/messaging/nats/connect-bus.ts');
   const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
   try {
     await work(bus);
@@ -77,4 +76,40 @@ function rebuiltLine(one: Rebuilt): string {
       ? 'all the same as before'
       : `${one.differentCount} not the same as before: ${one.different.join(', ')}${one.differentCount > one.different.length ? ', …' : ''}`;
   return `${one.projection}: ${one.documentCount} documents in ${seconds.toFixed(1)} s, ${same}; the ${one.live} generation is read now`;
+}
+
+export type Rebuilt = { projection: ProjectionName; live: string } & NonNullable<ProjectionPointer['lastRebuild']>;
+
+/** Nobody does what was asked for; the message says what to look at. */
+export class NotRebuilt extends Error {
+  override name = 'NotRebuilt';
+}
+
+const takenWithinMs = 15_000;
+
+/** Asks for a rebuild and waits until the new generation is the one that is read. Throws `NotRebuilt` when no projector takes it up. */
+export async function rebuildProjection(
+  bus: Pick<Bus, 'projections'>,
+  projection: ProjectionName,
+  request: { id: string; now: Date },
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Rebuilt> {
+  const { pointers, requests } = bus.projections;
+  await requests.put(projection, { id: request.id, askedAt: request.now.toISOString() });
+  const notTaken = new AbortController();
+  const timer = setTimeout(() => notTaken.abort(), takenWithinMs);
+  try {
+    for await (const change of pointers.watch(projection, AbortSignal.any([signal, notTaken.signal]))) {
+      if (change.kind !== 'put') continue;
+      const { live, rebuild, lastRebuild } = change.document;
+      if (rebuild?.id === request.id) clearTimeout(timer);
+      if (lastRebuild?.id === request.id) return { projection, live, ...lastRebuild };
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  signal.throwIfAborted();
+  throw new NotRebuilt(
+    `No projector began to rebuild "${projection}" within ${takenWithinMs / 1000} s. Is one running? The wish is kept, it will begin with the next one that starts.`,
+  );
 }

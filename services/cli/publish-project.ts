@@ -1,7 +1,11 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createGzip } from 'node:zlib';
+import { pack } from 'tar-stream';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { ApiClient } from './api-client.ts';
-import { packProject } from './pack-project.ts';
 
 export type Publication = { contentVersion: string; version: string | null; pages: number; diagnostics: Diagnostic[] };
 
@@ -19,4 +23,73 @@ export async function publishProject(
     headers: { 'content-type': 'application/gzip' },
     body: Readable.toWeb(archive) as ReadableStream<Uint8Array>,
   });
+}
+
+/** A docs project's folder as a `.tar.gz` stream, files in order of their paths. Throws `NotAProject` when there is no `docs.json` or `mint.json`. */
+export async function packProject(folder: string): Promise<Readable> {
+  const paths = await projectFilesIn(folder);
+  const archive = pack();
+  const gzip = createGzip({ level: 6 });
+  void writeEntries(folder, paths, archive).catch((error: unknown) =>
+    archive.destroy(error instanceof Error ? error : new Error(String(error))),
+  );
+  archive.on('error', (error: Error) => gzip.destroy(error));
+  return Readable.from(archive.pipe(gzip));
+}
+
+async function writeEntries(folder: string, paths: readonly string[], archive: ReturnType<typeof pack>): Promise<void> {
+  for (const path of paths) {
+    const body = await readFile(join(folder, path));
+    const written = new Promise<void>((resolve, reject) => {
+      archive.entry({ name: path, size: body.length, mode: 0o644, mtime: new Date(0) }, body, (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    await written;
+  }
+  archive.finalize();
+}
+
+/** Folders that never belong to a docs project; what else is ignored decides the reader by `.mintignore`. */
+const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
+
+/** A folder that is no docs project's; the message names it. */
+export class NotAProject extends Error {
+  override name = 'NotAProject';
+}
+
+/** Paths of all files of a docs project's folder, sorted. Throws `NotAProject` when it has no `docs.json` or `mint.json`. */
+export async function projectFilesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder).catch(() => undefined);
+  if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
+  if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
+    throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
+  }
+  return await listFiles(folder, '');
+}
+
+async function listFiles(folder: string, prefix: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+    if (neverPacked.has(entry.name)) continue;
+    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    // A link to a file counts as the file; a link to a folder is left out, it may lead round in a circle.
+    const isFile =
+      entry.isFile() ||
+      (entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true);
+    if (entry.isDirectory()) paths.push(...(await listFiles(folder, path)));
+    else if (isFile) paths.push(path);
+  }
+  return paths.sort();
+}
+
+const deadlineMs = 60_000;
+
+/** Resolves once the assistant searches this content version of the domain. */
+export async function whenSearched(client: ApiClient, domain: string, contentVersion: string): Promise<void> {
+  for (const deadline = performance.now() + deadlineMs; performance.now() < deadline; await delay(50)) {
+    const contents = await client.json<{ searched?: string | null }>(`/v1/domains/${domain}/content`);
+    if (contents.searched === contentVersion) return;
+  }
+  throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);
 }

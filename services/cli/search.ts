@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
+import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { createOutput } from './output.ts';
-import { numberBetween, wholeNumber } from './parse-option.ts';
-import { printable } from './printable.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { printable } from './format.ts';
+import { createOutput } from './terminal.ts';
 
 type Options = ServerCommandOptions & {
   limit?: number;

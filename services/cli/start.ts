@@ -1,13 +1,19 @@
+import { createReadStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runInstallation } from '#infra/supervisor/run-installation.ts';
-import { serviceNames } from '#infra/supervisor/service-names.ts';
-import { writePrivateJson } from '#infra/supervisor/installation.ts';
 import { z } from 'zod';
-import { loadConfig } from '#shared/config/load-config.ts';
-import { onOff, portNumber, setting } from '#shared/config/setting.ts';
-import { showDemo } from './demo.ts';
-import { localInstallationSchema, readLocalInstallation } from './connection.ts';
-import { createFirstOrganization } from './first-organization.ts';
+import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
+import { runInstallation } from '#infra/supervisor/run-installation.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
+import { apiClient } from './api-client.ts';
+import { askQuestion } from './ask.ts';
+import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
+import { downloadBundle, signBundleLink, startExport, waitForExport } from './export-client.ts';
+import { createFirstOrganization } from './organizations.ts';
+import { publishProject, whenSearched } from './publish-project.ts';
 
 export const startSettings = {
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
@@ -78,4 +84,46 @@ function sayWelcome(local: z.infer<typeof localInstallationSchema>, say: (line?:
   say(`  npm run -s bindery -- export ${local.domain} --wait --out site.tar.gz`);
   say();
   say('Ctrl-C stops it.');
+}
+
+const demoProject = join(import.meta.dirname, '../../infra/docs');
+const demoQuestion = 'What is a bundle, and how do I check it?';
+
+/** The main job once, on our own documentation: published, exported, downloaded, checked, and asked one question. */
+export async function showDemo(
+  local: LocalInstallation,
+  dataFolder: string,
+  say: (line?: string) => void,
+): Promise<void> {
+  const admin = apiClient(local.baseUrl, local.adminKey);
+  const publication = await publishProject(admin, local.domain, demoProject);
+  say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
+
+  // The same content and code is the same job, so a second start finds it done.
+  const started = await startExport(
+    admin,
+    { domain: local.domain },
+    `demo-${publication.contentVersion}-${await rendererVersion()}`,
+  );
+  const job = await waitForExport(admin, started.jobId, () => {});
+  say(`· exported ${job.pageCount} pages as job ${job.jobId}`);
+
+  const folder = join(dataFolder, 'demo');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'demo.tar.gz');
+  const link = await signBundleLink(admin, job.jobId);
+  await downloadBundle(link, file);
+  const checked = await verifyBundle(createReadStream(file));
+  if (checked.problems.length > 0)
+    throw new Error(`The demo's bundle is not what its manifest says: ${checked.problems.join('; ')}`);
+  say(
+    `· downloaded ${file} (${link.sizeBytes} bytes), SHA-256 as announced, ${checked.files} files as the manifest says`,
+  );
+
+  await whenSearched(admin, local.domain, publication.contentVersion);
+  const answer = await askQuestion(apiClient(local.baseUrl, local.assistantKey), local.domain, demoQuestion);
+  say();
+  say(`Asked: ${demoQuestion}`);
+  say(answer.text.trim().replace(/^/gm, '  '));
+  for (const source of answer.sources) say(`  → ${source.title} (${source.url})`);
 }

@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { Usage } from '#shared/contracts/http/usage.ts';
+import { type SomeUsageFigures, type UsageFigureName, usageFigureNames } from '#shared/contracts/audit-entry.ts';
+import type { Usage } from '#shared/contracts/http/audit.ts';
+import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { createOutput } from './output.ts';
-import { paintFor } from './paint.ts';
-import { terminalWidth } from './terminal-width.ts';
-import { usageText } from './usage-text.ts';
-import { type ServerCommandOptions, withConnection } from './with-connection.ts';
+import { formatBytes, formatNumber } from './format.ts';
+import { createOutput, type Paint, paintFor, terminalWidth } from './terminal.ts';
 
 type Options = ServerCommandOptions & { month?: string; months?: string };
 
@@ -22,4 +21,93 @@ export function usageCommand(program: Command): void {
       const looks = { width: terminalWidth(process.stdout), paint: paintFor(process.stdout, process.env) };
       createOutput(options.json).result(usage, usageText(usage, looks));
     });
+}
+
+type Column = { head: string; figure: UsageFigureName; format: (value: number) => string };
+
+const columns: readonly Column[] = [
+  { head: 'Exports', figure: 'exportsStarted', format: formatNumber },
+  { head: 'Completed', figure: 'exportsCompleted', format: formatNumber },
+  { head: 'Failed', figure: 'exportsFailed', format: formatNumber },
+  { head: 'Cancelled', figure: 'exportsCancelled', format: formatNumber },
+  { head: 'Pages', figure: 'pagesExported', format: formatNumber },
+  { head: 'Bundles', figure: 'bundleBytes', format: formatBytes },
+  { head: 'Links', figure: 'linksSigned', format: formatNumber },
+  { head: 'Publications', figure: 'publications', format: formatNumber },
+];
+
+const gap = '  ';
+const longestBar = 24;
+/** Shorter bars say nothing. */
+const shortestBar = 8;
+const none = '·';
+/** Not known any more. */
+const unknown = '?';
+
+type Row = { name: string; figures: SomeUsageFigures; hasLinks: boolean };
+
+/** What was used, for a terminal: of one month by day, of several by month, with bars of the exports and a line of sums. Pure. */
+export function usageText({ organization, months }: Usage, { width, paint }: { width: number; paint: Paint }): string {
+  const [first] = months;
+  const last = months.at(-1);
+  if (first === undefined || last === undefined) return 'No month was asked for.';
+  const isOne = months.length === 1;
+  const title = isOne ? `${organization}, ${first.month}` : `${organization}, ${first.month} to ${last.month}`;
+  const rows: Row[] = isOne
+    ? first.days.map(({ day, figures }) => ({ name: day, figures, hasLinks: true }))
+    : months.map(({ month, total }) => ({ name: month, figures: total, hasLinks: total.linksSigned !== undefined }));
+  const sum: Row = {
+    name: 'in all',
+    figures: sumOf(months.map(({ total }) => total)),
+    hasLinks: months.every(({ total }) => total.linksSigned !== undefined),
+  };
+  if (usageFigureNames.every((name) => (sum.figures[name] ?? 0) === 0)) return `${title}: nothing was used.`;
+
+  const cells = [...rows, sum].map(cellsOf);
+  const widths = columns.map(({ head }, at) => Math.max(head.length, ...cells.map((row) => row[at]?.length ?? 0)));
+  const nameWidth = Math.max(...[...rows, sum].map(({ name }) => name.length));
+  const lineOf = (name: string, values: readonly string[]) =>
+    [name.padEnd(nameWidth), ...values.map((value, at) => value.padStart(widths[at] ?? 0))].join(gap);
+  const head = lineOf(
+    '',
+    columns.map((column) => column.head),
+  );
+  const room = Math.min(longestBar, width - head.length - gap.length);
+  const most = Math.max(1, ...rows.map(({ figures }) => figures.exportsStarted ?? 0));
+  const lines = rows.map((row, at) => {
+    const bar = room < shortestBar ? '' : paint('blue', barOf((row.figures.exportsStarted ?? 0) / most, room));
+    return `${lineOf(row.name, cells[at] ?? [])}${gap}${bar}`.trimEnd();
+  });
+  const replays = sum.figures.exportsReplayed ?? 0;
+  return [
+    paint('bold', title),
+    paint('gray', head),
+    ...lines,
+    paint('bold', lineOf(sum.name, cells.at(-1) ?? [])),
+    ...(replays === 0
+      ? []
+      : [paint('gray', `${formatNumber(replays)} of the exports ${replays === 1 ? 'was a replay' : 'were replays'}.`)]),
+    ...(sum.hasLinks ? [] : [paint('gray', `${unknown}: links are counted for as long as their records are kept.`)]),
+  ].join('\n');
+}
+
+function cellsOf({ figures, hasLinks }: Row): string[] {
+  return columns.map(({ figure, format }) => {
+    if (figure === 'linksSigned' && !hasLinks) return unknown;
+    const value = figures[figure] ?? 0;
+    return value === 0 ? none : format(value);
+  });
+}
+
+function sumOf(all: readonly SomeUsageFigures[]): SomeUsageFigures {
+  const sums: SomeUsageFigures = {};
+  for (const figures of all) {
+    for (const name of usageFigureNames) sums[name] = (sums[name] ?? 0) + (figures[name] ?? 0);
+  }
+  return sums;
+}
+
+/** What there is has a bar, however short. */
+function barOf(share: number, columnCount: number): string {
+  return share === 0 ? '' : '━'.repeat(Math.max(1, Math.round(share * columnCount)));
 }

@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ExportJob } from '#shared/contracts/http/export-job.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { apiClient } from './api-client.ts';
-import { watchJob } from './watch-jobs.ts';
+import { watchJob } from './jobs.ts';
 
 const job = (revision: number, changes: Partial<ExportJob> = {}): ExportJob => ({
   jobId: 'se_x',

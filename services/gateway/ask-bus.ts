@@ -1,6 +1,9 @@
-import { ApiError } from '#shared/errors/api-error.ts';
-import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
-import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { Commit } from '#shared/contracts/commit.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { ConcurrentAppend, type EventLog, type StoredCommit } from '#shared/messaging/event-log.ts';
+import { UnknownEvent } from '#shared/messaging/parse-message.ts';
+import type { DocumentStore } from '#shared/messaging/read-models.ts';
 
 const deadlineMs = 6_000;
 
@@ -14,7 +17,7 @@ export const writeWithinMs = 12_000;
 export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The bus did not answer within ${withinMs} ms.`)), withinMs);
+    timer = globalThis.setTimeout(() => reject(new Error(`The bus did not answer within ${withinMs} ms.`)), withinMs);
   });
   try {
     return await Promise.race([question, late]);
@@ -29,4 +32,51 @@ export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Pr
 /** Errors that are about this program and not about the bus. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+}
+
+/** The history of a subject, with a deadline for every step and `unavailable` when the bus fails. */
+export async function* busHistory<C extends Commit>(
+  log: Pick<EventLog<C>, 'history'>,
+  subject: string,
+): AsyncGenerator<StoredCommit<C>> {
+  const commits = log.history(subject)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await askBus(commits.next());
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Not waited for: a log that hangs would hang here, too.
+    void commits.return?.()?.catch(() => {});
+  }
+}
+
+const visibleWithinMs = 2_000;
+const firstPauseMs = 2;
+const longestPauseMs = 50;
+
+/**
+ * Answers when a read model shows a revision that was just written, so that its maker can use it at once. `unavailable` after two
+ * seconds: what was written stays written, and shows up later.
+ */
+export async function waitForRevision<T extends { revision: number }>(
+  store: DocumentStore<T>,
+  key: string,
+  revision: number,
+): Promise<T> {
+  const end = performance.now() + visibleWithinMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    const leftMs = end - performance.now();
+    if (leftMs <= 0) {
+      throw new ApiError(
+        'unavailable',
+        'The change was stored, but cannot be seen everywhere yet. Ask for it again in a moment; do not repeat the change.',
+        { retryAfterSeconds: 2 },
+      );
+    }
+    const stored = await askBus(store.get(key, { fromLeader: true }), leftMs);
+    if (stored !== undefined && stored.document.revision >= revision) return stored.document;
+    await setTimeout(pauseMs);
+  }
 }

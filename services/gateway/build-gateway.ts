@@ -1,16 +1,23 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { addHealthRoutes } from '#shared/lifecycle/health-server.ts';
-import { answerErrors, sendError } from './answer-errors.ts';
-import { apiKeyRoutes } from './api-key-routes.ts';
-import { auditRoutes } from './audit-routes.ts';
-import { contentRoutes } from './content-routes.ts';
+import type { Socket } from 'node:net';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { ApiError, toApiError } from '#shared/http/errors.ts';
+import { addHealthRoutes } from '#shared/runtime/health-server.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
+import { contentRoutes } from './content/content-routes.ts';
 import type { GatewayContext } from './context.ts';
-import { discoveryRoutes } from './discovery-routes.ts';
-import { exportRoutes } from './export-routes.ts';
-import { lenientJson } from './lenient-json.ts';
-import { objectLinkRoutes } from './object-link-routes.ts';
-import { operatorRoutes } from './operator-routes.ts';
-import { refuseBrokenRequest } from './refuse-broken-request.ts';
+import { apiKeyRoutes } from './directory/api-key-routes.ts';
+import { operatorRoutes } from './directory/organization-routes.ts';
+import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { exportRoutes } from './exports/export-routes.ts';
+import { objectLinkRoutes } from './exports/object-link-routes.ts';
 
 const mostBodyBytes = 1024 * 1024;
 /** A publication of 500 MB over a slow line. */
@@ -57,4 +64,67 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
   ];
   for (const part of parts) await app.register((scope) => part(scope, context));
   return app;
+}
+
+/** Every error in the public form; what nobody foresaw is logged with the request's id and answered as `internal`. */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendError(noSuchPath(request), request, reply));
+}
+
+/** Also for what the framework refuses before a route is found. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const answer = toApiError(error);
+  // Whoever asked has hung up: what that broke off is no failure.
+  if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client went away');
+  else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
+  else if (answer.status >= 500) request.log.warn({ err: error, requestId: request.id }, 'a needed system is down');
+  if (answer.retryAfterSeconds !== undefined) void reply.header('retry-after', String(answer.retryAfterSeconds));
+  // A stream may have set its own type before it failed.
+  void reply
+    .code(answer.status)
+    .header('x-request-id', request.id)
+    .header('content-type', 'application/json; charset=utf-8')
+    .removeHeader('content-length')
+    .send(answer.toBody(request.id));
+}
+
+function noSuchPath(request: FastifyRequest): ApiError {
+  const path = request.url.split('?')[0]?.slice(0, 200) ?? '';
+  return new ApiError('not_found', `There is no ${request.method} ${path} here.`);
+}
+
+/** Answers bytes that are no HTTP request, or one whose headers are too long or too late, and ends the connection. */
+export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = `req_${randomBase62(22)}`;
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const answer = tooLarge
+    ? new ApiError('too_large', 'The headers of the request are too large.')
+    : new ApiError('invalid_request', 'This is not a valid HTTP request, or it took too long to arrive.');
+  const body = JSON.stringify(answer.toBody(requestId));
+  socket.end(
+    [
+      `HTTP/1.1 ${answer.status} ${tooLarge ? 'Content Too Large' : 'Bad Request'}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** JSON bodies, where an empty one counts as none: clients send the content type along with requests that have no body. */
+export function lenientJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parse(request, body, done);
+  });
 }

@@ -1,12 +1,37 @@
 import { z } from 'zod';
+import { type OrganizationPlan, organizationPlans } from '#shared/contracts/identifiers.ts';
 import {
   busSettings,
   hashKeySettings,
   objectStoreSettings,
   serviceTokenSettings,
-} from '#shared/config/common-settings.ts';
-import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/config/setting.ts';
-import { planLimit } from './plan-limit.ts';
+} from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
+
+export type PlanLimit = Readonly<Record<OrganizationPlan, number>>;
+
+/** A limit as text: `60`, or by plan `pro=60,enterprise=600`; plans that are not named get the default. */
+export const planLimit = (byDefault: number) =>
+  z
+    .string()
+    .default(String(byDefault))
+    .transform((text, context): PlanLimit => {
+      const limits = Object.fromEntries(organizationPlans.map((plan) => [plan, byDefault])) as Record<
+        OrganizationPlan,
+        number
+      >;
+      for (const part of text.split(',').map((piece) => piece.trim())) {
+        const match = /^(?:(free|pro|enterprise)=)?([0-9]{1,9})$/.exec(part);
+        if (match === null) {
+          context.addIssue({ code: 'custom', message: `"${part}" is no number and no <plan>=<number>` });
+          return z.NEVER;
+        }
+        const [, plan, number] = match;
+        for (const each of plan === undefined ? organizationPlans : [plan as OrganizationPlan])
+          limits[each] = Number(number);
+      }
+      return limits;
+    });
 
 const serviceUrl = (service: string) => z.url(`must be the address of the ${service}, such as http://127.0.0.1:9000`);
 

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { Bus } from '#shared/bus/bus.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { RateLimiter } from '#shared/rate-limit/rate-limiter.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { RateLimiter } from '#shared/http/rate-limit.ts';
 import type { GatewayConfig } from './config.ts';
-import type { KeyDirectory } from './key-directory.ts';
-import type { JobStatusFeed } from './job-status-feed.ts';
+import type { KeyDirectory } from './auth/key-directory.ts';
+import type { JobStatusFeed } from './exports/job-status-feed.ts';
 
 /** All that the gateway's routes work with. */
 export type GatewayContext = {

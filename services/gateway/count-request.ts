@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '#shared/errors/api-error.ts';
-import { type CountedLimit, rateLimitHeaders } from '#shared/rate-limit/rate-limit-headers.ts';
-import type { RateLimit } from '#shared/rate-limit/rate-limiter.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { type CountedLimit, type RateLimit, rateLimitHeaders } from '#shared/http/rate-limit.ts';
 import type { GatewayContext } from './context.ts';
 
 export type LimitedKey = { limit: RateLimit; key: string };

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '#shared/clock/clock.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { withArchive } from '#shared/export-archive/with-archive.ts';
-import { closeServer } from '#shared/lifecycle/close-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { memoryRateLimiter } from '#shared/rate-limit/memory-rate-limiter.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { withArchive } from '#shared/export/archived-jobs.ts';
+import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { closeServer, type Running } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
+import { keyDirectory } from './auth/key-directory.ts';
 import { buildGateway } from './build-gateway.ts';
 import type { GatewayConfig } from './config.ts';
-import { jobStatusFeed } from './job-status-feed.ts';
-import { keyDirectory } from './key-directory.ts';
+import { jobStatusFeed } from './exports/job-status-feed.ts';
 
 /** The public door. */
 export async function start(config: GatewayConfig): Promise<Running> {

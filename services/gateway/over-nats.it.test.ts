@@ -10,10 +10,10 @@ import { gatewaySettings } from '#services/gateway/config.ts';
 import { linkSignerSettings } from '#services/link-signer/config.ts';
 import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
-import { loadConfig } from '#shared/config/load-config.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
+import type { Running } from '#shared/runtime/health-server.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { packTar } from '../../test/support/pack-tar.ts';
+import { packTar } from '../../test/support/archives.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 
 const operatorToken = 'the-operator-token-of-tests';

@@ -1,6 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { ApiError } from '#shared/errors/api-error.ts';
-import { invalidRequest } from '#shared/errors/to-api-error.ts';
+import { ApiError, invalidRequest } from '#shared/http/errors.ts';
 
 /** A body, query or header by its schema; throws `invalid_request` that names the fields. `root` names the whole value. */
 export function parseInput<T>(schema: z.ZodType<T>, input: unknown, root = 'body'): T {
@@ -12,4 +12,9 @@ export function parseInput<T>(schema: z.ZodType<T>, input: unknown, root = 'body
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   throw invalidRequest(result.error, root);
+}
+
+/** Whether the header `Accept` names a type; wildcards do not count, plain JSON is the answer to them. */
+export function accepts(request: Pick<FastifyRequest, 'headers'>, type: string): boolean {
+  return (request.headers.accept ?? '').split(',').some((part) => part.split(';')[0]?.trim().toLowerCase() === type);
 }

@@ -1,6 +1,6 @@
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateApiKey } from '#shared/api-key/api-key.ts';
+import { generateApiKey } from '#shared/http/api-key.ts';
 import {
   bearer,
   createOrganization,

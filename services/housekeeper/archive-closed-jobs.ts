@@ -1,9 +1,9 @@
-import { type ArchivedJob, type ArchivedJobHead, archivedJobKey } from '#shared/contracts/archived-job.ts';
-import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
-import { jobStatusKey } from '#shared/contracts/read-model-keys.ts';
-import { verifyChain } from '#shared/event-log/verify-chain.ts';
-import { inParallel } from '#shared/export-objects/in-parallel.ts';
-import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import { type ArchivedJob, type ArchivedJobHead, archivedJobKey } from '#shared/contracts/stored-objects.ts';
+import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { verifyChain } from '#shared/messaging/commit-chain.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { HousekeeperContext } from './context.ts';
 
 type Parts = Pick<HousekeeperContext, 'bus' | 'objectStore' | 'clock' | 'logger' | 'archiveAfterMs'>;

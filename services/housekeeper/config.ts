@@ -4,8 +4,8 @@ import {
   internalServerSettings,
   objectStoreSettings,
   serviceTokenSettings,
-} from '#shared/config/common-settings.ts';
-import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+} from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 /** Of what is kept, and how long. */
 export const retentionSettings = {

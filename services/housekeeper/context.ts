@@ -1,8 +1,8 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { Logger } from '#shared/telemetry/logger.ts';
-import type { KeptJobs } from './kept-job.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { KeptJobs } from './kept-jobs.ts';
 
 /** Ends a content version; nothing happens when it came into use or was ended just then. Rejects when the publisher cannot be asked. */
 export type EndContent = (content: ContentId, signal: AbortSignal) => Promise<void>;

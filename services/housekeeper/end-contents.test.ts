@@ -1,13 +1,13 @@
 import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import type { ContentState } from '#shared/contracts/content-events.ts';
-import { nextCommit } from '#shared/event-log/next-commit.ts';
-import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { endContents, unusedVersions } from './end-contents.ts';
-import { jobsInLog } from './jobs-in-log.ts';
+import { jobsInLog } from './kept-jobs.ts';
 
 const dayMs = 86_400_000;
 const now = new Date('2026-06-01T00:00:00.000Z');

@@ -1,6 +1,10 @@
-import type { ContentState } from '#shared/contracts/content-events.ts';
-import { contentLogSubject } from '#shared/subjects/subject-names.ts';
-import type { ContentId, HousekeeperContext } from './context.ts';
+import { text } from 'node:stream/consumers';
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { callService, serviceAnswerError } from '#shared/http/internal-client.ts';
+import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import type { ContentId, EndContent, HousekeeperContext } from './context.ts';
 
 type Parts = Pick<
   HousekeeperContext,
@@ -60,4 +64,42 @@ async function neededByJobs(
     }
   }
   return needed;
+}
+
+const answerWithinMs = 10_000;
+
+/** Ends content versions through the publisher, which alone decides on content; as a service, not for a key. */
+export function askPublisher(options: {
+  baseUrl: string;
+  serviceToken: string;
+  random: (length: number) => string;
+}): EndContent {
+  return async ({ organization, domain, contentVersion }, signal) => {
+    const answer = await callService({
+      service: 'publisher',
+      baseUrl: options.baseUrl,
+      serviceToken: options.serviceToken,
+      method: 'DELETE',
+      path: `/internal/content/${contentVersion}`,
+      caller: {
+        requestId: `hk_${options.random(22)}`,
+        organization,
+        domain,
+        actor: { kind: 'service', id: 'housekeeper' },
+        // Nothing of a request: no key, no plan, no address.
+        organizationPlan: 'free',
+        groupTrust: 'claimed',
+        address: '',
+        traceparent: nextTraceparent(),
+      },
+      signal,
+      answerWithinMs,
+      idleMs: answerWithinMs,
+    });
+    if (answer.status < 300) return void (await text(answer.body));
+    const error = await serviceAnswerError('publisher', answer);
+    // Somebody made it the latest, labelled it or deleted it just now.
+    if (error instanceof ApiError && (error.code === 'in_use' || error.code === 'not_found')) return;
+    throw error;
+  };
 }

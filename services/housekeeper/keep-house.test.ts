@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { keepHouse } from './keep-house.ts';
-import { roundDelayMs } from './round-delay.ts';
+import { keepHouse, roundDelayMs } from './keep-house.ts';
 
 const hourMs = 3_600_000;
 

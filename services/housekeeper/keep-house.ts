@@ -1,7 +1,9 @@
-import type { Leases } from '#shared/lease/lease.ts';
-import type { Logger } from '#shared/telemetry/logger.ts';
-import type { Chore } from './chore.ts';
-import { roundDelayMs } from './round-delay.ts';
+import type { Leases } from '#shared/messaging/leases.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { archiveClosedJobs } from './archive-closed-jobs.ts';
+import type { HousekeeperContext } from './context.ts';
+import { endContents } from './end-contents.ts';
+import { sweepObjects, sweepUploads } from './sweep-objects.ts';
 
 export type House = {
   leases: Leases;
@@ -53,3 +55,32 @@ async function rounds({ chores, everyMs, logger, random, wait }: House, signal: 
     }
   }
 }
+
+const firstAfterMs = 30_000;
+const firstJitterMs = 60_000;
+const jitterShare = 0.1;
+
+/**
+ * How long to wait before a round, the first being 1. Whatever started together (installations on one host, or on one object store) shall
+ * not sweep together: `random`, from 0 to 1, moves the first round by up to a minute and later ones by up to a tenth either way. Pure.
+ */
+export function roundDelayMs(round: number, everyMs: number, random: number): number {
+  if (round === 1) return firstAfterMs + random * firstJitterMs;
+  return everyMs * (1 + jitterShare * (2 * random - 1));
+}
+
+/** All that is done in a round, in this order. A new chore is a file of its own and a line here. */
+export function choresOf(context: HousekeeperContext): Chore[] {
+  return [
+    { name: 'sweep unfinished uploads', run: () => sweepUploads(context) },
+    { name: 'archive closed jobs', run: async (signal) => void (await archiveClosedJobs(context, signal)) },
+    { name: 'remove objects that nobody needs', run: async (signal) => void (await sweepObjects(context, signal)) },
+    { name: 'end contents that nobody needs', run: async (signal) => void (await endContents(context, signal)) },
+  ];
+}
+
+/**
+ * One thing that housekeeping does in each round. It can be stopped anywhere and repeated: what it has not done yet, the next round does.
+ * It rejects with the reason when it could not be finished.
+ */
+export type Chore = { name: string; run: (signal: AbortSignal) => Promise<void> };

@@ -1,18 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import { systemClock } from '#shared/clock/clock.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { startHealthServer } from '#shared/lifecycle/health-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
-import { askPublisher } from './ask-publisher.ts';
-import { choresOf } from './chores.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { type Running, startHealthServer } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { HousekeeperConfig } from './config.ts';
 import type { HousekeeperContext } from './context.ts';
-import { jobSourcesOf } from './job-sources.ts';
-import { keepHouse } from './keep-house.ts';
+import { askPublisher } from './end-contents.ts';
+import { choresOf, keepHouse } from './keep-house.ts';
+import { jobSourcesOf } from './kept-jobs.ts';
 
 const service = 'housekeeper';
 const hourMs = 3_600_000;

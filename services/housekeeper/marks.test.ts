@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
-import { bundleKey, planKey, segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
-import { selectionKey } from '#shared/contracts/export-selection.ts';
+import {
+  blobKey,
+  bundleKey,
+  planKey,
+  segmentKey,
+  selectionKey,
+  sidecarKey,
+  siteModelKey,
+} from '#shared/contracts/stored-objects.ts';
 import { exportState } from '../../test/support/make-commit.ts';
-import { keptJob } from './jobs-in-log.ts';
+import { keptJob } from './kept-jobs.ts';
 import { isMarked, markBlobs, markJob, markSegments, noMarks } from './marks.ts';
 
 const hash = (letter: string) => letter.repeat(64);

@@ -1,15 +1,13 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import { systemClock } from '#shared/clock/clock.ts';
-import { loadConfig } from '#shared/config/load-config.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import { retentionSettings } from './config.ts';
 import type { ContentId } from './context.ts';
 import { endContents } from './end-contents.ts';
-import { jobSourcesOf } from './job-sources.ts';
-import { sweepObjects } from './sweep-objects.ts';
-import type { SweptObjects } from './swept-objects.ts';
+import { jobSourcesOf } from './kept-jobs.ts';
+import { sweepObjects, type SweptObjects } from './sweep-objects.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,18 +1,23 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import type { ContentEvent } from '#shared/contracts/content-events.ts';
-import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
-import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
-import { bundleKey, planKey, segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
-import { selectionKey } from '#shared/contracts/export-selection.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import { ObjectStoreUnavailable } from '#shared/object-store/object-store-unavailable.ts';
-import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import type { ContentEvent } from '#shared/aggregates/content/content.ts';
+import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import {
+  blobKey,
+  bundleKey,
+  planKey,
+  segmentKey,
+  selectionKey,
+  sidecarKey,
+  siteModelKey,
+} from '#shared/contracts/stored-objects.ts';
+import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
-import { jobsInLog } from './jobs-in-log.ts';
+import { jobsInLog } from './kept-jobs.ts';
 import { sweepObjects } from './sweep-objects.ts';
 
 const dayMs = 86_400_000;

@@ -1,19 +1,18 @@
 import { Readable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import { segmentKey } from '#shared/contracts/export-plan.ts';
-import { inParallel } from '#shared/export-objects/in-parallel.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import { createS3Bucket } from '#shared/object-store/s3-create-bucket.ts';
-import { s3ObjectStore } from '#shared/object-store/s3-object-store.ts';
+import { segmentKey } from '#shared/contracts/stored-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { createS3Bucket } from '#shared/storage/s3-client.ts';
+import { s3ObjectStore } from '#shared/storage/s3-object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { contentCommit } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
-import { jobsInLog } from './jobs-in-log.ts';
-import { sweepObjects } from './sweep-objects.ts';
-import { sweepUploads } from './sweep-uploads.ts';
+import { jobsInLog } from './kept-jobs.ts';
+import { sweepObjects, sweepUploads } from './sweep-objects.ts';
 
 const dayMs = 86_400_000;
 const logger = pino({ level: 'silent' });

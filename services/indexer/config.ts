@@ -1,6 +1,6 @@
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
-import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
-import { searchSettings } from '#shared/search/search-settings.ts';
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
+import { searchSettings } from '#shared/search/open-search-index.ts';
 
 export const indexerSettings = {
   ...busSettings('indexer'),

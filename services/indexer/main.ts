@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '#shared/clock/clock.ts';
-import { startHealthServer } from '#shared/lifecycle/health-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { childPool } from '#shared/sandbox/child-pool.ts';
+import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { type Running, startHealthServer } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { IndexerConfig } from './config.ts';
-import { pageReaderEntry } from './page-reader-entry.ts';
+import { pageReaderEntry } from './index-content.ts';
 import { readContentLog } from './read-content-log.ts';
 
 /** Content that is being indexed gets so long to end when the service stops; after that another indexer does it again. */

@@ -1,10 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Bus } from '#shared/bus/bus.ts';
-import type { ContentCommit } from '#shared/contracts/content-events.ts';
-import type { Delivery } from '#shared/event-log/durable-reader.ts';
-import { UnknownEvent } from '#shared/event-log/unknown-event.ts';
-import { handleCommit, type HandlerParts } from './handle-commit.ts';
-import { ContentBroken } from './site-content.ts';
+import { type ContentCommit, type ContentState, evolveContent } from '#shared/aggregates/content/content.ts';
+import { indexed, versionToIndex } from '#shared/aggregates/content/decide.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import type { Delivery } from '#shared/messaging/durable-reader.ts';
+import { ConcurrentAppend } from '#shared/messaging/event-log.ts';
+import { UnknownEvent } from '#shared/messaging/parse-message.ts';
+import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import type { SearchScope } from '#shared/search/search-index.ts';
+import { ContentBroken, indexContent, type IndexingParts, removeContent } from './index-content.ts';
 
 export type LogReaderParts = HandlerParts & { bus: Pick<Bus, 'content' | 'readers' | 'deadLetters'> };
 
@@ -61,4 +66,62 @@ async function setAside(parts: LogReaderParts, delivery: Delivery<ContentCommit>
   parts.logger.error({ subject, sequence, reason }, 'a commit of the content log was set aside');
   await parts.bus.deadLetters.put({ service: 'indexer', stream: 'CONTENT', subject, sequence, reason });
   await delivery.ack();
+}
+
+export type HandlerParts = IndexingParts & { bus: Pick<Bus, 'content'>; clock: Clock };
+
+const MAX_TRIES = 10;
+
+/** Brings the search index to where the domain's content is after this commit. The same commit again does nothing more. */
+export async function handleCommit(parts: HandlerParts, commit: ContentCommit, signal: AbortSignal): Promise<void> {
+  const { organization, domain } = commit.data.state;
+  const current = await parts.bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
+  const state = current?.commit.data.state ?? commit.data.state;
+  for (const event of commit.data.events) {
+    const { contentVersion } = event.data;
+    // Deleted and published again since: it stays.
+    const isGone = !state.versions.some((version) => version.contentVersion === contentVersion);
+    if (event.type === 'ContentDeleted' && isGone)
+      await removeContent(parts, { organization, domain, contentVersion }, signal);
+  }
+  const contentVersion = versionToIndex(state);
+  if (contentVersion === undefined) return;
+  const scope = { organization, domain, contentVersion };
+  const passageCount = (await parts.searchIndex.passageCount(scope)) ?? (await indexContent(parts, scope, signal));
+  await appendIndexed(parts, scope, passageCount, commit);
+}
+
+async function appendIndexed(
+  parts: HandlerParts,
+  scope: SearchScope,
+  passageCount: number,
+  cause: ContentCommit,
+): Promise<void> {
+  const subject = contentLogSubject(scope.organization, scope.domain);
+  const id = `ci_${randomBase62(22)}`;
+  for (let tries = 1; ; tries += 1) {
+    const previous = await parts.bus.content.last(subject, { fromLeader: true });
+    if (!previous) return;
+    const before = previous.commit.data.state;
+    const events = indexed(before, scope.contentVersion, passageCount);
+    if (events.length === 0) return;
+    const time = parts.clock.now();
+    const state = events.reduce<ContentState>((next, event) => evolveContent(next, event, time.toISOString()), before);
+    const commit = nextCommit(subject, previous, events, state, {
+      id,
+      source: 'indexer',
+      actor: { kind: 'service', id: 'indexer' },
+      time,
+      causationId: cause.id,
+      correlationId: cause.correlationId,
+      traceparent: cause.traceparent,
+    });
+    try {
+      await parts.bus.content.append(commit, { sequence: previous.sequence });
+      parts.logger.info({ ...scope, passageCount }, 'content is searched');
+      return;
+    } catch (error) {
+      if (!(error instanceof ConcurrentAppend) || tries === MAX_TRIES) throw error;
+    }
+  }
 }

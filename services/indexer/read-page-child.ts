@@ -1,6 +1,5 @@
-import { serveChild } from '#shared/sandbox/child-server.ts';
-import { cutPassages } from './cut-passages.ts';
-import { type PageToRead, readPage } from './read-page.ts';
+import { serveChild } from '#shared/docs/sandbox/child-server.ts';
+import { cutPassages, type PageToRead, readPage } from './read-page.ts';
 
 /** The child process that reads tenants' pages: gets a `PageToRead`, answers with a `CutPage`. */
 serveChild(async (request) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NavigationNode, PageEntry } from '#shared/docs-project/site-model.ts';
+import type { NavigationNode, PageEntry } from '#shared/docs/project/site-model.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
 
 const entry = (changes: Partial<PageEntry>): PageEntry => ({

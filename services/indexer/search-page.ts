@@ -1,6 +1,6 @@
-import type { NavigationNode, PageEntry } from '#shared/docs-project/site-model.ts';
-import type { SearchPage } from '#shared/search/passage.ts';
-import type { PageSection } from './cut-passages.ts';
+import type { NavigationNode, PageEntry } from '#shared/docs/project/site-model.ts';
+import type { SearchPage } from '#shared/search/search-index.ts';
+import type { PageSection } from './read-page.ts';
 
 /** Languages and versions that a reader gets who chooses none. */
 export type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<string> };

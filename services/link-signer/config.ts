@@ -3,8 +3,8 @@ import {
   internalServerSettings,
   objectStoreSettings,
   serviceTokenSettings,
-} from '#shared/config/common-settings.ts';
-import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+} from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const linkSignerSettings = {
   ...busSettings('link-signer'),

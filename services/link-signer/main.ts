@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '#shared/clock/clock.ts';
-import { withArchive } from '#shared/export-archive/with-archive.ts';
-import { closeServer } from '#shared/lifecycle/close-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
-import { checkClockSkew } from './clock-skew-check.ts';
+import { withArchive } from '#shared/export/archived-jobs.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { closeServer, type Running } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { LinkSignerConfig } from './config.ts';
-import { linkSignerApp } from './link-signer-app.ts';
+import { checkClockSkew, linkSignerApp } from './sign-link.ts';
 
 /** Signs time-limited links to bundles. */
 export async function start(config: LinkSignerConfig): Promise<Running> {

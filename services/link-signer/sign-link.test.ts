@@ -1,10 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
-import type { Caller } from '#shared/internal-http/caller.ts';
+import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
-import { checkClockSkew } from './clock-skew-check.ts';
-import { type LinkSignerParts, signLink } from './sign-link.ts';
+import { checkClockSkew, type LinkSignerParts, signLink } from './sign-link.ts';
 
 const sha256 = 'ab'.repeat(32);
 const bundle = { key: 'bundles/acme/docs/x.tar.gz', sizeBytes: 7, sha256 };

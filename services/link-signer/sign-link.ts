@@ -1,11 +1,14 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import type { BundleLink } from '#shared/contracts/http/bundle-link.ts';
-import { ApiError } from '#shared/errors/api-error.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import type { Caller } from '#shared/internal-http/caller.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { type BundleLink, signLinkBodySchema } from '#shared/contracts/http/exports.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { internalApp, readCaller } from '#shared/http/internal-server.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import type { ReadinessChecks } from '#shared/runtime/health-server.ts';
+import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 export type LinkSignerParts = {
   bus: Pick<Bus, 'exports' | 'access'>;
@@ -59,4 +62,27 @@ export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: st
     expiresAt,
   });
   return { jobId, bundleUrl: link.url, expiresAt, sizeBytes: bundle.sizeBytes, sha256: bundle.sha256 };
+}
+
+/** The link-signer's HTTP server. */
+export function linkSignerApp(
+  parts: LinkSignerParts,
+  options: { serviceToken: string; logger: Logger; checks: ReadinessChecks; draining: () => boolean },
+): FastifyInstance {
+  const app = internalApp({ service: 'link-signer', ...options });
+  app.post('/internal/links', async (request) => {
+    const { jobId } = signLinkBodySchema.parse(request.body);
+    return await signLink(parts, readCaller(request.headers), jobId);
+  });
+  return app;
+}
+
+const mostSkewMs = 5_000;
+
+/** Rejects while the store's clock is more than 5 seconds off ours: what we said of a link's end would be wrong. */
+export async function checkClockSkew(objectStore: Pick<ObjectStore, 'clockSkewMs'>): Promise<void> {
+  const skewMs = await objectStore.clockSkewMs();
+  if (Math.abs(skewMs) <= mostSkewMs) return;
+  const direction = skewMs > 0 ? 'ahead of' : 'behind';
+  throw new Error(`the object store's clock is ${Math.abs(skewMs) / 1000} s ${direction} ours; set both by NTP`);
 }

@@ -1,7 +1,7 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { Logger } from '#shared/telemetry/logger.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** What the orchestrator works with, the same before and after it leads. */

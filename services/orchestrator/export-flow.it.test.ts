@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifyBundle } from '#shared/bundle/verify-bundle.ts';
-import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import { segmentKey, sidecarKey } from '#shared/contracts/export-plan.ts';
+import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
 

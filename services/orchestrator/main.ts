@@ -1,16 +1,13 @@
-import { systemClock } from '#shared/clock/clock.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { withArchive } from '#shared/export-archive/with-archive.ts';
-import { startHealthServer } from '#shared/lifecycle/health-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { rendererVersion } from '#shared/render/renderer-version.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { withArchive } from '#shared/export/archived-jobs.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { type Running, startHealthServer } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { OrchestratorConfig } from './config.ts';
 import type { OrchestratorContext } from './context.ts';
-import { leadByTurns } from './lead-by-turns.ts';
+import { leadByTurns } from './lead.ts';
 import { workerPool } from './worker-pool.ts';
 
 const service = 'orchestrator';

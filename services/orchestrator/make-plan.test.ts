@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { exportPlanSchema, type PlanChunk } from '#shared/contracts/export-plan.ts';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
+import { exportPlanSchema, type PlanChunk } from '#shared/contracts/stored-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { siteModel } from '../../test/support/site-model.ts';
 import { makePlan, type PlanInput } from './make-plan.ts';
 

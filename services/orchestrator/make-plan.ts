@@ -1,14 +1,13 @@
-import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/bundle/cut-chunks.ts';
 import { setImmediate } from 'node:timers/promises';
-import { canonicalJson } from '#shared/canonical-json/canonical-json.ts';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
-import type { ExportPlan, PlanChunk } from '#shared/contracts/export-plan.ts';
-import type { SiteModel } from '#shared/docs-project/site-model.ts';
-import { exportedPages } from '#shared/render/exported-pages.ts';
-import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/render/page-key.ts';
-import { indexSite, pageSlice } from '#shared/render/page-slice.ts';
-import { exportedFiles } from './exported-files.ts';
+import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts';
+import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import { pageFile } from '#shared/docs/render/bundle-paths.ts';
+import { indexSite, pageSlice } from '#shared/docs/render/page-slice.ts';
+import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
+import { exportedPages } from '#shared/docs/render/site-index.ts';
+import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bundle/cut-chunks.ts';
+import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type PlanInput = Pick<ExportJobState, 'organization' | 'domain' | 'contentVersion' | 'label' | 'options'> & {
   /** Of that content version. */
@@ -84,4 +83,24 @@ async function pageChunks(
     await setImmediate();
   }
   return chunks;
+}
+
+/** Everything of ours is below it. */
+const ownFolder = '_bindery/';
+
+/**
+ * Files of the project that the bundle has as they are: images and other assets, style sheets, API specifications, and scripts where they are allowed.
+ * A file in the place of a page's HTML or Markdown is left out: a path may be in a bundle once, and the page is what readers ask for. Pure.
+ */
+export function exportedFiles(
+  model: Pick<SiteModel, 'assets' | 'styles' | 'scripts' | 'specs'>,
+  exportedPages: readonly string[],
+  allowTenantScripts: boolean,
+): FileEntry[] {
+  const taken = new Set(exportedPages.flatMap((path) => [pageFile(path), `${path}.md`]));
+  const files = new Map<string, FileEntry>();
+  for (const file of [...model.assets, ...model.styles, ...model.specs, ...(allowTenantScripts ? model.scripts : [])]) {
+    if (!taken.has(file.path) && !file.path.startsWith(ownFolder)) files.set(file.path, file);
+  }
+  return [...files.values()];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pickWork, type WaitingJob } from './pick-work.ts';
+import { pickWork, type WaitingJob } from './fair-share.ts';
 
 type Job = WaitingJob & { id: string };
 const job = (id: string, organization: string, servedAt: number, lastStep = false): Job => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PresenceReport } from '#shared/contracts/presence-report.ts';
+import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
 import { workerPool } from './worker-pool.ts';
 
 const own = 'r-0123456789ab';

@@ -1,5 +1,5 @@
-import type { Clock } from '#shared/clock/clock.ts';
-import type { PresenceReport } from '#shared/contracts/presence-report.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
 
 /** Workers report every second; one that missed three reports is gone. */
 const aliveMs = 3_500;

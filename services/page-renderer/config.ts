@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
-import { type ConfigOf, setting, wholeNumber } from '#shared/config/setting.ts';
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const pageRendererSettings = {
   ...busSettings('page-renderer'),

@@ -1,10 +1,9 @@
-import type { Clock } from '#shared/clock/clock.ts';
-import type { FactLog } from '#shared/event-log/fact-log.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { ChildPool } from '#shared/sandbox/child-pool.ts';
-import type { Logger } from '#shared/telemetry/logger.ts';
-import type { ProjectTexts } from './project-texts.ts';
-import type { PlannedSites } from './planned-sites.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import type { FactLog } from '#shared/messaging/event-log.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { PlannedSites, ProjectTexts } from './planned-sites.ts';
 
 /** What a renderer works with. */
 export type RendererContext = {

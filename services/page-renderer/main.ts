@@ -1,23 +1,19 @@
-import { systemClock } from '#shared/clock/clock.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { crashPoint } from '#shared/lifecycle/crash-point.ts';
-import { startHealthServer } from '#shared/lifecycle/health-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { rendererVersion } from '#shared/render/renderer-version.ts';
-import { childPool } from '#shared/sandbox/child-pool.ts';
-import { workSlots } from '#shared/task-queue/work-slots.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { workSlots } from '#shared/messaging/task-queue.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { type Running, startHealthServer } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { PageRendererConfig } from './config.ts';
 import type { RendererContext } from './context.ts';
-import { plannedSites } from './planned-sites.ts';
-import { projectTexts } from './project-texts.ts';
+import { plannedSites, projectTexts } from './planned-sites.ts';
 import { workOnTask } from './work-on-task.ts';
 
 const service = 'page-renderer';
-const entry = new URL('../../shared/render/render-child.ts', import.meta.url);
+const entry = new URL('../../shared/docs/render/render-child.ts', import.meta.url);
 /** Tasks in hand get so long to end when the service stops; another renderer takes what is left. */
 const graceMs = 5_000;
 const giveUpAfterMs = 120_000;

@@ -1,10 +1,8 @@
-import { siteModelKey } from '#shared/contracts/content-keys.ts';
-import type { ExportPlan } from '#shared/contracts/export-plan.ts';
-import { type FileEntry, siteModelSchema } from '#shared/docs-project/site-model.ts';
-import { readPlan } from '#shared/export-objects/read-plan.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import { indexSite, type SiteIndex } from '#shared/render/page-slice.ts';
-import { recent } from './recent.ts';
+import { blobKey, type ExportPlan, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { type FileEntry, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { indexSite, type SiteIndex } from '#shared/docs/render/page-slice.ts';
+import { readPlan } from '#shared/export/export-objects.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 /** A plan with the site model that it is a plan of. */
 export type PlannedSite = {
@@ -20,10 +18,10 @@ export type PlannedSite = {
 export type PlannedSites = (organization: string, planHash: string) => Promise<PlannedSite>;
 
 /** A site of 20,000 pages takes some 50 MB. */
-const remembered = 4;
+const rememberedSites = 4;
 
 export function plannedSites(objectStore: ObjectStore): PlannedSites {
-  const remember = recent<PlannedSite>(remembered);
+  const remember = recent<PlannedSite>(rememberedSites);
   return (organization, planHash) =>
     remember(`${organization}/${planHash}`, async () => {
       const plan = await readPlan(objectStore, organization, planHash);
@@ -37,4 +35,60 @@ export function plannedSites(objectStore: ObjectStore): PlannedSites {
       );
       return { plan, exported, index: indexSite(model, exported), files };
     });
+}
+
+/** Gives the text of a snippet or an API specification, which many pages share. Rejects when it is gone, or with `ObjectStoreUnavailable`. */
+export type ProjectTexts = (organization: string, sha256: string) => Promise<string>;
+
+/** In characters. */
+const rememberedCharacters = 16_000_000;
+
+export function projectTexts(objectStore: ObjectStore): ProjectTexts {
+  const remember = recent<string>(rememberedCharacters, (text) => text.length);
+  return (organization, sha256) =>
+    remember(`${organization}/${sha256}`, async () => {
+      const stored = await objectStore.get(blobKey(organization, sha256));
+      if (stored === undefined) throw new Error(`the file ${sha256} of the project is gone`);
+      return Buffer.from(stored).toString();
+    });
+}
+
+/**
+ * Remembers the values that were asked for last, by key, as promises: whoever asks meanwhile shares the first one's work. A failure is not
+ * remembered. `budget` is in what `costOf` counts.
+ */
+export function recent<V>(budget: number, costOf: (value: V) => number = () => 1) {
+  const entries = new Map<string, { value: Promise<V>; cost: number }>();
+  let total = 0;
+
+  function forget(key: string): void {
+    total -= entries.get(key)?.cost ?? 0;
+    entries.delete(key);
+  }
+
+  return async (key: string, make: () => Promise<V>): Promise<V> => {
+    const known = entries.get(key);
+    if (known !== undefined) {
+      entries.delete(key);
+      entries.set(key, known);
+      return known.value;
+    }
+    const entry = { value: make(), cost: 0 };
+    entries.set(key, entry);
+    try {
+      const value = await entry.value;
+      if (entries.get(key) === entry) {
+        entry.cost = costOf(value);
+        total += entry.cost;
+        for (const oldest of entries.keys()) {
+          if (total <= budget || oldest === key) break;
+          forget(oldest);
+        }
+      }
+      return value;
+    } catch (error) {
+      if (entries.get(key) === entry) forget(key);
+      throw error;
+    }
+  };
 }

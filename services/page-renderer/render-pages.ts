@@ -1,13 +1,14 @@
-import { blobKey } from '#shared/contracts/content-keys.ts';
-import type { FailedPage } from '#shared/contracts/failed-page.ts';
-import type { RenderedPage } from '#shared/contracts/segment-sidecar.ts';
-import { inParallel } from '#shared/export-objects/in-parallel.ts';
-import { type PageSlice, pageSlice } from '#shared/render/page-slice.ts';
-import type { RenderedFile } from '#shared/render/rendered-file.ts';
-import { whileUnavailable } from '#shared/task-queue/while-unavailable.ts';
+import type { FailedPage } from '#shared/contracts/export-facts.ts';
+import { blobKey, type RenderedPage } from '#shared/contracts/stored-objects.ts';
+import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
+import { type PageSlice, pageSlice } from '#shared/docs/render/page-slice.ts';
+import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { whileUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
-import { type PageOutcome, renderPage } from './render-page.ts';
 
 export type RenderedChunk = { files: RenderedFile[]; pages: RenderedPage[]; failedPages: FailedPage[] };
 
@@ -61,3 +62,65 @@ async function inputOf(context: RendererContext, organization: string, slice: Pa
   ]);
   return { slice, source, dependencies: Object.fromEntries(texts) as Record<string, string> };
 }
+
+export type PageOutcome =
+  | { kind: 'page'; files: RenderedFile[]; page: RenderedPage }
+  /** `childDied`: not a word on the page itself; it took its process with it, or no process can live here. */
+  | { kind: 'failed'; reason: string; childDied: boolean };
+
+type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'>;
+
+const maxReason = 300;
+
+/**
+ * Renders one page in a child. When the child hangs or dies, the page is tried once more in a fresh one, and then has failed. `alone`: in a
+ * fresh child from the start. Rejects only with the reason of `signal`.
+ */
+export async function renderPage(
+  context: PageContext,
+  request: Extract<RenderRequest, { kind: 'page' | 'failed-page' }>,
+  options: { organization: string; alone: boolean; signal: AbortSignal },
+): Promise<PageOutcome> {
+  const { signal } = options;
+  const run = (pool: ChildPool) =>
+    pool.run(request, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
+  let outcome = await attempt(() => (options.alone ? inFreshChild(context, run) : run(context.pool)), signal);
+  if (outcome === 'hung' || outcome instanceof ChildDied) {
+    outcome = await attempt(() => inFreshChild(context, run), signal);
+  }
+  if (outcome === 'hung') {
+    return failed(`it was not rendered within ${context.pageDeadlineMs / 1000} s, twice`);
+  }
+  if (outcome instanceof ChildDied) return { ...failed(`${outcome.message}, twice`), childDied: true };
+  return outcome;
+}
+
+/** The process hung, or died; else a word on the page. */
+async function attempt(run: () => Promise<unknown>, signal: AbortSignal): Promise<PageOutcome | 'hung' | ChildDied> {
+  try {
+    const response = (await run()) as RenderResponse;
+    if (response.kind === 'page') return response;
+    return failed(response.kind === 'page-failed' ? response.reason : 'its renderer gave something else than a page');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ChildTimedOut) return 'hung';
+    if (error instanceof ChildDied) return error;
+    if (error instanceof ChildRequestFailed) return failed(`our renderer failed on it: ${error.message}`);
+    throw error;
+  }
+}
+
+async function inFreshChild<T>(context: PageContext, run: (pool: ChildPool) => Promise<T>): Promise<T> {
+  const pool = context.freshPool();
+  try {
+    return await run(pool);
+  } finally {
+    await pool.close();
+  }
+}
+
+const failed = (reason: string) => ({
+  kind: 'failed' as const,
+  reason: reason.slice(0, maxReason).toWellFormed(),
+  childDied: false,
+});

@@ -1,12 +1,11 @@
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
-import { crashPoint } from '#shared/lifecycle/crash-point.ts';
-import { readSidecar } from '#shared/export-objects/read-sidecar.ts';
-import { whileUnavailable } from '#shared/task-queue/while-unavailable.ts';
+import { readSidecar } from '#shared/export/export-objects.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { whileUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
-import { existingSegment } from './existing-segment.ts';
-import { renderChunk } from './render-chunk.ts';
-import { manifestSha256Of, renderClosing } from './render-closing.ts';
+import { manifestSha256Of, renderChunk, renderClosing } from './render-segment.ts';
+import { existingSegment } from './store-segment.ts';
 
 /** What a fact says, without who says it when. */
 type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'type' | 'data'> }[Fact['type']];

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { ContentEvent } from '#shared/contracts/content-events.ts';
-import type { DirectoryCommit, DirectoryEvent } from '#shared/contracts/directory-events.ts';
+import type { ContentEvent } from '#shared/aggregates/content/content.ts';
+import type { DirectoryCommit, DirectoryEvent } from '#shared/aggregates/directory/directory.ts';
 import { auditEntrySchema } from '#shared/contracts/audit-entry.ts';
-import type { ExportEvent } from '#shared/contracts/export-events.ts';
-import { nextCommit } from '#shared/event-log/next-commit.ts';
+import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { accessAuditEntry } from './access-projection.ts';
-import { contentAuditEntries } from './content-audit-entries.ts';
-import { directoryAuditEntries } from './directory-audit-entries.ts';
-import { exportAuditEntries } from './export-audit-entries.ts';
-import { usageOfEntries } from './usage-of-entries.ts';
+import { contentAuditEntries } from './content-projection.ts';
+import { directoryAuditEntries } from './directory-projection.ts';
+import { exportAuditEntries } from './export-projection.ts';
+import { usageOfEntries } from './audit-trail.ts';
 
 const digest = 'd'.repeat(64);
 const jobId = exportState().jobId;

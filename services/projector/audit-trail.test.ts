@@ -1,14 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import type { AuditDocument, UsageDocument } from '#shared/contracts/read-model-documents.ts';
-import { auditKey, usageKey } from '#shared/contracts/read-model-keys.ts';
-import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
+import { type AuditDocument, auditKey, type UsageDocument, usageKey } from '#shared/contracts/read-models.ts';
 import { accessRecord } from '../../test/support/make-commit.ts';
-import { accessAuditEntry } from './access-projection.ts';
+import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
+import { accessAuditEntry, expireAccess } from './access-projection.ts';
 import { entriesPerPart, lastPartFirst } from './audit-parts.ts';
 import { auditTrail } from './audit-trail.ts';
 import { bufferedStore, WrittenMeanwhile } from './buffered-store.ts';
-import { expireAccess } from './expire-access.ts';
 
 let auditAccess: MemoryDocuments<AuditDocument>;
 let usageAccess: MemoryDocuments<UsageDocument>;

@@ -1,11 +1,16 @@
-import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import type { AuditDocument, UsageDocument } from '#shared/contracts/read-model-documents.ts';
-import { auditKey, usageKey } from '#shared/contracts/read-model-keys.ts';
-import { inParallel } from '#shared/export-objects/in-parallel.ts';
+import {
+  type AuditAction,
+  type AuditEntry,
+  type SomeUsageFigures,
+  type UsageFigureName,
+  usageFigureNames,
+} from '#shared/contracts/audit-entry.ts';
+import type { Commit, CommitEvent } from '#shared/contracts/commit.ts';
+import { type AuditDocument, auditKey, type UsageDocument, usageKey } from '#shared/contracts/read-models.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { entriesPerPart, withEntries } from './audit-parts.ts';
 import { WrittenMeanwhile } from './buffered-store.ts';
 import type { Store } from './projection.ts';
-import { usageOfEntries } from './usage-of-entries.ts';
 
 /** Collects the audit entries of a batch, and writes them by day when all are there. */
 export type AuditTrail = {
@@ -78,4 +83,53 @@ async function writeDay(
     if (written === undefined) throw new WrittenMeanwhile(`The document "${key}" was written by somebody else.`);
   }
   return parts.flat();
+}
+
+/** What an entry says; the rest comes from the commit. `actor` where it was somebody else than who committed. */
+export type Said = Omit<AuditEntry, 'id' | 'time' | 'actor' | 'commit'> & Partial<Pick<AuditEntry, 'actor'>>;
+
+/** The entries of one commit, with ids that depend on it alone. Pure. */
+export function entriesOf<E extends CommitEvent>(
+  { id, time, actor, subject, revision, data }: Commit<E>,
+  say: (event: E) => Said[],
+): AuditEntry[] {
+  return data.events
+    .flatMap(say)
+    .map((said, index) => ({ id: `${id}.${index}`, time, actor, ...said, commit: { subject, revision, id } }));
+}
+
+const longestText = 200;
+
+/** The beginning of a text that others wrote, so that entries stay small. Pure. */
+export function shortened(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`;
+}
+
+/** What one entry adds; an action that is not here adds nothing. */
+const countedOf: Partial<Record<AuditAction, (entry: AuditEntry) => SomeUsageFigures>> = {
+  'export.requested': () => ({ exportsStarted: 1 }),
+  'export.replayed': () => ({ exportsStarted: 1, exportsReplayed: 1 }),
+  'export.completed': ({ pageCount = 0, sizeBytes = 0 }) => ({
+    exportsCompleted: 1,
+    pagesExported: pageCount,
+    bundleBytes: sizeBytes,
+  }),
+  'export.failed': () => ({ exportsFailed: 1 }),
+  'export.cancelled': () => ({ exportsCancelled: 1 }),
+  'content.published': ({ pageCount = 0, sizeBytes = 0 }) => ({
+    publications: 1,
+    pagesPublished: pageCount,
+    publishedBytes: sizeBytes,
+  }),
+  'link.signed': () => ({ linksSigned: 1 }),
+};
+
+/** The figures of a day by what happened on it. Pure: every entry must be there once, the order does not matter. */
+export function usageOfEntries(entries: readonly AuditEntry[]): SomeUsageFigures {
+  const sums = new Map<UsageFigureName, number>();
+  for (const entry of entries) {
+    const counted = countedOf[entry.action]?.(entry) ?? {};
+    for (const name of usageFigureNames) sums.set(name, (sums.get(name) ?? 0) + (counted[name] ?? 0));
+  }
+  return Object.fromEntries([...sums].filter(([, sum]) => sum > 0));
 }

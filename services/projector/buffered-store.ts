@@ -1,8 +1,6 @@
-import { inParallel } from '#shared/export-objects/in-parallel.ts';
-import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
-import type { ReadModels } from '#shared/read-model/read-models.ts';
+import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { lastPartFirst } from './audit-parts.ts';
-import type { DocumentMemory } from './document-memory.ts';
 
 /** Somebody else wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
 export class WrittenMeanwhile extends Error {
@@ -116,3 +114,34 @@ export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
 
 type AuditStore = Extract<keyof ReadModels, `audit${string}`>;
 type UsageStore = Extract<keyof ReadModels, `usage${string}`>;
+
+/**
+ * Documents as they were read or written last, for who alone writes them. Who turns out not to be alone is refused at the next write, by
+ * its expected revision, and then forgets all of them.
+ */
+export type DocumentMemory = {
+  get<T>(store: string, key: string): StoredDocument<T> | undefined;
+  set<T>(store: string, stored: StoredDocument<T>): void;
+  clear(): void;
+};
+
+/** Remembers the documents that were used last, `most` at most. The caller knows which type each store has. */
+export function documentMemory(most: number): DocumentMemory {
+  const documents = new Map<string, StoredDocument<unknown>>();
+  const set = (name: string, stored: StoredDocument<unknown>) => {
+    documents.delete(name);
+    documents.set(name, stored);
+    const [oldest] = documents.keys();
+    if (documents.size > most && oldest !== undefined) documents.delete(oldest);
+  };
+  return {
+    get<T>(store: string, key: string) {
+      const name = `${store} ${key}`;
+      const stored = documents.get(name);
+      if (stored !== undefined) set(name, stored);
+      return stored as StoredDocument<T> | undefined;
+    },
+    set: (store, stored) => set(`${store} ${stored.key}`, stored),
+    clear: () => documents.clear(),
+  };
+}

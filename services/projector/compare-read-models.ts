@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { sha256OfJson } from '#shared/canonical-json/sha256-of.ts';
-import type { DocumentStore } from '#shared/read-model/document-store.ts';
-import type { ReadModels } from '#shared/read-model/read-models.ts';
+import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 
 export type Comparison = {
   /** Documents that are in either. */

@@ -1,5 +1,5 @@
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/config/common-settings.ts';
-import type { ConfigOf } from '#shared/config/setting.ts';
+import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import type { ConfigOf } from '#shared/runtime/config.ts';
 
 export const projectorSettings = {
   ...busSettings('projector'),

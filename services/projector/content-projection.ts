@@ -1,9 +1,8 @@
-import type { ContentCommit } from '#shared/contracts/content-events.ts';
-import { contentsKey } from '#shared/contracts/read-model-keys.ts';
-import { auditTrail } from './audit-trail.ts';
-import { contentAuditEntries } from './content-audit-entries.ts';
-import { commitFold } from './fold.ts';
-import type { ProjectionSource } from './projection.ts';
+import type { ContentCommit, ContentEvent } from '#shared/aggregates/content/content.ts';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { contentsKey } from '#shared/contracts/read-models.ts';
+import { auditTrail, entriesOf, type Said } from './audit-trail.ts';
+import { commitFold, type ProjectionSource } from './projection.ts';
 
 /** The content versions of each domain, and who published and changed what. */
 export const contentProjection: ProjectionSource<ContentCommit> = {
@@ -23,3 +22,24 @@ export const contentProjection: ProjectionSource<ContentCommit> = {
     );
   },
 };
+
+/** What auditors see of a domain's content. A publication under a label is two things: content came, and the label went to it. Pure. */
+export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
+  return entriesOf(commit, (event: ContentEvent): Said[] => {
+    const { domain, contentVersion } = event.data;
+    const content = { domain, contentVersion };
+    switch (event.type) {
+      case 'ContentPublished': {
+        const { label, pageCount, sizeBytes } = event.data;
+        const published: Said = { action: 'content.published', ...content, pageCount, sizeBytes };
+        return label === undefined ? [published] : [published, { action: 'content.labelled', ...content, label }];
+      }
+      case 'ContentPromoted':
+        return [{ action: 'content.promoted', ...content }];
+      case 'ContentDeleted':
+        return [{ action: 'content.deleted', ...content }];
+      default:
+        return [];
+    }
+  });
+}

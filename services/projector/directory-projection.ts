@@ -1,10 +1,8 @@
-import type { ApiKey, DirectoryCommit } from '#shared/contracts/directory-events.ts';
-import type { KeyDocument } from '#shared/contracts/read-model-documents.ts';
-import { apiKeyKey, organizationKey } from '#shared/contracts/read-model-keys.ts';
-import { auditTrail } from './audit-trail.ts';
-import { directoryAuditEntries } from './directory-audit-entries.ts';
-import { commitFold } from './fold.ts';
-import type { ProjectionSource, Store } from './projection.ts';
+import type { ApiKey, DirectoryCommit, DirectoryEvent } from '#shared/aggregates/directory/directory.ts';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { apiKeyKey, type KeyDocument, organizationKey } from '#shared/contracts/read-models.ts';
+import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
+import { commitFold, type ProjectionSource, type Store } from './projection.ts';
 
 /** Organizations, under the hash of each API key all that is needed to let a request in, and who changed what of them. */
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
@@ -59,3 +57,29 @@ async function writeKey(store: Store<KeyDocument>, commit: DirectoryCommit, key:
     if (written !== undefined) return;
   }
 }
+
+/** What auditors see of an organization, its domains and its API keys. Pure. */
+export function directoryAuditEntries(commit: DirectoryCommit): AuditEntry[] {
+  return entriesOf(commit, (event: DirectoryEvent): Said[] => {
+    switch (event.type) {
+      case 'OrganizationCreated':
+      case 'OrganizationChanged': {
+        const { name, plan } = event.data;
+        const action = event.type === 'OrganizationCreated' ? 'organization.created' : 'organization.changed';
+        return [{ action, name: shortened(name), plan }];
+      }
+      case 'DomainAdded':
+        return [{ action: 'domain.added', domain: event.data.domain.slug }];
+      case 'ApiKeyCreated':
+        return [{ action: 'key.created', ...aboutKey(event.data.key) }];
+      case 'ApiKeyRotated': {
+        const { key, oldKeyId, oldExpiresAt } = event.data;
+        return [{ action: 'key.rotated', ...aboutKey(key), oldKeyId, expiresAt: oldExpiresAt }];
+      }
+      case 'ApiKeyRevoked':
+        return [{ action: 'key.revoked', keyId: event.data.keyId }];
+    }
+  });
+}
+
+const aboutKey = ({ id, kind, name }: ApiKey) => ({ keyId: id, kind, ...(name === '' ? {} : { name }) });

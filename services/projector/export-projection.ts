@@ -1,12 +1,11 @@
-import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import type { JobListDocument } from '#shared/contracts/read-model-documents.ts';
-import { jobListKey, jobStatusKey } from '#shared/contracts/read-model-keys.ts';
-import { addToJobList } from './add-to-job-list.ts';
-import { archivedCommits } from '#shared/export-archive/archived-commits.ts';
-import { auditTrail } from './audit-trail.ts';
-import { exportAuditEntries } from './export-audit-entries.ts';
-import { commitFold } from './fold.ts';
-import type { ProjectionSource, Store } from './projection.ts';
+import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import type { Actor } from '#shared/contracts/commit.ts';
+import { exportJobStatus } from '#shared/contracts/http/exports.ts';
+import { type JobListDocument, jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { archivedCommits } from '#shared/export/archived-jobs.ts';
+import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
+import { commitFold, type ProjectionSource, type Store } from './projection.ts';
 
 /** Status of each job, the jobs of each day, and who had what exported. */
 export const exportProjection: ProjectionSource<ExportCommit> = {
@@ -40,3 +39,48 @@ async function writeJobList(store: Store<JobListDocument>, commit: ExportCommit)
     if ((await store.put(key, list, { expectedRevision: stored?.revision ?? 0 })) !== undefined) return;
   }
 }
+
+/**
+ * The day's list after one more commit, or undefined when it says the same as before. An entry is touched only when the status changes,
+ * so a job costs the list three writes however many chunks it has; `revision` is the one at which it did. Pure.
+ */
+export function addToJobList(list: JobListDocument | undefined, commit: ExportCommit): JobListDocument | undefined {
+  const { jobId, domain, createdAt, phase } = commit.data.state;
+  const entry = { jobId, domain, createdAt, revision: commit.revision, status: exportJobStatus(phase) };
+  const jobs = list?.jobs ?? [];
+  const known = jobs.find((job) => job.jobId === jobId);
+  if (known !== undefined && (known.revision >= entry.revision || known.status === entry.status)) return undefined;
+  const changed = [...jobs.filter((job) => job !== known), entry];
+  return { jobs: changed.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.jobId, b.jobId)) };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** What auditors see of a job: its request and its end. Pure. */
+export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
+  const { jobId, domain, contentVersion, label, pageCount } = commit.data.state;
+  const job = { jobId, domain, contentVersion, ...(label === undefined ? {} : { label }) };
+  return entriesOf(commit, (event: ExportEvent): Said[] => {
+    switch (event.type) {
+      case 'ExportRequested': {
+        const { replayOf } = event.data;
+        return replayOf === undefined
+          ? [{ action: 'export.requested', ...job }]
+          : [{ action: 'export.replayed', ...job, replayOf }];
+      }
+      case 'ExportCompleted': {
+        const { sizeBytes, sha256 } = event.data;
+        return [{ action: 'export.completed', ...job, pageCount, sizeBytes, sha256 }];
+      }
+      case 'ExportFailed':
+        return [{ action: 'export.failed', ...job, error: shortened(event.data.error) }];
+      case 'ExportCancelled':
+        return [{ action: 'export.cancelled', ...job, actor: whoCancelled(event.data.cancelledBy) }];
+      default:
+        return [];
+    }
+  });
+}
+
+/** The orchestrator commits what a caller asked for; who that was, the event says by id alone. */
+const whoCancelled = (id: string): Actor => ({ kind: id.startsWith('key_') ? 'key' : 'service', id });

@@ -1,13 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ProjectionPointer } from '#shared/contracts/projection-pointer.ts';
-import { type Generation, generations, otherGeneration } from '#shared/read-model/generation.ts';
-import { storesOf } from '#shared/read-model/read-models.ts';
-import { compareReadModels } from './compare-read-models.ts';
-import { foldArchived } from './fold-archived.ts';
-import { followers } from './followers.ts';
-import { asked, filling, firstPointer, flipped, givenUp, isNew } from './pointer-steps.ts';
-import { rebuildWishes } from './rebuild-wishes.ts';
-import type { ProjectionRun } from './run-projection.ts';
+import type { ProjectionPointer, RebuildRequest } from '#shared/contracts/read-models.ts';
+import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
+import { type Generation, generations, otherGeneration } from '#shared/messaging/subjects/projection-table.ts';
+import { compareReadModels, type Comparison } from './compare-read-models.ts';
+import { foldArchived, followers } from './fill-generation.ts';
+import type { ProjectionRun } from './start-projections.ts';
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
@@ -83,14 +80,15 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       logger.info({ projection: source.name, rebuild: wish.id }, 'a read model is rebuilt');
       return save(asked(pointer, wish.id, clock.now()));
     }
-    const keptMs = pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
-    if (keptMs !== undefined && keptMs <= 0) {
+    const remainingMs =
+      pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
+    if (remainingMs !== undefined && remainingMs <= 0) {
       await crew.stop(other);
       await bus.projections.startOver(source.name, other);
       return save(givenUp(pointer));
     }
-    if (keptMs !== undefined) crew.start(other);
-    await wishes.next(Math.min(keptMs ?? hourMs, untilNextDayMs(clock.now())));
+    if (remainingMs !== undefined) crew.start(other);
+    await wishes.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())));
   };
 
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
@@ -121,4 +119,87 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     stop.abort();
     await crew.stopAll();
   }
+}
+
+/** How long the generation that was read before a flip is still written. */
+export const keptMs = 86_400_000;
+
+export const firstPointer: ProjectionPointer = { live: 'blue' };
+
+/** A wish that was neither fulfilled nor begun. Pure, as all of these. */
+export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
+  request.id !== pointer.rebuild?.id && request.id !== pointer.lastRebuild?.id;
+
+/** A rebuild begins; a generation that was kept until now has to go for it. */
+export function asked({ keptUntil: _, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
+  return { ...pointer, rebuild: { id, startedAt: now.toISOString(), state: 'asked' } };
+}
+
+/** The other generation is empty, its reader at the start. */
+export function filling(pointer: ProjectionPointer): ProjectionPointer {
+  if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
+  return { ...pointer, rebuild: { ...pointer.rebuild, state: 'filling' } };
+}
+
+/** The other generation takes over. */
+export function flipped(pointer: ProjectionPointer, comparison: Comparison, now: Date): ProjectionPointer {
+  if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
+  const { id, startedAt } = pointer.rebuild;
+  return {
+    live: otherGeneration(pointer.live),
+    keptUntil: new Date(now.getTime() + keptMs).toISOString(),
+    lastRebuild: {
+      id,
+      startedAt,
+      finishedAt: now.toISOString(),
+      documentCount: comparison.documentCount,
+      differentCount: comparison.different.length,
+      different: comparison.different.slice(0, 20),
+    },
+  };
+}
+
+/** The generation that was kept is given up. */
+export function givenUp({ keptUntil: _, ...pointer }: ProjectionPointer): ProjectionPointer {
+  return pointer;
+}
+
+export type RebuildWishes = {
+  latest(): RebuildRequest | undefined;
+  /** Resolves after the next wish, after `withinMs`, or when the signal aborts. */
+  next(withinMs: number | undefined): Promise<void>;
+  /** Rejects when wishes cannot be followed any more; never resolves. */
+  failure: Promise<never>;
+};
+
+const longestWaitMs = 3_600_000;
+
+/** Follows what rebuilds of a projection are wished for, until `signal` aborts. */
+export function rebuildWishes(
+  requests: Pick<DocumentStore<RebuildRequest>, 'watch'>,
+  projection: string,
+  signal: AbortSignal,
+): RebuildWishes {
+  let latest: RebuildRequest | undefined;
+  let wake = () => {};
+  const { promise: failure, reject } = Promise.withResolvers<never>();
+  failure.catch(() => {});
+  const follow = async () => {
+    for await (const change of requests.watch(projection, signal)) {
+      if (change.kind !== 'put') continue;
+      latest = change.document;
+      wake();
+    }
+    if (!signal.aborted) throw new Error('The watch of rebuild requests ended.');
+  };
+  follow().catch(reject);
+  return {
+    latest: () => latest,
+    failure,
+    async next(withinMs = longestWaitMs) {
+      const woken = new AbortController();
+      wake = () => woken.abort();
+      await setTimeout(withinMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {});
+    },
+  };
 }

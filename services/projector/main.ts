@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '#shared/clock/clock.ts';
-import { startHealthServer } from '#shared/lifecycle/health-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { type Running, startHealthServer } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { ProjectorConfig } from './config.ts';
 import { startProjections } from './start-projections.ts';
 

@@ -1,12 +1,12 @@
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { Bus } from '#shared/bus/bus.ts';
-import type { ProjectionName } from '#shared/contracts/projection-pointer.ts';
-import type { DurableReader } from '#shared/event-log/durable-reader.ts';
-import type { DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
-import type { Generation } from '#shared/read-model/generation.ts';
-import type { ReadModels } from '#shared/read-model/read-models.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { Fold } from './fold.ts';
+import type { ProjectionName } from '#shared/contracts/read-models.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import type { DurableReader } from '#shared/messaging/durable-reader.ts';
+import type { EventLog } from '#shared/messaging/event-log.ts';
+import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
+import type { Generation } from '#shared/messaging/subjects/projection-table.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 /** What a projection needs of a store. */
 export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
@@ -55,4 +55,81 @@ export async function writeCommit<C extends Commit, D extends { revision: number
     expectedRevision: stored?.revision ?? 0,
   });
   return revision !== undefined;
+}
+
+/** How one batch of messages of a log is folded into stores that are written at its end. */
+export type Fold<M> = {
+  /** Reads together what `one` will need; whatever fails here shows there. */
+  prepare(messages: readonly M[]): Promise<void>;
+  /** Folds one message. Repeating it, also after later ones, changes nothing. */
+  one(message: M): Promise<void>;
+  /** What is done once for all messages of the batch; everything has been put when it answers. */
+  finish(): Promise<void>;
+};
+
+const readsAtOnce = 32;
+
+/** Commits, each aggregate's in the order of its revisions. */
+export function commitFold<C extends Commit, D extends { revision: number }>(
+  projection: Projection<C, D>,
+  log: Pick<EventLog<C>, 'history'>,
+): Fold<C> {
+  return {
+    async prepare(commits) {
+      const keys = new Set(commits.map((commit) => projection.keyOf(commit)));
+      await inParallel([...keys], readsAtOnce, (key) => projection.primary.get(key).catch(() => undefined));
+    },
+    one: (commit) => foldInOrder(projection, log, commit),
+    finish: async () => projection.finish?.(),
+  };
+}
+
+/**
+ * Brings an aggregate's documents up to `commit`. Older commits than the documents reflect are skipped; when commits in between have not
+ * been seen, they are read from the log. Throws `HistoryBroken` when the log does not have them, and never folds over a hole.
+ */
+export async function foldInOrder<C extends Commit, D extends { revision: number }>(
+  projection: Projection<C, D>,
+  log: Pick<EventLog<C>, 'history'>,
+  commit: C,
+): Promise<void> {
+  for (;;) {
+    const stored = await projection.primary.get(projection.keyOf(commit), { fromLeader: true });
+    const reflected = stored?.document.revision ?? 0;
+    if (commit.revision <= reflected) return;
+    const next = commit.revision === reflected + 1 ? commit : await commitAfter(log, commit, reflected);
+    const written = await writeCommit(projection, next, stored);
+    if (written && next.revision === commit.revision) return;
+  }
+}
+
+/** The commit with revision `reflected + 1`, once the history up to `commit` has shown itself to be whole. */
+async function commitAfter<C extends Commit>(
+  log: Pick<EventLog<C>, 'history'>,
+  commit: C,
+  reflected: number,
+): Promise<C> {
+  let found: C | undefined;
+  let previous: C | undefined;
+  for await (const { commit: read } of log.history(commit.subject)) {
+    if (read.revision !== (previous?.revision ?? 0) + 1 || read.previousHash !== (previous?.hash ?? '')) {
+      throw new HistoryBroken(commit.subject, previous?.revision ?? 0, read.revision);
+    }
+    if (read.revision === reflected + 1) found = read;
+    previous = read;
+    if (read.revision === commit.revision) break;
+  }
+  if (found === undefined || previous?.hash !== commit.hash) {
+    throw new HistoryBroken(commit.subject, previous?.revision ?? 0, commit.revision);
+  }
+  return found;
+}
+
+/** Commits of an aggregate are missing, swapped or changed: its documents stay as they are until someone looks. */
+export class HistoryBroken extends Error {
+  override name = 'HistoryBroken';
+
+  constructor(subject: string, lastGoodRevision: number, revision: number) {
+    super(`The history of ${subject} is broken: revision ${revision} does not follow revision ${lastGoodRevision}.`);
+  }
 }

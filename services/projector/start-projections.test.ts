@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jobListKey, jobStatusKey } from '#shared/contracts/read-model-keys.ts';
-import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import { jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { startProjections } from './start-projections.ts';

@@ -1,13 +1,11 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import { evolveContent } from '#shared/content-log/evolve-content.ts';
-import type { ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
-import { ApiError } from '#shared/errors/api-error.ts';
-import { ConcurrentAppend } from '#shared/event-log/concurrent-append.ts';
-import { nextCommit } from '#shared/event-log/next-commit.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import type { Caller } from '#shared/internal-http/caller.ts';
-import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { type ContentEvent, type ContentState, evolveContent } from '#shared/aggregates/content/content.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { ConcurrentAppend } from '#shared/messaging/event-log.ts';
+import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 
 const attempts = 5;
 

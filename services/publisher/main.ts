@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { systemClock } from '#shared/clock/clock.ts';
-import { projectPool } from '#shared/docs-project/analyze-project.ts';
-import { closeServer } from '#shared/lifecycle/close-server.ts';
-import type { Running } from '#shared/lifecycle/running.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { objectStoreFromConfig } from '#shared/object-store/object-store-from-config.ts';
-import { openObjectStore } from '#shared/object-store/open-object-store.ts';
-import { createLogger } from '#shared/telemetry/logger.ts';
+import { projectPool } from '#shared/docs/project/analyze-project.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { closeServer, type Running } from '#shared/runtime/health-server.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { PublisherConfig } from './config.ts';
-import { prepareUploadFolder } from './prepare-upload-folder.ts';
+import { prepareUploadFolder } from './project-files.ts';
 import { publisherApp } from './publisher-app.ts';
 
 /** Takes docs projects and stores them by content. */

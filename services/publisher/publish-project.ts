@@ -1,25 +1,24 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Bus } from '#shared/bus/bus.ts';
-import { ArchiveRefused } from '#shared/bundle/archive-refused.ts';
-import type { Clock } from '#shared/clock/clock.ts';
-import { siteModelKey } from '#shared/contracts/content-keys.ts';
-import type { PublishedContent } from '#shared/contracts/http/published-content.ts';
-import { analyzeProject } from '#shared/docs-project/analyze-project.ts';
-import { InvalidProject } from '#shared/docs-project/invalid-project.ts';
-import { type SiteModel, siteModelSchema } from '#shared/docs-project/site-model.ts';
-import { ApiError } from '#shared/errors/api-error.ts';
-import type { Caller } from '#shared/internal-http/caller.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
-import type { ChildPool } from '#shared/sandbox/child-pool.ts';
-import { contentLogSubject } from '#shared/subjects/subject-names.ts';
+import { isKnown, publishContent } from '#shared/aggregates/content/decide.ts';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { PublishedContent } from '#shared/contracts/http/content.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
+import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
+import { type PageEntry, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { appendContent } from './append-content.ts';
-import { claimedGroupsWarning } from './claimed-groups-warning.ts';
-import { contentVersionOf } from './content-version-of.ts';
-import { isKnown, publishContent } from './decide-content.ts';
-import { type ReceivedFile, receiveArchive } from './receive-archive.ts';
-import { storeFiles } from './store-files.ts';
+import { receiveArchive, type ReceivedFile, storeFiles } from './project-files.ts';
 
 export type PublisherParts = {
   bus: Pick<Bus, 'content'>;
@@ -146,3 +145,30 @@ function refusal(error: unknown): unknown {
 
 const asSentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+
+const hexDigits = 32;
+
+/** The name of a project's content: the same files have the same, whatever archive they came in. Pure. */
+export function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
+  const lines = files.map(({ path, sha256 }) => `${path}\0${sha256}\n`).sort();
+  return `cv_${sha256Of(lines.join('')).slice(0, hexDigits)}`;
+}
+
+/** Says that restricted pages are open to whoever names their groups, on a domain that trusts what callers claim. Pure. */
+export function claimedGroupsWarning(
+  pages: readonly Pick<PageEntry, 'file' | 'groups'>[],
+  groupTrust: 'claimed' | 'signed',
+): Diagnostic[] {
+  const restricted = pages.filter(({ groups }) => groups.length > 0);
+  const first = restricted[0];
+  if (groupTrust === 'signed' || first === undefined) return [];
+  const count = restricted.length === 1 ? 'This page is' : `This page and ${restricted.length - 1} more are`;
+  return [
+    {
+      severity: 'warning',
+      code: 'claimed-groups',
+      message: `${count} restricted to groups, but this domain takes the groups that a caller of the assistant claims to be in. Have the operator set the domain's "groups" to "signed" to keep them closed.`,
+      file: first.file,
+    },
+  ];
+}

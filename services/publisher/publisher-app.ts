@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import { contentRevisionHeader } from '#shared/contracts/http/published-content.ts';
+import { deleteContent, promoteContent } from '#shared/aggregates/content/decide.ts';
+import { contentRevisionHeader } from '#shared/contracts/http/content.ts';
 import { contentLabel, contentVersion as contentVersionSchema } from '#shared/contracts/identifiers.ts';
-import type { ReadinessChecks } from '#shared/lifecycle/health-server.ts';
-import { detachedBody } from '#shared/internal-http/detached-body.ts';
-import { internalApp } from '#shared/internal-http/internal-app.ts';
-import { readCaller } from '#shared/internal-http/read-caller.ts';
+import { detachedBody } from '#shared/http/detached-body.ts';
+import { internalApp, readCaller } from '#shared/http/internal-server.ts';
+import type { ReadinessChecks } from '#shared/runtime/health-server.ts';
 import { appendContent } from './append-content.ts';
-import { deleteContent, promoteContent } from './decide-content.ts';
 import { type PublisherParts, publishProject } from './publish-project.ts';
 
 type VersionParams = { Params: { contentVersion: string } };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actorSchema } from './actor.ts';
+import { actorSchema } from './commit.ts';
 import { timestamp } from './identifiers.ts';
 
 /** What is folded on its own, and so has audit documents of its own: one log each. */
@@ -71,3 +71,27 @@ export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export function auditOrder({ time, commit, id }: Pick<AuditEntry, 'time' | 'commit' | 'id'>): string {
   return `${time} ${commit.subject} ${String(commit.revision ?? 0).padStart(9, '0')} ${id}`;
 }
+
+/** What is counted, by the log that says it. Exports that are replays count in `exportsStarted`, too. */
+export const usageFigureNames = [
+  'exportsStarted',
+  'exportsReplayed',
+  'exportsCompleted',
+  'exportsFailed',
+  'exportsCancelled',
+  'pagesExported',
+  'bundleBytes',
+  'linksSigned',
+  'publications',
+  'pagesPublished',
+  'publishedBytes',
+] as const;
+
+export type UsageFigureName = (typeof usageFigureNames)[number];
+
+const figure = z.int().min(0);
+
+/** Figures of a day; those that are 0 are left out. */
+export const someUsageFiguresSchema = z.partialRecord(z.enum(usageFigureNames), figure);
+
+export type SomeUsageFigures = z.infer<typeof someUsageFiguresSchema>;

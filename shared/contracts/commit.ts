@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { actorSchema } from './actor.ts';
 import { sha256Hex, timestamp } from './identifiers.ts';
+
+/** Who caused a change: an API key (its id, never the key), the operator's token, or a service on its own account. */
+export const actorSchema = z.object({ kind: z.enum(['key', 'operator', 'service']), id: z.string().min(1).max(100) });
+
+export type Actor = z.infer<typeof actorSchema>;
 
 /**
  * One message of the log: all events of one decision and the folded state after it. The envelope uses the names of CloudEvents 1.0

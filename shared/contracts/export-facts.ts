@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { actorSchema } from './actor.ts';
-import { failedPageSchema } from './failed-page.ts';
-import { jobId, organizationId, sha256Hex, timestamp } from './identifiers.ts';
+import { actorSchema } from './commit.ts';
+import { domainSlug, jobId, organizationId, sha256Hex, timestamp } from './identifiers.ts';
+
+/** A page that could not be rendered: its path as readers know it (`guides/x`) and why, as a sentence. */
+export const failedPageSchema = z.object({ path: z.string(), reason: z.string().max(300) });
+
+export type FailedPage = z.infer<typeof failedPageSchema>;
 
 /** What workers report about one job (`facts.<org>.<job>`), without deciding anything. Order and repetition do not matter. */
 const fact = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
@@ -46,3 +50,23 @@ export const factSchema = z.discriminatedUnion('type', [
 
 export type Fact = z.infer<typeof factSchema>;
 export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;
+
+/** Who was given a link to which bundle (`access.<org>.<job>`, kept 400 days). Written before the link is handed out. */
+export const accessRecordSchema = z.object({
+  type: z.literal('LinkSigned'),
+  version: z.literal(1),
+  id: z.string(),
+  time: timestamp,
+  organization: organizationId,
+  jobId,
+  /** Of the job; records of before this field was there have none. */
+  domain: domainSlug.optional(),
+  actor: actorSchema,
+  /** Address of the caller as the gateway saw it. */
+  address: z.string(),
+  requestId: z.string(),
+  bundleSha256: sha256Hex,
+  expiresAt: timestamp,
+});
+
+export type AccessRecord = z.infer<typeof accessRecordSchema>;

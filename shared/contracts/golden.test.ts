@@ -2,19 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { commitHash } from '#shared/event-log/next-commit.ts';
-import { accessRecordSchema } from './access-record.ts';
-import { contentCommitSchema, contentEventSchema } from './content-events.ts';
-import { conversationCommitSchema, conversationEventSchema } from './conversation-events.ts';
-import { directoryCommitSchema, directoryEventSchema } from './directory-events.ts';
-import { exportCommitSchema } from './export-commit.ts';
-import { exportEventSchema } from './export-events.ts';
-import { factSchema } from './export-facts.ts';
-import { exportPlanSchema } from './export-plan.ts';
-import { exportSelectionSchema } from './export-selection.ts';
-import { bundleTaskSchema, renderTaskSchema } from './export-tasks.ts';
-import { presenceReportSchema } from './presence-report.ts';
-import { segmentSidecarSchema } from './segment-sidecar.ts';
+import { contentCommitSchema, contentEventSchema } from '#shared/aggregates/content/content.ts';
+import { directoryCommitSchema, directoryEventSchema } from '#shared/aggregates/directory/directory.ts';
+import { exportCommitSchema, exportEventSchema } from '#shared/aggregates/export-job/export-job.ts';
+import { conversationCommitSchema, conversationEventSchema } from '#shared/aggregates/thread/thread.ts';
+import { commitHash } from '#shared/messaging/commit-chain.ts';
+import { accessRecordSchema, factSchema } from './export-facts.ts';
+import { bundleTaskSchema, presenceReportSchema, renderTaskSchema } from './export-tasks.ts';
+import { exportPlanSchema, exportSelectionSchema, segmentSidecarSchema } from './stored-objects.ts';
 
 /**
  * `golden/<kind>/<member>.v<version>[.<variant>].json` is a message as a program of that time stored it. These files are history: they

@@ -15,3 +15,15 @@ export const contentLabel = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be 1 to 100 letters, digits, dots, dashes, pluses or underscores');
 export const timestamp = z.iso.datetime({ precision: 3 });
+
+/** What an organization has bought. Static export needs `enterprise`. In code always "organization plan": an export has a plan, too. */
+export const organizationPlans = ['free', 'pro', 'enterprise'] as const;
+
+export type OrganizationPlan = (typeof organizationPlans)[number];
+
+/** The slug of a domain or one of its host names, as callers write it. What it may be, says the organization's directory. */
+export const domainName = z
+  .string()
+  .min(1)
+  .max(253)
+  .transform((name) => name.toLowerCase());

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SearchPage } from './passage.ts';
-import type { SearchIndex, SearchScope } from './search-index.ts';
+import type { SearchIndex, SearchPage, SearchScope } from './search-index.ts';
 
 const scopeOf = (organization: string, contentVersion: string): SearchScope => ({
   organization,

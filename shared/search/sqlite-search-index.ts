@@ -2,10 +2,8 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { analyzeQuery } from './analyze-text.ts';
 import { rankPassages } from './rank-passages.ts';
-import type { FoundPage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';
-import type { FoundPassage } from './passage.ts';
-import { buildSqlitePassages } from './sqlite-index-build.ts';
-import { openSqlitePassages, type SqlitePassages } from './sqlite-passages.ts';
+import type { FoundPage, FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';
+import { buildSqlitePassages, openSqlitePassages, type SqlitePassages } from './sqlite-passages.ts';
 
 const OPEN_FILES = 32;
 

@@ -6,12 +6,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { cutPassages } from '#services/indexer/cut-passages.ts';
-import { readPage } from '#services/indexer/read-page.ts';
-import { decodeSource } from '#shared/docs-project/decode-source.ts';
-import { parseFrontmatter } from '#shared/docs-project/parse-frontmatter.ts';
-import type { SearchPage } from '#shared/search/passage.ts';
-import type { SearchScope } from '#shared/search/search-index.ts';
+import { cutPassages, readPage } from '#services/indexer/read-page.ts';
+import { decodeSource } from '#shared/docs/project/decode-source.ts';
+import { parseFrontmatter } from '#shared/docs/project/parse-frontmatter.ts';
+import type { SearchPage, SearchScope } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
 
 type KnownItem = {

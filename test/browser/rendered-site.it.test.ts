@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findServer } from '#infra/setup/server-paths.ts';
+import { findServer } from '#infra/setup/find-server.ts';
 import { siteFolder } from './site-folder.ts';
 import { readFile } from 'node:fs/promises';
 

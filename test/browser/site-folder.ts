@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { renderClosing } from '#shared/render/render-closing.ts';
-import { renderSite } from '#shared/render/render-site.ts';
-import type { RenderedFile } from '#shared/render/rendered-file.ts';
-import { testOptions, testProject } from '#shared/render/test-project.ts';
+import { renderClosing } from '#shared/docs/render/render-closing.ts';
+import { renderSite } from '#shared/docs/render/site/render-site.ts';
+import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
+import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 
 /** Writes a rendered project into a folder of its own, as an unpacked bundle; gives the folder. */
 export async function siteFolder(files: Record<string, string>): Promise<string> {

@@ -1,18 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import pino from 'pino';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
-import { systemClock } from '#shared/clock/clock.ts';
-import type { Caller } from '#shared/internal-http/caller.ts';
-import { callerHeader } from '#shared/internal-http/caller.ts';
-import { serviceTokenHeader } from '#shared/internal-http/service-token.ts';
-import { extractiveModel } from '#shared/language-model/extractive-model.ts';
-import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
-import { pageMarkdownKey } from '#shared/search/page-markdown-key.ts';
-import type { SearchPage } from '#shared/search/passage.ts';
+import { extractiveModel } from '#services/assistant/extractive-model.ts';
+import { type Caller, callerHeader } from '#shared/contracts/internal/caller.ts';
+import { serviceTokenHeader } from '#shared/http/internal-server.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { pageMarkdownKey, type SearchPage } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 
 export const contentVersion = `cv_${'0'.repeat(32)}`;
@@ -139,3 +137,43 @@ export async function startAssistantStand(model: LanguageModelV4 = extractiveMod
     },
   };
 }
+
+/** Reads a stream of events as a script with curl would: line by line, `data:` lines as JSON. */
+export async function readEvents(
+  response: Response,
+): Promise<{ events: Record<string, unknown>[]; done: boolean; raw: string }> {
+  const raw = await response.text();
+  const data = raw
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => line.slice('data: '.length));
+  const done = data.at(-1) === '[DONE]';
+  return {
+    raw,
+    done,
+    events: data.filter((value) => value !== '[DONE]').map((value) => JSON.parse(value) as Record<string, unknown>),
+  };
+}
+
+export const deltas = (events: readonly Record<string, unknown>[]): string =>
+  events.map((event) => (event.type === 'text-delta' ? String(event.delta) : '')).join('');
+
+/** A language model whose stream a test writes. `signal` is the one that the service gave it. */
+export function scriptedModel(
+  script: (signal: AbortSignal) => AsyncIterable<LanguageModelV4StreamPart>,
+): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: 'test',
+    modelId: 'scripted',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('this model only streams')),
+    doStream: ({ abortSignal }) =>
+      Promise.resolve({ stream: ReadableStream.from(script(abortSignal ?? new AbortController().signal)) }),
+  };
+}
+
+export const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};

@@ -2,9 +2,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { afterEach, expect, test } from 'vitest';
-import { type AssistantStand, startAssistantStand } from './assistant-stand.ts';
-import { deltas, readEvents } from './line-reader.ts';
-import { scriptedModel, usage } from './scripted-model.ts';
+import {
+  type AssistantStand,
+  deltas,
+  readEvents,
+  scriptedModel,
+  startAssistantStand,
+  usage,
+} from './assistant-stand.ts';
 
 let stand: AssistantStand;
 afterEach(() => stand.close());

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AssistantStand, startAssistantStand } from './assistant-stand.ts';
-import { deltas, readEvents } from './line-reader.ts';
+import { type AssistantStand, deltas, readEvents, startAssistantStand } from './assistant-stand.ts';
 
 let stand: AssistantStand;
 beforeAll(async () => {

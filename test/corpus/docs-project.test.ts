@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { micromarkPageParser } from '#shared/docs-project/micromark-page-parser.ts';
-import { type DocsProject, readDocsProject } from '#shared/docs-project/read-docs-project.ts';
-import { type NavigationNode, siteModelSchema } from '#shared/docs-project/site-model.ts';
-import { corpusFolder, isThere } from './corpus-folder.ts';
-import { localProject } from './local-project.ts';
+import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { type DocsProject, readDocsProject } from '#shared/docs/project/read-docs-project.ts';
+import { type NavigationNode, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { corpusFolder, isThere, localProject } from '../support/docs-projects.ts';
 
 /** Pages of the model, those in its navigation, and problems that its authors left in. */
 const expected = {

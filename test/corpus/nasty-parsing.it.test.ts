@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ParsedPage } from '#shared/docs-project/parse-page.ts';
-import { readDocsProject } from '#shared/docs-project/read-docs-project.ts';
-import { memoryProject } from '#shared/docs-project/memory-project.ts';
-import { type ChildPool, childPool } from '#shared/sandbox/child-pool.ts';
-import { isThere, nastyGenerator } from './corpus-folder.ts';
+import type { ParsedPage } from '#shared/docs/project/parse-page.ts';
+import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
+import { memoryProject } from '../support/memory-project.ts';
+import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { isThere, nastyGenerator } from '../support/docs-projects.ts';
 
 const deadlineMs = 10_000;
 

@@ -1,5 +1,5 @@
-import { micromarkPageParser } from '#shared/docs-project/micromark-page-parser.ts';
-import { serveChild } from '#shared/sandbox/child-server.ts';
+import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { serveChild } from '#shared/docs/sandbox/child-server.ts';
 
 /** Parses one source after the other, as a renderer's child does, and gives back what can be seen of it. */
 serveChild(async (request) => {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startExport, waitForExport } from '#services/cli/export-site.ts';
-import { jobPath } from '#services/cli/job-path.ts';
+import { startExport, waitForExport } from '#services/cli/export-client.ts';
+import { jobPath } from '#services/cli/api-client.ts';
 import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
-import type { ExportJob } from '#shared/contracts/http/export-job.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
-import { addOrganization, type Organization } from '../support/chaos/add-organization.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { addOrganization, type Organization } from '../support/installation-exports.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 

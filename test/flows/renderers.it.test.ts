@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { largestProject } from '../support/largest-project.ts';
+import { largestProject } from '../support/docs-projects.ts';
 import { exportPathOnly, startInstallation } from '../support/start-installation.ts';
 
 describeWithServers(['nats-server'], 'the same content exported by pools of different size', () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serviceNames } from '#infra/supervisor/service-names.ts';
-import { crashPlaces } from '../support/chaos/crash-places.ts';
-import { type CrashStand, startCrashStand } from '../support/chaos/crash-stand.ts';
-import { sendSignal } from '../support/chaos/send-signal.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { crashPlaces, type CrashStand, startCrashStand } from '../support/chaos/crash-stand.ts';
+import { sendSignal } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly } from '../support/start-installation.ts';
 

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startExport, waitForExport } from '#services/cli/export-site.ts';
-import type { ExportJob } from '#shared/contracts/http/export-job.ts';
-import { addOrganization, type Organization } from '../support/chaos/add-organization.ts';
-import { forgetSegments } from '../support/chaos/forget-segments.ts';
+import { startExport, waitForExport } from '#services/cli/export-client.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { median } from '../support/chaos/watch-answers.ts';
-import { isUnderWay, whenJob } from '../support/chaos/when-job.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import {
+  addOrganization,
+  forgetSegments,
+  isUnderWay,
+  type Organization,
+  whenJob,
+} from '../support/installation-exports.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const largePages = 2_000;

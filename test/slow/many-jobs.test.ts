@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startExport, waitForExport } from '#services/cli/export-site.ts';
-import { jobPath } from '#services/cli/job-path.ts';
-import { addOrganization, type Organization } from '../support/chaos/add-organization.ts';
+import { startExport, waitForExport } from '#services/cli/export-client.ts';
+import { jobPath } from '#services/cli/api-client.ts';
+import { addOrganization, type Organization } from '../support/installation-exports.ts';
 import { median, summaryOf, watchAnswers } from '../support/chaos/watch-answers.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';

@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { signBundleLink, startExport, waitForExport } from '#services/cli/export-site.ts';
-import { bucketRows } from '#shared/subjects/subject-table.ts';
-import { chaosProject } from '../support/chaos/chaos-project.ts';
-import { exportHistory } from '../support/chaos/export-history.ts';
-import { forgetSegments } from '../support/chaos/forget-segments.ts';
-import { pause } from '../support/chaos/pause.ts';
-import { isUnderWay, whenJob } from '../support/chaos/when-job.ts';
+import { signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
+import { bucketRows } from '#shared/messaging/subjects/subject-table.ts';
+import { pause } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { chaosProject } from '../support/docs-projects.ts';
+import { exportHistory, forgetSegments, isUnderWay, whenJob } from '../support/installation-exports.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const leaseMs = (bucketRows.find(({ name }) => name === 'leases')?.ttlSeconds ?? 3) * 1000;

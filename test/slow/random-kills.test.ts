@@ -1,16 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serviceNames } from '#infra/supervisor/service-names.ts';
-import { downloadBundle } from '#services/cli/download-bundle.ts';
-import { verifyBundle } from '#shared/bundle/verify-bundle.ts';
-import { chaosProject } from '../support/chaos/chaos-project.ts';
-import { exportHistory } from '../support/chaos/export-history.ts';
-import { forgetSegments } from '../support/chaos/forget-segments.ts';
-import { type Kill, killAtRandom } from '../support/chaos/kill-at-random.ts';
-import { seededRandom } from '../support/chaos/seeded-random.ts';
-import { childGuard, rendererChild } from '../support/chaos/victims.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { downloadBundle } from '#services/cli/export-client.ts';
+import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { childGuard, type Kill, killAtRandom, rendererChild, seededRandom } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { chaosProject } from '../support/docs-projects.ts';
+import { exportHistory, forgetSegments } from '../support/installation-exports.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 /*

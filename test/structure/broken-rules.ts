@@ -1,12 +1,11 @@
 import { posix } from 'node:path';
-import { type Import, importsOf } from './imports-of.ts';
 
 /** Which files alone may import a client library: the one adapter that knows that system. */
 const adapters: readonly { packages: RegExp; files: RegExp; where: string }[] = [
-  { packages: /^@nats-io\//, files: /^shared\/nats\//, where: 'shared/nats' },
-  { packages: /^@(aws-sdk|smithy)\//, files: /^shared\/object-store\/s3/, where: 'shared/object-store/s3*' },
+  { packages: /^@nats-io\//, files: /^shared\/messaging\/nats\//, where: 'shared/messaging/nats' },
+  { packages: /^@(aws-sdk|smithy)\//, files: /^shared\/storage\/s3/, where: 'shared/storage/s3*' },
   { packages: /^@elastic\//, files: /^shared\/search\/elasticsearch/, where: 'shared/search/elasticsearch*' },
-  { packages: /^ioredis$/, files: /^shared\/rate-limit\/redis/, where: 'shared/rate-limit/redis*' },
+  { packages: /^ioredis$/, files: /^shared\/http\/rate-limit-redis/, where: 'shared/http/rate-limit-redis*' },
 ];
 
 const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*\.(ts|mts|mjs)$/;
@@ -58,7 +57,7 @@ function spelling(file: string, { specifier, path }: Import): string[] {
     : [];
 }
 
-/** `shared/render/closing/feed.ts` belongs to `shared/render`. */
+/** `shared/docs/render/html.ts` belongs to `shared/docs`. */
 function capabilityOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
@@ -89,4 +88,40 @@ function ourArrow(file: string, target: string): string[] {
     return [`imports ${target}: only services/cli may use infra`];
   if (from === 'infra' && to === 'services') return [`imports ${target}: infra does not know services`];
   return [];
+}
+
+export type Import = {
+  /** As written. */
+  specifier: string;
+  /** Path from the root of the repository, when it is a file of ours. */
+  path?: string;
+  /** Name of the package, when it is one of npm. */
+  package?: string;
+  /** `import type` and `export type`: gone when the file runs. */
+  typeOnly: boolean;
+};
+
+const patterns = [
+  /^\s*(?:import|export)\s[^'"`;()]*?\bfrom\s*['"]([^'"]+)['"]/gm,
+  /^\s*import\s*['"]([^'"]+)['"]/gm,
+  /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
+];
+
+/** What a file imports, types and dynamic imports included. `file` is a path from the root of the repository. */
+export function importsOf(file: string, source: string): Import[] {
+  return patterns
+    .flatMap((pattern) => [...source.matchAll(pattern)])
+    .map(([text, specifier = '']) => ({
+      specifier,
+      typeOnly: /^\s*(?:import|export)\s+type\b/.test(text),
+      ...target(file, specifier),
+    }));
+}
+
+function target(file: string, specifier: string): Pick<Import, 'path' | 'package'> {
+  if (specifier.startsWith('.')) return { path: posix.join(posix.dirname(file), specifier) };
+  if (specifier.startsWith('#')) return { path: specifier.slice(1) };
+  if (specifier.startsWith('node:')) return {};
+  const parts = specifier.split('/');
+  return { package: specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? specifier) };
 }

@@ -6,7 +6,7 @@ import { brokenRules } from './broken-rules.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folders = ['services', 'shared', 'infra', 'test'];
-const notOurs = /(^|\/)node_modules\/|^infra\/docs\/|^shared\/render\/browser\//;
+const notOurs = /(^|\/)node_modules\/|^infra\/docs\//;
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
@@ -46,26 +46,26 @@ describe('who may import whom', () => {
       `import {\n  type Installation,\n} from '#infra/supervisor/installation.ts';`,
       'only services/cli',
     ],
-    ['shared/lease/lease.ts', `import { start } from '#services/gateway/main.ts';`, 'shared imports nothing but'],
+    ['shared/messaging/leases.ts', `import { start } from '#services/gateway/main.ts';`, 'shared imports nothing but'],
     ['infra/supervisor/start.ts', `import { start } from '#services/gateway/main.ts';`, 'does not know services'],
-    ['shared/event-log/event-log.ts', `import { connect } from '@nats-io/transport-node';`, 'only shared/nats may'],
     [
-      'shared/object-store/folder.ts',
-      `import { S3Client } from '@aws-sdk/client-s3';`,
-      'only shared/object-store/s3* may',
+      'shared/messaging/event-log.ts',
+      `import { connect } from '@nats-io/transport-node';`,
+      'only shared/messaging/nats may',
     ],
+    ['shared/storage/folder.ts', `import { S3Client } from '@aws-sdk/client-s3';`, 'only shared/storage/s3* may'],
     [
       'services/assistant/search.ts',
       `import { Client } from '@elastic/elasticsearch';`,
       'only shared/search/elasticsearch* may',
     ],
-    ['services/gateway/limits.ts', `import { Redis } from 'ioredis';`, 'only shared/rate-limit/redis* may'],
+    ['services/gateway/limits.ts', `import { Redis } from 'ioredis';`, 'only shared/http/rate-limit-redis* may'],
     ['services/gateway/main.ts', `import { test } from 'vitest';`, 'not among the dependencies'],
     ['services/gateway/main.ts', `import { cases } from './keys.contract.ts';`, 'is for tests'],
     [
       'services/gateway/main.ts',
-      `import { now } from '../../shared/clock/clock.ts';`,
-      'across folders write #shared/clock/clock.ts',
+      `import { now } from '../../shared/runtime/clock.ts';`,
+      'across folders write #shared/runtime/clock.ts',
     ],
     [
       'services/gateway/main.ts',
@@ -85,8 +85,8 @@ describe('who may import whom', () => {
       'services/cli/run.ts',
       `import { start } from '#services/gateway/main.ts';\nimport { up } from '#infra/supervisor/up.ts';`,
     ],
-    ['shared/nats/event-log.ts', `import { connect } from '@nats-io/transport-node';`],
-    ['shared/object-store/s3-object-store.ts', `import { S3Client } from '@aws-sdk/client-s3';`],
+    ['shared/messaging/nats/event-log.ts', `import { connect } from '@nats-io/transport-node';`],
+    ['shared/storage/s3-object-store.ts', `import { S3Client } from '@aws-sdk/client-s3';`],
     [
       'services/gateway/main.ts',
       `import { join } from 'node:path';\nimport { keys } from './keys.ts';\nimport { z } from 'zod';`,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeSubjects } from '#shared/subjects/describe-subjects.ts';
+import { describeSubjects } from '#shared/messaging/subjects/describe-subjects.ts';
 
 test("the README's table of subjects is the one that the bus is set up from", () => {
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
-import type { ObjectStore } from '#shared/object-store/object-store.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 export type AgingStore = {
   store: ObjectStore;

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linkSignerApp } from '#services/link-signer/link-signer-app.ts';
+import { linkSignerApp } from '#services/link-signer/sign-link.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
-import { projectPool } from '#shared/docs-project/analyze-project.ts';
+import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import { type ServiceParts, serviceToken } from './gateway-harness.ts';
 
 /** The real publisher and link-signer, behind sockets, on the bus and object store of a gateway harness. */

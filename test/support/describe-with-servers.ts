@@ -1,6 +1,5 @@
 import { describe, test } from 'vitest';
-import { ServerMissing } from '#infra/setup/server-missing.ts';
-import { findServer, type ServerName } from '#infra/setup/server-paths.ts';
+import { findServer, ServerMissing, type ServerName } from '#infra/setup/find-server.ts';
 
 /**
  * `describe` for suites that need real servers or programs. Where one is missing the suite is skipped under a name that says what is

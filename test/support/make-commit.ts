@@ -1,12 +1,14 @@
-import type { AccessRecord } from '#shared/contracts/access-record.ts';
-import type { ContentCommit, ContentEvent, ContentState } from '#shared/contracts/content-events.ts';
-import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import type { ExportEvent } from '#shared/contracts/export-events.ts';
-import type { ExportJobState } from '#shared/contracts/export-job-state.ts';
-import { evolveContent } from '#shared/content-log/evolve-content.ts';
-import type { StoredCommit } from '#shared/event-log/event-log.ts';
-import { nextCommit } from '#shared/event-log/next-commit.ts';
-import { contentLogSubject, exportLogSubject } from '#shared/subjects/subject-names.ts';
+import {
+  type ContentCommit,
+  type ContentEvent,
+  type ContentState,
+  evolveContent,
+} from '#shared/aggregates/content/content.ts';
+import type { ExportCommit, ExportEvent, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import type { AccessRecord } from '#shared/contracts/export-facts.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 
 /** A job as it is right after its request; tests name what matters to them. */
 export function exportState(changes: Partial<ExportJobState> = {}): ExportJobState {

@@ -1,19 +1,16 @@
-import type { Bus } from '#shared/bus/bus.ts';
-import type { AccessRecord } from '#shared/contracts/access-record.ts';
+import type { ContentCommit } from '#shared/aggregates/content/content.ts';
+import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import type { ConversationCommit } from '#shared/aggregates/thread/thread.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { ContentCommit } from '#shared/contracts/content-events.ts';
-import type { ConversationCommit } from '#shared/contracts/conversation-events.ts';
-import type { DirectoryCommit } from '#shared/contracts/directory-events.ts';
-import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import type { Fact } from '#shared/contracts/export-facts.ts';
-import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
-import type { PresenceReport } from '#shared/contracts/presence-report.ts';
-import type { DeadLetter } from '#shared/event-log/dead-letters.ts';
-import type { ReadModels } from '#shared/read-model/read-models.ts';
-import { accessSubject, factSubject } from '#shared/subjects/subject-names.ts';
+import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
+import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import type { DeadLetter } from '#shared/messaging/durable-reader.ts';
+import type { ReadModels } from '#shared/messaging/read-models.ts';
+import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { memoryDocuments } from './memory-documents.ts';
-import { type MemoryLog, memoryLog } from './memory-log.ts';
-import { type MemoryReader, memoryReader } from './memory-reader.ts';
+import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
 
 export type MemoryBus = Bus & {
   /** While true every call rejects, as when the servers are gone. */

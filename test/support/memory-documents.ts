@@ -1,4 +1,4 @@
-import type { DocumentChange, DocumentStore, StoredDocument } from '#shared/read-model/document-store.ts';
+import type { DocumentChange, DocumentStore, StoredDocument } from '#shared/messaging/read-models.ts';
 
 export type MemoryDocuments<T> = DocumentStore<T> & { onPut(listener: (key: string, document: T) => void): void };
 

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { onPath } from '#infra/setup/server-locations.mjs';
 
 export type ServerCommand = {
@@ -90,4 +92,36 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const late = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
   await gone;
   clearTimeout(late);
+}
+
+const retryMs = 10;
+
+/** Resolves when something accepts TCP connections on this loopback port. @throws when nothing does within the deadline. */
+export async function acceptsConnections(port: number, deadlineMs = 10_000): Promise<void> {
+  const end = performance.now() + deadlineMs;
+  while (!(await canConnect(port))) {
+    if (performance.now() > end) throw new Error(`nothing accepts connections on port ${port} after ${deadlineMs} ms`);
+    await delay(retryMs);
+  }
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port });
+    const finish = (connected: boolean): void => {
+      socket.destroy();
+      resolve(connected);
+    };
+    socket.once('connect', () => finish(true)).once('error', () => finish(false));
+  });
+}
+
+/** A loopback port that was free a moment ago, for servers that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithServers } from './describe-with-servers.ts';
 import { startElasticsearch } from './start-elasticsearch.ts';
-import { startNatsServer } from './start-nats-server.ts';
+import { startNatsServer } from './start-bus.ts';
 import { startRedis } from './start-redis.ts';
 import { startVersityGateway } from './start-versitygw.ts';
 

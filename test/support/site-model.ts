@@ -1,5 +1,5 @@
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import { type FileEntry, type PageEntry, type SiteModel, siteModelSchema } from '#shared/docs-project/site-model.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { type FileEntry, type PageEntry, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
 
 export type PageOfModel = { path: string; text?: string; groups?: string[]; dependencies?: string[] };
 type Texts = Readonly<Record<string, string>>;

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { Bus } from '#shared/bus/bus.ts';
-import { connectBus } from '#shared/nats/connect-bus.ts';
-import { provision } from '#shared/nats/provision.ts';
-import { natsConfig } from '#shared/subjects/nats-config.ts';
-import { type BusUser, busUsers } from '#shared/subjects/subject-table.ts';
-import { type NatsServer, startNatsServer } from './start-nats-server.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { requireServer } from '#infra/setup/find-server.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { provision } from '#shared/messaging/nats/provision.ts';
+import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { type BusUser, busUsers } from '#shared/messaging/subjects/subject-table.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 export type TestBus = {
   server: NatsServer;
@@ -42,6 +46,77 @@ export async function startTestBus(options: { rendererVersions?: string[] } = {}
     async stop() {
       await Promise.all(opened.map((bus) => bus.close()));
       await server.stop();
+    },
+  };
+}
+
+export type NatsServerOptions = {
+  /** Folder of the streams; default a temporary one that `stop` removes. */
+  storeDir?: string;
+  /** Text of a configuration file, without port, host and JetStream folder. */
+  configText?: string;
+  /** Default a free port. */
+  port?: number;
+};
+
+export type NatsServer = {
+  url: string;
+  port: number;
+  storeDir: string;
+  /** Of the process that runs now: `restart` changes it. */
+  readonly pid: number;
+  /** SIGKILL unless said otherwise; the streams stay for `restart`. SIGSTOP and SIGCONT pause and resume. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** The same port and folder; ends what still runs. */
+  restart(): Promise<void>;
+  /** Ends it and removes its temporary folder. */
+  stop(): Promise<void>;
+};
+
+/** A real nats-server with JetStream on loopback, ready for connections. @throws ServerMissing */
+export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
+  const program = requireServer('nats-server');
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-nats-'));
+  const storeDir = options.storeDir ?? join(folder, 'jetstream');
+  const configFile = join(folder, 'nats.conf');
+  await writeFile(configFile, options.configText ?? '', { mode: 0o600 });
+
+  const start = (port: number): Promise<ServerProcess> =>
+    startServerProcess(
+      {
+        program,
+        args: [
+          '--config',
+          configFile,
+          '--addr',
+          '127.0.0.1',
+          '--port',
+          String(port),
+          '--jetstream',
+          '--store_dir',
+          storeDir,
+        ],
+      },
+      /Listening for client connections on 127\.0\.0\.1:(\d+)[^]*Server is ready/,
+    );
+
+  let server = await start(options.port ?? -1);
+  const port = Number(server.greeting[1]);
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    port,
+    storeDir,
+    get pid() {
+      return server.pid;
+    },
+    kill: (signal) => server.kill(signal),
+    async restart() {
+      await server.kill('SIGTERM');
+      server = await start(port);
+    },
+    async stop() {
+      await server.kill('SIGTERM');
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,9 +1,9 @@
+import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Installation, type InstallationOptions, runInstallation } from '#infra/supervisor/run-installation.ts';
-import type { ExportJob } from '#shared/contracts/http/export-job.ts';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import {
   type BundleLink,
@@ -11,9 +11,10 @@ import {
   signBundleLink,
   startExport,
   waitForExport,
-} from '#services/cli/export-site.ts';
-import { createFirstOrganization } from '#services/cli/first-organization.ts';
+} from '#services/cli/export-client.ts';
+import { createFirstOrganization } from '#services/cli/organizations.ts';
 import { type Publication, publishProject } from '#services/cli/publish-project.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
 
 export type TestInstallation = {
   installation: Installation;
@@ -89,4 +90,29 @@ export async function startInstallation(
     await stop();
     throw error;
   }
+}
+
+export type CommandOutcome = { code: number | null; stdout: string; stderr: string };
+
+const main = join(import.meta.dirname, '#services/cli/main.ts');
+
+/** Runs the real `bindery` to its end. It sees only the variables given, and the PATH. */
+export function runCommand(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandOutcome> {
+  const child = spawn(process.execPath, [main, ...args], {
+    // A data folder of the machine must not say where the server is.
+    env: { PATH: process.env.PATH, BINDERY_DATA: '/nowhere', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
 }

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireServer } from '#infra/setup/require-server.ts';
-import { freePort } from './free-port.ts';
-import { startServerProcess } from './server-process.ts';
+import { requireServer } from '#infra/setup/find-server.ts';
+import { freePort, startServerProcess } from './server-process.ts';
 
 export type RedisServer = {
   url: string;

@@ -1,4 +1,4 @@
-import type { Paint, PaintStyle } from '../paint.ts';
+import type { Paint, PaintStyle } from '../terminal.ts';
 import type { Bar, Lane, Phase, Trouble } from './timeline.ts';
 
 /** One character's width of a row, that is a stretch of the job's time. */

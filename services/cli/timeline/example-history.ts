@@ -1,5 +1,5 @@
-import type { ExportEvent } from '#shared/contracts/export-events.ts';
-import type { HistoryEntry } from '#shared/contracts/http/export-history.ts';
+import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 
 /** A job as tests and pictures need one: two renderers of two slots each, one of which dies, a retry, a lost segment. */
 export const exampleStart = '2026-03-01T10:00:00.000Z';

@@ -1,14 +1,13 @@
 import type { Element, ElementContent } from 'hast';
 import { toHtml } from 'hast-util-to-html';
 import { h } from 'hastscript';
-import { eventFacts } from '../event-line.ts';
-import { formatBytes, formatDuration, formatNumber } from './format-figures.ts';
-import { chart } from './chart-html.ts';
-import { mark } from './marks.ts';
-import type { Timeline } from './timeline.ts';
+import { formatBytes, formatDuration, formatNumber } from '../format.ts';
+import { chart, mark } from './chart-html.ts';
 import { timelineStyle } from './timeline-style.ts';
+import type { Timeline } from './timeline.ts';
 import {
   counted,
+  eventFacts,
   momentOf,
   outcomeSentence,
   remedySentence,

@@ -1,10 +1,7 @@
-import type { HistoryEntry } from '#shared/contracts/http/export-history.ts';
-import { lanesOf } from './lanes-of.ts';
-import { phasesOf } from './phases-of.ts';
-import { type ShownEvent, timedEvents } from './shown-event.ts';
-import type { Timeline } from './timeline.ts';
-import { totalsOf } from './totals-of.ts';
-import { troublesOf } from './troubles-of.ts';
+import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import { lanesOf } from './lanes.ts';
+import { type ShownEvent, type TimedEvent, timedEvents } from './timed-events.ts';
+import { type Lane, lengthMs, type Phase, type Timeline, type Totals, type Trouble } from './timeline.ts';
 
 /** A history that no timeline can be made of; the message says why. */
 export class UnreadableHistory extends Error {
@@ -63,4 +60,147 @@ function endOf(events: readonly ShownEvent[]): Pick<Timeline, 'outcome' | 'error
       return { outcome: 'cancelled', error: `The export was cancelled by ${event.data.cancelledBy}.` };
   }
   return { outcome: 'running' };
+}
+
+/** The job's phases in order, without gaps, until `endMs`. Pure. */
+export function phasesOf(events: readonly TimedEvent[], endMs: number): Phase[] {
+  const phases: Phase[] = [];
+  let current: Phase = { name: 'queued', startMs: 0, endMs };
+  for (const { atMs, event } of events) {
+    const next = phaseAfter(event, current.name);
+    if (next === current.name) continue;
+    phases.push({ ...current, endMs: atMs });
+    current = { name: next, startMs: atMs, endMs };
+  }
+  return [...phases, current];
+}
+
+function phaseAfter(event: TimedEvent['event'], phase: Phase['name']): Phase['name'] {
+  if (event.type === 'PagesPlanned') return 'rendering';
+  if (event.type === 'RenderingFinished') return 'closing';
+  if (event.type === 'ClosingRendered') return 'joining';
+  if (event.type === 'SegmentLost') return event.data.chunk < 0 ? 'closing' : 'rendering';
+  return phase;
+}
+
+const closing = 'closing segment';
+const bundle = 'bundle';
+
+/** All that went wrong, in order, and when each was made good. Pure. */
+export function troublesOf(events: readonly TimedEvent[]): Trouble[] {
+  const troubles: Trouble[] = [];
+  for (const { event, atMs } of events) {
+    const done = doneBy(event);
+    if (done !== undefined) {
+      for (const trouble of troubles)
+        if (trouble.what === done && trouble.kind !== 'pages-failed') trouble.madeGoodMs ??= atMs;
+    }
+    const trouble = troubleOf(event);
+    if (trouble !== undefined) troubles.push({ pages: [], ...trouble, atMs });
+  }
+  return troubles;
+}
+
+const chunkName = (chunk: number): string => (chunk < 0 ? closing : `chunk ${chunk}`);
+
+function doneBy(event: ShownEvent): string | undefined {
+  if (event.type === 'ChunkRendered') return chunkName(event.data.chunk);
+  if (event.type === 'ClosingRendered') return closing;
+  return event.type === 'ExportCompleted' ? bundle : undefined;
+}
+
+function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { pages?: string[] }) | undefined {
+  switch (event.type) {
+    case 'ChunkFailed': {
+      const { chunk, attempt, renderer, cause, reason, failedPages } = event.data;
+      // The orchestrator speaks for a renderer that is gone.
+      const worker = renderer === 'orchestrator' ? {} : { worker: renderer };
+      return {
+        kind: cause === 'pages' ? 'pages-failed' : 'attempt-failed',
+        what: chunkName(chunk),
+        attempt,
+        ...worker,
+        reason,
+        pages: failedPages.map(({ path }) => path),
+      };
+    }
+    case 'ChunkTimedOut':
+      return {
+        kind: 'timed-out',
+        what: chunkName(event.data.chunk),
+        attempt: event.data.attempt,
+        reason: 'no renderer had it in hand any more and none reported it',
+      };
+    case 'SegmentLost':
+      return { kind: 'segment-lost', what: chunkName(event.data.chunk), reason: event.data.reason };
+    case 'ClosingFailed':
+      return { kind: 'closing-failed', what: closing, attempt: event.data.attempt, reason: event.data.reason };
+    case 'BundleFailed':
+      return { kind: 'bundle-failed', what: bundle, attempt: event.data.attempt, reason: event.data.reason };
+    default:
+      return undefined;
+  }
+}
+
+/** Counts over the whole history. Pure. */
+export function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals {
+  const done = new Map<number, { pages: number; reused: boolean }>();
+  /** By work and how often it was lost before, so that an attempt that is reported twice counts once. */
+  const attempts = new Set<string>();
+  const works = new Set<string>();
+  const timesLost = new Map<string, number>();
+  const tried = (work: string, attempt: number) => {
+    works.add(work);
+    attempts.add(`${work} ${timesLost.get(work) ?? 0} ${attempt}`);
+  };
+  let planned: Pick<Totals, 'pageTotal' | 'chunkTotal'> = {};
+  for (const { event } of events) {
+    switch (event.type) {
+      case 'PagesPlanned':
+        planned = { pageTotal: event.data.pageTotal, chunkTotal: event.data.chunkCount };
+        break;
+      case 'ChunkRendered':
+        done.set(event.data.chunk, { pages: event.data.pageCount, reused: event.data.reused });
+        tried(`chunk ${event.data.chunk}`, event.data.attempt);
+        break;
+      case 'ChunkFailed':
+      case 'ChunkTimedOut':
+        tried(`chunk ${event.data.chunk}`, event.data.attempt);
+        break;
+      case 'ClosingRendered':
+      case 'ClosingFailed':
+        tried('closing', event.data.attempt);
+        break;
+      case 'BundleFailed':
+        tried('bundle', event.data.attempt);
+        break;
+      case 'ExportCompleted':
+        // Its attempt is the one after the last that failed, which the event does not say.
+        tried('bundle', 0);
+        break;
+      case 'SegmentLost': {
+        const work = event.data.chunk < 0 ? 'closing' : `chunk ${event.data.chunk}`;
+        timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
+        // All that follows from it is made again, too.
+        if (work !== 'closing') timesLost.set('closing', (timesLost.get('closing') ?? 0) + 1);
+        timesLost.set('bundle', (timesLost.get('bundle') ?? 0) + 1);
+        done.delete(event.data.chunk);
+        break;
+      }
+      default:
+    }
+  }
+  const renderers = lanes.filter(({ chunks }) => chunks > 0);
+  const ended = [...done.values()];
+  return {
+    ...planned,
+    pages: ended.reduce((sum, { pages }) => sum + pages, 0),
+    chunks: ended.length,
+    reused: ended.filter(({ reused }) => reused).length,
+    attempts: attempts.size,
+    repeated: attempts.size - works.size,
+    renderers: renderers.length,
+    busyMs: renderers.reduce((sum, { busyMs }) => sum + busyMs, 0),
+    waitMs: renderers.reduce((sum, { waits }) => sum + lengthMs(waits), 0),
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noPaint, type Paint } from '../paint.ts';
+import { noPaint, type Paint } from '../terminal.ts';
 import { exampleHistory, exampleStart, historyAfterPlan } from './example-history.ts';
 import { timelineOf } from './timeline-of.ts';
 import { timelineText } from './timeline-text.ts';

@@ -1,5 +1,5 @@
-import type { Paint, PaintStyle } from '../paint.ts';
-import { printable } from '../printable.ts';
+import { formatDuration, printable } from '../format.ts';
+import type { Paint, PaintStyle } from '../terminal.ts';
 import {
   barCell,
   type Cell,
@@ -14,9 +14,7 @@ import {
   troubleStrip,
   waitCell,
 } from './cells.ts';
-import { formatDuration } from './format-figures.ts';
-import { ticksOf } from './ticks-of.ts';
-import type { Timeline, Trouble } from './timeline.ts';
+import { ticksOf, type Timeline, type Trouble } from './timeline.ts';
 import {
   bundleSentence,
   laneSentence,

@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '#shared/contracts/http/export-history.ts';
+import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 
 /** A stretch of the job's time; milliseconds since its request. */
 export type Span = { startMs: number; endMs: number };
@@ -85,3 +85,49 @@ export type Timeline = {
   totals: Totals;
   events: readonly HistoryEntry[];
 };
+
+/** The time that at least one of the spans covers, in order, without overlaps. Pure. */
+export function union(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  for (const { startMs, endMs } of spans.toSorted((a, b) => a.startMs - b.startMs)) {
+    const last = merged.at(-1);
+    if (last !== undefined && startMs <= last.endMs) last.endMs = Math.max(last.endMs, endMs);
+    else merged.push({ startMs, endMs });
+  }
+  return merged;
+}
+
+/** What is left of `whole` where no span of `covered` is. Pure. */
+export function gaps(whole: readonly Span[], covered: readonly Span[]): Span[] {
+  return union(whole).flatMap(({ startMs, endMs }) => {
+    const left: Span[] = [];
+    let from = startMs;
+    for (const span of union(covered)) {
+      if (span.endMs <= from || span.startMs >= endMs) continue;
+      if (span.startMs > from) left.push({ startMs: from, endMs: span.startMs });
+      from = Math.max(from, span.endMs);
+    }
+    return from < endMs ? [...left, { startMs: from, endMs }] : left;
+  });
+}
+
+/** How long the spans are together; they must not overlap. Pure. */
+export const lengthMs = (spans: readonly Span[]): number =>
+  spans.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0);
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+const steps = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * second),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * minute),
+  hour,
+];
+
+/** Round moments between 0 and `durationMs`, `most` at the most, evenly apart. Pure. */
+export function ticksOf(durationMs: number, most: number): number[] {
+  const step = steps.find((candidate) => durationMs / candidate < most) ?? Math.ceil(durationMs / most / hour) * hour;
+  return Array.from({ length: Math.floor(durationMs / step) + 1 }, (_, index) => index * step);
+}

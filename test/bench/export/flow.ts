@@ -1,15 +1,20 @@
+import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { chaosProject } from '../../support/chaos/chaos-project.ts';
-import { exportHistory } from '../../support/chaos/export-history.ts';
-import { forgetSegments } from '../../support/chaos/forget-segments.ts';
-import { generatedProject } from '../../support/chaos/generated-project.ts';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { chaosProject, generatedProject } from '../../support/docs-projects.ts';
+import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import type { Bench, Measurement } from './bench.ts';
-import { exportToLink } from './export-to-link.ts';
-import { jobStory } from './job-story.ts';
-import { runPlainLoop } from './run-plain-loop.ts';
-import { cpuSecondsOfStand, objectFolderOf, publishArchive, startStand } from './stand.ts';
-import { medianOf, ratio, shown, table } from './table.ts';
+import {
+  cpuSecondsOfStand,
+  exportToLink,
+  jobStory,
+  objectFolderOf,
+  publishArchive,
+  startStand,
+} from './export-stand.ts';
+import { type Bench, type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
+import type { PlainRound } from './plain-loop.ts';
 
 type Run = { pages: number; seconds: number; cpuSeconds: number | undefined };
 type Row = { name: string; runs: Run[] };
@@ -113,4 +118,21 @@ async function plainRows(bench: Bench, stand: TestInstallation, jobId: string): 
       })),
     },
   ];
+}
+
+const deadlineMs = 300_000;
+
+/** Renders the pages of a plan in a plain loop in a process of its own, after a round that loads and compiles. */
+export async function runPlainLoop(
+  plan: { objectFolder: string; organization: string; planHash: string },
+  rounds: number,
+): Promise<PlainRound[]> {
+  const file = join(import.meta.dirname, 'plain-loop.ts');
+  const args = [file, plan.objectFolder, plan.organization, plan.planHash, String(rounds + 1)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: deadlineMs });
+  return stdout
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => JSON.parse(line) as PlainRound);
 }

@@ -1,17 +1,14 @@
 import { jetstream, type JetStreamClient } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { evolve } from '#services/orchestrator/evolve.ts';
-import type { Bus } from '#shared/bus/bus.ts';
-import type { ExportCommit } from '#shared/contracts/export-commit.ts';
-import type { ExportEvent } from '#shared/contracts/export-events.ts';
-import type { StoredCommit } from '#shared/event-log/event-log.ts';
-import { nextCommit } from '#shared/event-log/next-commit.ts';
-import { randomBase62 } from '#shared/identifiers/base62.ts';
-import { inboxPrefix } from '#shared/subjects/permissions-of.ts';
-import { exportLogSubject } from '#shared/subjects/subject-names.ts';
+import { evolve, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { startTestBus } from '../../support/start-bus.ts';
-import type { Measurement } from './bench.ts';
-import { medianOf, ratio, shown, table } from './table.ts';
+import { type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 
 type Append = (jobId: string) => Promise<() => Promise<unknown>>;
 

@@ -1,18 +1,16 @@
 import { randomFillSync } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { ServiceName } from '#infra/supervisor/service-names.ts';
-import { sha256Of } from '#shared/canonical-json/sha256-of.ts';
-import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
-import { siteModelSchema } from '#shared/docs-project/site-model.ts';
-import { forgetSegments } from '../../support/chaos/forget-segments.ts';
-import { generatedProject } from '../../support/chaos/generated-project.ts';
+import type { ServiceName } from '#infra/supervisor/services.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { generatedProject } from '../../support/docs-projects.ts';
+import { forgetSegments } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import type { Bench, Measurement } from './bench.ts';
-import { exportToLink } from './export-to-link.ts';
-import { peakBytes, resetPeak } from './peak-memory.ts';
-import { objectStoreOf, publishArchive, startStand } from './stand.ts';
-import { ratio, shown, table } from './table.ts';
+import { exportToLink, objectStoreOf, publishArchive, startStand } from './export-stand.ts';
+import { type Bench, type Measurement, ratio, shown, table } from './measurement.ts';
+import { peakBytes, resetPeak } from './process-usage.ts';
 
 const MB = 1e6;
 const fileBytes = 5 * MB;

@@ -2,14 +2,14 @@
  * The reference: the pages of an export plan, rendered and packed one after the other in this one process, without services, children or
  * messages. `node plain-loop.ts <object folder> <organization> <plan hash> <rounds>` prints a JSON line of each round.
  */
-import { packSegment } from '#shared/bundle/pack-segment.ts';
-import { blobKey, siteModelKey } from '#shared/contracts/content-keys.ts';
-import { siteModelSchema } from '#shared/docs-project/site-model.ts';
-import { readPlan } from '#shared/export-objects/read-plan.ts';
-import { folderObjectStore } from '#shared/object-store/folder-object-store.ts';
-import { indexSite, pageSlice } from '#shared/render/page-slice.ts';
-import { renderPage } from '#shared/render/render-page.ts';
-import type { RenderedFile } from '#shared/render/rendered-file.ts';
+import { packSegment } from '#shared/export/bundle/segment-writer.ts';
+import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { readPlan } from '#shared/export/export-objects.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { indexSite, pageSlice } from '#shared/docs/render/page-slice.ts';
+import { renderPage } from '#shared/docs/render/render-page.ts';
+import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 
 export type PlainRound = { pages: number; render: Cost; pack: Cost };
 export type Cost = { seconds: number; cpuSeconds: number };

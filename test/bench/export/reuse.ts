@@ -1,13 +1,9 @@
-import { exportHistory } from '../../support/chaos/export-history.ts';
-import { forgetSegments } from '../../support/chaos/forget-segments.ts';
-import { generatedFiles } from '../../support/chaos/generated-project.ts';
-import { packTar } from '../../support/pack-tar.ts';
+import { packTar } from '../../support/archives.ts';
+import { generatedFiles } from '../../support/docs-projects.ts';
+import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import type { Measurement } from './bench.ts';
-import { exportToLink } from './export-to-link.ts';
-import { type JobStory, jobStory } from './job-story.ts';
-import { publishArchive, startStand } from './stand.ts';
-import { medianOf, ratio, shown, table } from './table.ts';
+import { exportToLink, type JobStory, jobStory, publishArchive, startStand } from './export-stand.ts';
+import { type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 
 type Run = JobStory & { seconds: number };
 

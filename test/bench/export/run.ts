@@ -4,12 +4,11 @@
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Measurement } from './bench.ts';
 import { flow } from './flow.ts';
 import { join } from './join.ts';
 import { log } from './log.ts';
+import { type Measurement, openStands } from './measurement.ts';
 import { memory } from './memory.ts';
-import { openStands } from './open-stands.ts';
 import { reuse } from './reuse.ts';
 
 const measurements: readonly Measurement[] = [flow, reuse, join, memory, log];

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { crashPlaces } from '../../support/chaos/crash-places.ts';
-import { type CrashStand, startCrashStand } from '../../support/chaos/crash-stand.ts';
-import { sendSignal } from '../../support/chaos/send-signal.ts';
-import { rendererChild, renderingProcesses } from '../../support/chaos/victims.ts';
+import { crashPlaces, type CrashStand, startCrashStand } from '../../support/chaos/crash-stand.ts';
+import { rendererChild, renderingProcesses, sendSignal } from '../../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../../support/describe-with-servers.ts';
 
 const deadlineMs = 90_000;

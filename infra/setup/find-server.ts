@@ -1,0 +1,42 @@
+import { findServer as locate, type ServerName } from './server-locations.mjs';
+
+export type { ServerName };
+
+const found = new Map<ServerName, string>();
+
+/**
+ * The program of a server (of Elasticsearch: its folder): on PATH, or fetched into the cache by `npm start`, `npm test` or `npm run servers`; undefined when it is
+ * nowhere. A hit is remembered (nats-server is asked for its version), a miss is looked up again.
+ */
+export function findServer(name: ServerName): string | undefined {
+  const path = found.get(name) ?? locate(name);
+  if (path !== undefined) found.set(name, path);
+  return path;
+}
+
+/** The program of a server. @throws ServerMissing, which says how to get it. */
+export function requireServer(name: ServerName): string {
+  const path = findServer(name);
+  if (path === undefined) throw new ServerMissing(name);
+  return path;
+}
+
+const howToGet: Record<ServerName, string> = {
+  'nats-server': '`npm test` fetches it',
+  'redis-server': '`npm test` as root installs it; else install the package redis-server',
+  chromium: '`npm test` as root installs it; else install the package chromium',
+  bsdtar: '`npm test` as root installs it; else install the package libarchive-tools',
+  busybox: '`npm test` as root installs it; else install the package busybox',
+  jq: '`npm test` as root installs it; else install the package jq',
+  python3: 'install the package python3',
+  versitygw: '`npm run servers` builds it',
+  elasticsearch: '`npm run servers` fetches it',
+};
+
+/** A server that a caller needs is neither on PATH nor in the cache; the message says how to get it. */
+export class ServerMissing extends Error {
+  constructor(name: ServerName) {
+    super(`${name} is not here: ${howToGet[name]}`);
+    this.name = 'ServerMissing';
+  }
+}

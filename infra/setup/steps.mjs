@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { onPath } from './server-locations.mjs';
+
+/** Runs steps one after another, also after one that failed, and says what each could not get; a needed one makes the exit code 1. */
+export async function runSteps(steps) {
+  for (const { needed, run } of steps) {
+    try {
+      await run();
+    } catch (error) {
+      const text = error instanceof StepFailed ? error.message : error.stack;
+      process.stderr.write(`setup: ${needed ? 'FAILED' : 'goes on without'}: ${text}\n`);
+      if (needed) process.exitCode = 1;
+    }
+  }
+}
+
+// How the set-up scripts speak: one line for each thing they do, one for each that they could not do.
+
+/** Says what happens now. */
+export function say(line) {
+  process.stderr.write(`setup: ${line}\n`);
+}
+
+/** What a step could not get, and what the reader can do about it. */
+export class StepFailed extends Error {
+  constructor(message) {
+    super(message);
+    this.name = 'StepFailed';
+  }
+}
+
+/** Runs a step and says how long it took. */
+export async function timed(line, step) {
+  say(`${line} …`);
+  const begin = performance.now();
+  const result = await step();
+  say(`  done in ${((performance.now() - begin) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+const keptCharacters = 4_000;
+
+/**
+ * Runs a program to its end, without input. @returns its exit code (undefined when it could not be started or was stopped) and the
+ * end of what it printed.
+ */
+export function runProgram(program, args, { env = {}, cwd, timeoutMs = 600_000, shown = false } = {}) {
+  return new Promise((resolve) => {
+    let output = '';
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: timeoutMs,
+      stdio: shown ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (text) => {
+      output = (output + text).slice(-keptCharacters);
+    };
+    child.stdout?.setEncoding('utf8').on('data', keep);
+    child.stderr?.setEncoding('utf8').on('data', keep);
+    child.once('error', (error) => resolve({ code: undefined, output: error.message }));
+    child.once('close', (code, signal) => {
+      resolve({ code: code ?? undefined, output: signal ? `${output}\nstopped by ${signal}` : output });
+    });
+  });
+}
+
+/** The last lines of a program's output, as the reason of a failure. */
+export function lastLines(output, count = 3) {
+  const lines = output
+    .trim()
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return lines.slice(-count).join(' / ') || 'it printed nothing';
+}
+
+/** Builds a Go program at a pinned version into a folder; Go checks the sources against its checksum database. @throws StepFailed */
+export async function goInstall(packagePath, version, folder) {
+  if (onPath('go').length === 0)
+    throw new StepFailed(
+      `go install ${packagePath} needs Go, which is not on PATH: install it from https://go.dev/dl/`,
+    );
+  const { code, output } = await runProgram('go', ['install', `${packagePath}@v${version}`], {
+    env: { GOBIN: folder, GOFLAGS: '-buildvcs=false' },
+  });
+  if (code !== 0) throw new StepFailed(`go install ${packagePath}@v${version} failed: ${lastLines(output)}`);
+}

@@ -1,0 +1,37 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { ConfigError, type ConfigOf, secretSetting, setting } from '#shared/runtime/config.ts';
+import { extractiveModel } from './extractive-model.ts';
+
+/** The language model of the settings, behind the AI SDK's interface. Throws `ConfigError` when a setting that it needs is missing. */
+export async function openLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<LanguageModelV4> {
+  if (config.languageModel === 'extractive') return extractiveModel();
+  if (config.mistralApiKey === undefined) {
+    throw new ConfigError('BINDERY_MISTRAL_API_KEY is not set, and BINDERY_LANGUAGE_MODEL is "mistral".');
+  }
+  const { createMistral } = await import('@ai-sdk/mistral');
+  return createMistral({ apiKey: config.mistralApiKey, baseURL: config.mistralBaseUrl })(config.mistralModel);
+}
+
+export const languageModelSettings = {
+  languageModel: setting(
+    'BINDERY_LANGUAGE_MODEL',
+    z.enum(['extractive', 'mistral']).default('extractive'),
+    'who answers questions: extractive (quotes the best passages, no network) or mistral',
+  ),
+  mistralApiKey: secretSetting(
+    'BINDERY_MISTRAL_API_KEY',
+    z.string().min(1).optional(),
+    'API key of the model "mistral"',
+  ),
+  mistralBaseUrl: setting(
+    'BINDERY_MISTRAL_BASE_URL',
+    z.url().default('https://api.mistral.ai/v1'),
+    'address of the model "mistral", or of a server that speaks the same API',
+  ),
+  mistralModel: setting(
+    'BINDERY_MISTRAL_MODEL',
+    z.string().min(1).default('mistral-small-latest'),
+    'name of the model to ask for at that address',
+  ),
+};

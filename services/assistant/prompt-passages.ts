@@ -1,0 +1,47 @@
+/** A passage of the documentation as a language model gets it. */
+export type PromptPassage = {
+  /** Where the reader finds it: `/guides/x#anchor`. */
+  url: string;
+  title: string;
+  /** Share of the question's words that it has, 0–1. */
+  relevance: number;
+  text: string;
+};
+
+/** The passages as a part of a prompt. Their text cannot end its element, whatever an author wrote. */
+export function writePromptPassages(passages: readonly PromptPassage[]): string {
+  const elements = passages.map(
+    ({ url, title, relevance, text }) =>
+      `<passage url="${escapeText(url)}" title="${escapeText(title)}" relevance="${relevance.toFixed(2)}">\n${escapeText(text)}\n</passage>`,
+  );
+  return `<passages>\n${elements.join('\n')}\n</passages>`;
+}
+
+/** The passages of a prompt, and the text after them: the question. */
+export function readPromptPassages(prompt: string): { passages: PromptPassage[]; question: string } {
+  const end = prompt.indexOf('</passages>');
+  if (end === -1) return { passages: [], question: prompt.trim() };
+  const passages = [...prompt.slice(0, end).matchAll(passagePattern)].map(([, url, title, relevance, text]) => ({
+    url: unescapeText(url ?? ''),
+    title: unescapeText(title ?? ''),
+    relevance: Number(relevance),
+    text: unescapeText(text ?? ''),
+  }));
+  return { passages, question: prompt.slice(end + '</passages>'.length).trim() };
+}
+
+const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)">\n(.*?)\n<\/passage>/gs;
+
+const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+const unescapeText = (text: string): string =>
+  text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+
+/** How every model says that the passages do not answer; looked for to count gaps in the documentation. */
+export const notInDocumentation = 'This is not in the documentation.';
+
+/** Models wrap the sentence: it counts when it is within the first 300 characters. */
+export function saysNotInDocumentation(answer: string): boolean {
+  return answer.slice(0, 300).toLowerCase().includes('not in the documentation');
+}

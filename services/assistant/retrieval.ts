@@ -1,0 +1,80 @@
+import type { Turn } from '#shared/aggregates/thread/turns.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { contentsKey } from '#shared/contracts/read-models.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import type { SearchFacets, SearchScope } from '#shared/search/search-index.ts';
+
+/** The content version of the caller's domain that is searched; undefined until one has been indexed. */
+export async function searchedContent(
+  contents: Bus['documents']['directoryContents'],
+  caller: Caller,
+): Promise<SearchScope | undefined> {
+  const { organization, domain } = caller;
+  const stored = await contents.get(contentsKey(organization, domain));
+  const contentVersion = stored?.document.state.searched;
+  return contentVersion === undefined ? undefined : { organization, domain, contentVersion };
+}
+
+/** Groups that count for this request: in a `signed` domain nobody gets into a group by naming it. */
+export function trustedGroups(caller: Caller, claimed: readonly string[] | null | undefined): readonly string[] {
+  return caller.groupTrust === 'claimed' ? (claimed ?? []) : [];
+}
+
+/** Words by which a question points at what was said before. */
+const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else)\b/i;
+const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
+
+/** What to search for: the last question, and the one before where the last cannot be understood alone. */
+export function retrievalQuery(turns: readonly Turn[]): string {
+  const [question = '', before] = turns
+    .filter((turn) => turn.role === 'user')
+    .map((turn) => turn.text)
+    .reverse();
+  if (before === undefined) return question;
+  const isShort = analyzeQuery(question).length < 2;
+  return isShort || pointsBack.test(question) || goesOn.test(question) ? `${question}\n${before}` : question;
+}
+
+/** A sentence about filter values that no page has; undefined when there are none. Pure. */
+export function unknownFilter(
+  filter: { version?: string | null | undefined; language?: string | null | undefined } | null | undefined,
+  facets: SearchFacets,
+): string | undefined {
+  const sentences = [
+    sentence('version', filter?.version, facets.versions),
+    sentence('language', filter?.language, facets.languages),
+  ].filter((text) => text !== undefined);
+  return sentences.length === 0 ? undefined : sentences.join(' ');
+}
+
+function sentence(kind: string, value: string | null | undefined, known: readonly string[]): string | undefined {
+  if (value === null || value === undefined || value === '' || known.includes(value)) return undefined;
+  const offer = known.length === 0 ? `It has no ${kind}s.` : `It has: ${known.join(', ')}.`;
+  return `Nothing was found, because this documentation has no ${kind} "${value}". ${offer}`;
+}
+
+/** Address of a page or section within its site: `guides/x` and `install` → `/guides/x#install`; the start page is `/`. */
+export function pageUrl(path: string, anchor: string): string {
+  const page = path === 'index' ? '/' : `/${path}`;
+  const fragment = anchor === '' ? '' : `#${anchor}`;
+  return encodeURI(page).replaceAll(/[?#()]/g, percent) + encodeURI(fragment).replaceAll(/[()]/g, percent);
+}
+
+/** Page path of what a client calls the current page: `/guides/x`, `guides/x.html#a`, or an address of the site. Undefined for none. */
+export function pagePathOf(currentPath: string | null | undefined): string | undefined {
+  if (currentPath === null || currentPath === undefined || currentPath.trim() === '') return undefined;
+  const parsed = URL.parse(currentPath.trim(), 'http://site/');
+  if (!parsed) return undefined;
+  let path: string;
+  try {
+    path = decodeURIComponent(parsed.pathname);
+  } catch {
+    path = parsed.pathname;
+  }
+  path = path.replaceAll(/^\/+|\/+$/g, '').replace(/\.(html|md)$/, '');
+  return path === '' ? 'index' : path;
+}
+
+/** Parentheses end links in Markdown, so they are encoded too. */
+const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

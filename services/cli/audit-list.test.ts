@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import type { Usage } from '#shared/contracts/http/audit.ts';
+import { auditText } from './audit-list.ts';
+import { noPaint } from './terminal.ts';
+import { usageText } from './usage.ts';
+
+const looks = { width: 140, paint: noPaint };
+const jobId = `se_${'a'.repeat(22)}`;
+const keyId = `key_${'0'.repeat(16)}`;
+const entry = (changes: Partial<AuditEntry>): AuditEntry => ({
+  id: 'c.0',
+  time: '2026-03-01T10:00:12.300Z',
+  action: 'export.requested',
+  actor: { kind: 'key', id: keyId },
+  domain: 'docs',
+  jobId,
+  commit: { subject: 's', revision: 1, id: 'c' },
+  ...changes,
+});
+
+describe('the audit', () => {
+  test('has a head for each day, and columns under each other', () => {
+    const lines = auditText(
+      {
+        entries: [
+          entry({
+            action: 'link.signed',
+            address: '192.0.2.7',
+            expiresAt: '2026-03-02T11:00:00.000Z',
+            time: '2026-03-02T10:00:00.000Z',
+          }),
+          entry({
+            action: 'export.completed',
+            actor: { kind: 'service', id: 'orchestrator' },
+            pageCount: 1_204,
+            sizeBytes: 3_400_000,
+          }),
+          entry({}),
+        ],
+        nextCursor: 'abc',
+      },
+      looks,
+    ).split('\n');
+    expect(lines).toEqual([
+      '2026-03-02 Monday',
+      `10:00:00  link.signed       ${keyId}  docs ${jobId}  from 192.0.2.7, good until 2026-03-02 11:00`,
+      '',
+      '2026-03-01 Sunday',
+      `10:00:12  export.completed  orchestrator          docs ${jobId}  1,204 pages, 3.4 MB`,
+      `10:00:12  export.requested  ${keyId}  docs ${jobId}`,
+      '',
+      'More: --cursor abc',
+    ]);
+  });
+
+  test('says what is too long for a line below it', () => {
+    const text = auditText(
+      { entries: [entry({ action: 'export.failed', error: 'guides/x: too slow' })] },
+      { ...looks, width: 80 },
+    );
+    expect(text.split('\n')[2]).toBe('          ↳ guides/x: too slow');
+  });
+
+  test('shows what others wrote without anything that a terminal would obey', () => {
+    const text = auditText({ entries: [entry({ action: 'key.created', name: 'a\u001b[2J\nb', keyId })] }, looks);
+    expect(text).toContain('"a [2J b"');
+    expect(text.split('\n')).toHaveLength(2);
+  });
+
+  test.each<[Partial<AuditEntry>, RegExp]>([
+    [{ action: 'export.replayed', replayOf: 'se_x' }, /of se_x$/],
+    [
+      { action: 'content.labelled', jobId: undefined, contentVersion: `cv_${'12'.repeat(16)}`, label: 'v2' },
+      /docs cv_12121212…  label v2$/,
+    ],
+    [
+      {
+        action: 'key.rotated',
+        jobId: undefined,
+        domain: undefined,
+        keyId,
+        oldKeyId: 'key_old',
+        expiresAt: '2026-03-03T10:00:00.000Z',
+      },
+      new RegExp(`${keyId}  ${keyId}  replaces key_old, which is good until 2026-03-03 10:00$`),
+    ],
+    [
+      { action: 'organization.changed', jobId: undefined, domain: undefined, name: 'Acme', plan: 'pro' },
+      /"Acme", plan pro$/,
+    ],
+  ])('%o', (changes, line) => {
+    expect(auditText({ entries: [entry(changes)] }, looks)).toMatch(line);
+  });
+
+  test('of nothing says so, and how to go on', () => {
+    expect(auditText({ entries: [] }, looks)).toBe('Nothing was done.');
+    expect(auditText({ entries: [], nextCursor: 'abc' }, looks)).toBe(
+      'Nothing was done so far back.\nMore: --cursor abc',
+    );
+  });
+});
+
+describe('usage', () => {
+  const total = {
+    exportsStarted: 12,
+    exportsReplayed: 1,
+    exportsCompleted: 11,
+    exportsFailed: 1,
+    exportsCancelled: 0,
+    pagesExported: 13_000,
+    bundleBytes: 4_200_000,
+    linksSigned: 4,
+    publications: 2,
+    pagesPublished: 2_000,
+    publishedBytes: 900_000,
+  };
+  const month: Usage = {
+    organization: 'acme',
+    months: [
+      {
+        month: '2026-03',
+        total,
+        days: [
+          {
+            day: '2026-03-01',
+            figures: { exportsStarted: 8, exportsCompleted: 8, pagesExported: 9_000, linksSigned: 4 },
+          },
+          { day: '2026-03-02', figures: { exportsStarted: 4, exportsFailed: 1, publications: 2 } },
+          { day: '2026-03-03', figures: { publications: 1 } },
+        ],
+      },
+    ],
+  };
+
+  test('of a month goes by day, with bars and a line of sums', () => {
+    const [title, head = '', first = '', second = '', third = '', sums = '', replays] = usageText(month, looks).split(
+      '\n',
+    );
+    expect(title).toBe('acme, 2026-03');
+    for (const line of [first, second, third, sums]) expect(line.length).toBeGreaterThanOrEqual(head.length);
+    expect(first).toMatch(/^2026-03-01 +8 +8 +· +· +9,000 +· +4 +· +━{24}$/);
+    expect(second).toMatch(/^2026-03-02 +4 .* 2 +━{12}$/);
+    expect(third).not.toContain('━');
+    expect(sums).toMatch(/^in all +12 +11 +1 +· +13,000 +4.2 MB +4 +2$/);
+    expect(replays).toBe('1 of the exports was a replay.');
+  });
+
+  test('of several goes by month, and says which links are not known any more', () => {
+    const { linksSigned: _, ...old } = total;
+    const text = usageText(
+      { organization: 'acme', months: [{ month: '2025-01', total: old, days: [] }, ...month.months] },
+      looks,
+    );
+    expect(text).toMatch(/^acme, 2025-01 to 2026-03\n/);
+    expect(text).toMatch(/^2025-01 .* \? +2 +━{24}$/m);
+    expect(text).toMatch(/^in all +24 .* \? +4$/m);
+    expect(text).toMatch(/^\?: links are counted for as long as their records are kept\.$/m);
+  });
+
+  test('has no bars where there is no room', () => {
+    expect(usageText(month, { ...looks, width: 80 })).not.toContain('━');
+  });
+
+  test('of nothing says so', () => {
+    const figures = Object.fromEntries(Object.keys(total).map((name) => [name, 0]));
+    expect(usageText({ organization: 'acme', months: [{ month: '2026-04', total: figures, days: [] }] }, looks)).toBe(
+      'acme, 2026-04: nothing was used.',
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ConnectionOptions } from './connection.ts';
+
+export type ServerCommandOptions = ConnectionOptions & { json: boolean };
+
+const keys = {
+  key: 'API key (BINDERY_KEY; else that of the installation in the data folder)',
+  operator: "the operator's token (BINDERY_OPERATOR_TOKEN; else that of the installation in the data folder)",
+};
+
+/** The options that every command which calls the server takes. */
+export function withConnection(command: Command, key: keyof typeof keys = 'key'): Command {
+  const option = (flags: string, description: string) => new Option(flags, description).helpGroup('Server:');
+  return command
+    .option('--json', 'print JSON only', false)
+    .addOption(
+      option(
+        '--url <address>',
+        'address of the server (BINDERY_URL; else that of the installation in the data folder)',
+      ),
+    )
+    .addOption(option('--key <key>', keys[key]))
+    .addOption(option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)'));
+}
+
+/** Parsers for values of options; what they throw becomes "option … argument … is invalid" and these sentences. */
+
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+export function numberBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== '' && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+}

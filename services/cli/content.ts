@@ -1,0 +1,98 @@
+import { type Command, Option } from 'commander';
+import type { ContentList } from '#shared/contracts/http/content.ts';
+import type { ApiClient } from './api-client.ts';
+import { diagnosticLine } from './check.ts';
+import { type ServerCommandOptions, withConnection } from './command-options.ts';
+import { connect, domainOrLocal } from './connection.ts';
+import { formatNumber, printable } from './format.ts';
+import { publishProject } from './publish-project.ts';
+import { createOutput, textTable } from './terminal.ts';
+
+type PublishOptions = ServerCommandOptions & { domain?: string; label?: string };
+
+export function publishCommand(program: Command): void {
+  withConnection(program.command('publish'))
+    .description('publish a docs project: a folder with docs.json and MDX files')
+    .argument('<folder>')
+    .option('--domain <domain>', 'slug or host name of the domain')
+    .option('--label <label>', 'name for this content version')
+    .action(async (folder: string, options: PublishOptions) => {
+      const output = createOutput(options.json);
+      const domain = domainOrLocal(options.domain, options);
+      const publication = await publishProject(connect(options, 'admin'), domain, folder, options.label);
+      const lines = publication.diagnostics.map((diagnostic) => diagnosticLine(diagnostic));
+      output.result(
+        publication,
+        [
+          ...lines,
+          `Published ${publication.pages} pages to "${domain}" as ${publication.contentVersion}${options.label ? ` (${options.label})` : ''}.`,
+        ].join('\n'),
+      );
+    });
+}
+
+type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string };
+
+/** No content version is meant by what was given; the message says what there is. */
+export class UnknownContent extends Error {
+  override name = 'UnknownContent';
+}
+
+export function contentsCommand(program: Command): void {
+  withConnection(program.command('contents'))
+    .description('what has been published to a domain: content versions, their labels, which is latest and searched')
+    .argument('[domain]', 'slug or host name')
+    .addOption(
+      new Option('--promote <content>', 'make a content version the latest; also by its label').conflicts('delete'),
+    )
+    .option('--delete <content>', 'delete a content version that is neither latest nor labelled')
+    .action(async (named: string | undefined, options: ContentsOptions) => {
+      const output = createOutput(options.json);
+      const client = connect(options, 'admin');
+      const path = `/v1/domains/${encodeURIComponent(domainOrLocal(named, options))}/content`;
+      if (options.promote !== undefined) {
+        const contentVersion = contentNamed(await listContents(client, path), options.promote);
+        const list = await client.json<ContentList>(`${path}/${contentVersion}/promote`, { method: 'POST' });
+        output.result(list, `${contentVersion} is the latest now.`);
+      } else if (options.delete !== undefined) {
+        const contentVersion = contentNamed(await listContents(client, path), options.delete);
+        await client.raw(`${path}/${contentVersion}`, { method: 'DELETE' });
+        output.result({ contentVersion, deleted: true }, `Deleted ${contentVersion}.`);
+      } else {
+        const list = await listContents(client, path);
+        output.result(list, contentTable(list));
+      }
+    });
+}
+
+const listContents = (client: ApiClient, path: string): Promise<ContentList> => client.json<ContentList>(path);
+
+/** The content version of this name, of this label, or the only one that begins so. Pure. Throws `UnknownContent`. */
+export function contentNamed({ domain, versions }: ContentList, name: string): string {
+  const labelled = versions.find(({ contentVersion, labels }) => contentVersion === name || labels.includes(name));
+  if (labelled !== undefined) return labelled.contentVersion;
+  const [first, ...more] = name.startsWith('cv_')
+    ? versions.filter(({ contentVersion }) => contentVersion.startsWith(name))
+    : [];
+  if (first !== undefined && more.length === 0) return first.contentVersion;
+  throw new UnknownContent(
+    first === undefined
+      ? `There is no content version or label "${name}" in "${domain}". "bindery contents ${domain}" lists those there are.`
+      : `${more.length + 1} content versions of "${domain}" begin with "${name}". Give more of it.`,
+  );
+}
+
+/** Newest first. Pure. */
+export function contentTable({ domain, versions }: ContentList): string {
+  if (versions.length === 0) return `Nothing has been published to "${domain}".`;
+  return textTable(
+    ['Content version', 'Published', 'Pages', 'Is', 'Labels'],
+    versions.map(({ contentVersion, publishedAt, pages, labels, latest, searched }) => [
+      contentVersion,
+      publishedAt,
+      formatNumber(pages).padStart('Pages'.length),
+      [...(latest ? ['latest'] : []), ...(searched ? ['searched'] : [])].join(', '),
+      printable(labels.join(', ')),
+    ]),
+  );
+}

@@ -1,0 +1,135 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { type ApiClient, jobPath, whileAway } from './api-client.ts';
+
+export type ExportRequest = {
+  domain: string;
+  version?: string | undefined;
+  paths?: string[] | undefined;
+  groups?: string[] | undefined;
+  deployment?: string | undefined;
+  onPageError?: string | undefined;
+};
+
+/** A job that ended as `failed`; the message is its error. */
+export class ExportFailed extends Error {
+  override name = 'ExportFailed';
+}
+
+const firstPollMs = 100;
+const slowestPollMs = 2_000;
+
+/** Starts a job. Asks again while the server is away: the idempotency key makes the same request the same job. */
+export function startExport(
+  client: ApiClient,
+  request: ExportRequest,
+  idempotencyKey: string = randomUUID(),
+): Promise<ExportJob> {
+  return whileAway(() =>
+    client.json<ExportJob>('/v1/static-export/jobs', {
+      method: 'POST',
+      json: request,
+      headers: { 'idempotency-key': idempotencyKey },
+    }),
+  );
+}
+
+/** Polls until the job is completed, more slowly the longer it takes. Rejects with `ExportFailed`. */
+export async function waitForExport(
+  client: ApiClient,
+  jobId: string,
+  onChange: (job: ExportJob) => void,
+): Promise<ExportJob> {
+  for (let pollMs = firstPollMs; ; pollMs = Math.min(slowestPollMs, pollMs * 1.2)) {
+    const job = await whileAway(() => client.json<ExportJob>(jobPath(jobId)));
+    onChange(job);
+    if (job.status === 'completed') return job;
+    if (job.status === 'failed') throw new ExportFailed(job.error ?? 'The export failed without a reason.');
+    await delay(pollMs);
+  }
+}
+
+export type BundleLink = { jobId: string; bundleUrl: string; expiresAt: string; sizeBytes: number; sha256: string };
+
+export function signBundleLink(client: ApiClient, jobId: string): Promise<BundleLink> {
+  return whileAway(() => client.json<BundleLink>(`${jobPath(jobId)}/bundle`, { method: 'POST' }));
+}
+
+const reconnectMs = 250;
+
+/**
+ * A job at each of its changes until it has ended, as the server tells them. When the connection breaks it is made again; each state comes
+ * once. Rejects with `ApiFailure` when there is no such job, or the server stays away.
+ */
+export async function* followJob(client: ApiClient, jobId: string): AsyncGenerator<ExportJob> {
+  for (let revision = 0; ; await delay(reconnectMs)) {
+    const response = await whileAway(() => client.raw(jobPath(jobId), { headers: { accept: 'text/event-stream' } }));
+    try {
+      for await (const job of jobEvents(response)) {
+        if (job.revision <= revision) continue;
+        revision = job.revision;
+        yield job;
+        if (job.status === 'completed' || job.status === 'failed') return;
+      }
+    } catch (error) {
+      // A broken connection is a reason to make a new one; a broken event is not.
+      if (error instanceof SyntaxError) throw error;
+    }
+  }
+}
+
+async function* jobEvents(response: Response): AsyncGenerator<ExportJob> {
+  if (response.body === null) return;
+  const lines = createInterface({ input: Readable.fromWeb(response.body), crlfDelay: Infinity });
+  for await (const line of lines) {
+    if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as ExportJob;
+  }
+}
+
+/** What arrived is not what the server said it would be. Nothing is left under the wanted name. */
+export class DigestMismatch extends Error {
+  override name = 'DigestMismatch';
+}
+
+/**
+ * Streams a bundle into `file` while hashing it; it appears under that name only when size and SHA-256 are right.
+ * `onBytes` is told how many bytes have arrived.
+ */
+export async function downloadBundle(
+  link: { bundleUrl: string; sizeBytes: number; sha256: string },
+  file: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<void> {
+  const response = await fetch(link.bundleUrl);
+  if (!response.ok || response.body === null)
+    throw new Error(`The bundle's link answered ${response.status}. Ask for a fresh link and try again.`);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      onBytes(bytes);
+      done(null, chunk);
+    },
+  });
+  const unfinished = `${file}.part`;
+  try {
+    await pipeline(Readable.fromWeb(response.body), meter, createWriteStream(unfinished));
+    const sha256 = hash.digest('hex');
+    if (bytes !== link.sizeBytes || sha256 !== link.sha256) {
+      throw new DigestMismatch(
+        `The download has ${bytes} bytes and SHA-256 ${sha256}, but the server announced ${link.sizeBytes} bytes and ${link.sha256}. Download it again.`,
+      );
+    }
+    await rename(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}

@@ -1,0 +1,103 @@
+import { type Command, Option } from 'commander';
+import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
+import { organizationPlans } from '#shared/contracts/identifiers.ts';
+import { apiClient } from './api-client.ts';
+import { type ServerCommandOptions, withConnection } from './command-options.ts';
+import { connect, type LocalInstallation } from './connection.ts';
+import { createOutput } from './terminal.ts';
+
+type Organization = { id: string; name: string; plan: string };
+type Created = { organization: Organization; adminKey: { id: string; key: string } };
+type Added = { domain: string; hosts: string[]; groups: string };
+
+type CreateOptions = ServerCommandOptions & { plan?: string };
+type ChangeOptions = CreateOptions & { name?: string };
+type AddDomainOptions = ServerCommandOptions & { hosts?: string[]; groups?: string };
+
+/** Organizations and domains, for whoever runs the installation: these need the operator's token, not a key. */
+export function orgsCommand(program: Command): void {
+  const orgs = program.command('orgs').description("organizations and their domains; needs the operator's token");
+  const operatorCommand = (name: string) => withConnection(orgs.command(name), 'operator');
+  const plan = () => new Option('--plan <plan>', 'its plan').choices(organizationPlans);
+
+  operatorCommand('create')
+    .description('make an organization and its first admin key')
+    .argument('<name>')
+    .addOption(plan())
+    .action(async (name: string, options: CreateOptions) => {
+      const created = await connect(options, 'operator').json<Created>('/v1/organizations', {
+        method: 'POST',
+        json: { name, plan: options.plan },
+      });
+      const { organization, adminKey } = created;
+      createOutput(options.json).result(
+        created,
+        `Created ${organizationText(organization)}.\n${adminKey.key}\nThis is the secret of its first admin key ${adminKey.id}, shown this once.`,
+      );
+    });
+
+  operatorCommand('change')
+    .description('change the name or the plan of an organization')
+    .argument('<organization>', 'its id')
+    .option('--name <name>', 'its name')
+    .addOption(plan())
+    .action(async (id: string, options: ChangeOptions) => {
+      const { name, plan } = options;
+      const organization = await connect(options, 'operator').json<Organization>(organizationPath(id), {
+        method: 'PATCH',
+        json: { name, plan },
+      });
+      createOutput(options.json).result(organization, `Now it is ${organizationText(organization)}.`);
+    });
+
+  operatorCommand('add-domain')
+    .description('give an organization a documentation site')
+    .argument('<organization>', 'its id')
+    .argument('<domain>', 'slug, such as acme')
+    .option('--hosts <hosts...>', 'host names, such as docs.acme.com')
+    .addOption(
+      new Option(
+        '--groups <trust>',
+        'claimed: readers are in the groups they name (default); signed: only a signed token puts them there',
+      ).choices(groupTrusts),
+    )
+    .action(async (id: string, domain: string, options: AddDomainOptions) => {
+      const { hosts, groups } = options;
+      const added = await connect(options, 'operator').json<Added>(`${organizationPath(id)}/domains`, {
+        method: 'POST',
+        json: { domain, hosts, groups },
+      });
+      const also = added.hosts.length === 0 ? '' : `, also known as ${added.hosts.join(', ')}`;
+      createOutput(options.json).result(added, `Added the domain "${added.domain}" to ${id}${also}.`);
+    });
+}
+
+const organizationPath = (id: string): string => `/v1/organizations/${encodeURIComponent(id)}`;
+
+const organizationText = ({ id, name, plan }: Organization): string => `${id} ("${name}", plan ${plan})`;
+
+type CreatedOrganization = { organization: { id: string }; adminKey: { key: string } };
+
+/** The organization, domain and keys that a fresh installation begins with, made through the public interface like any other. */
+export async function createFirstOrganization(
+  baseUrl: string,
+  operatorToken: string,
+): Promise<Omit<LocalInstallation, 'baseUrl' | 'operatorToken'>> {
+  const operator = apiClient(baseUrl, operatorToken);
+  const created = await operator.json<CreatedOrganization>('/v1/organizations', {
+    method: 'POST',
+    json: { name: 'Demo', plan: 'enterprise' },
+  });
+  const organization = created.organization.id;
+  const domain = 'demo';
+  await operator.json(`/v1/organizations/${organization}/domains`, {
+    method: 'POST',
+    json: { domain, hosts: [], groups: 'claimed' },
+  });
+  const admin = apiClient(baseUrl, created.adminKey.key);
+  const assistant = await admin.json<{ key: string }>('/v1/api-keys', {
+    method: 'POST',
+    json: { kind: 'assistant', name: 'demo' },
+  });
+  return { organization, domain, adminKey: created.adminKey.key, assistantKey: assistant.key };
+}

@@ -1,0 +1,113 @@
+import { styleText } from 'node:util';
+
+/** Where commands write: answers to standard output, what happens meanwhile to standard error, and with `--json` only JSON to the former. */
+export type Output = {
+  json: boolean;
+  /** The command's result: `value` with `--json`, `text` for people. */
+  result(value: unknown, text: string): void;
+  /** News along the way; silent with `--json`. */
+  note(text: string): void;
+};
+
+export function createOutput(json: boolean): Output {
+  return {
+    json,
+    result: (value, text) => void process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`),
+    note: (text) => {
+      if (!json) process.stderr.write(`${text}\n`);
+    },
+  };
+}
+
+export type PaintStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
+
+/** Gives text a colour, or not. */
+export type Paint = (style: PaintStyle, text: string) => string;
+
+export const noPaint: Paint = (_, text) => text;
+
+/** Colours where they can be seen: on a terminal, unless `NO_COLOR` is set. */
+export function paintFor(stream: { isTTY?: boolean }, environment: Record<string, string | undefined>): Paint {
+  if (stream.isTTY !== true || (environment.NO_COLOR ?? '') !== '' || environment.TERM === 'dumb') return noPaint;
+  return (style, text) => styleText(style, text, { validateStream: false });
+}
+
+const widthOfOthers = 100;
+
+/** Columns of a terminal; `COLUMNS`, or 100, where the output is none. */
+export function terminalWidth(stream: { columns?: number }, columns = process.env.COLUMNS): number {
+  const given = Number(columns);
+  return stream.columns ?? (Number.isInteger(given) && given > 0 ? given : widthOfOthers);
+}
+
+/** Rows under a head, columns as wide as their widest cell, two spaces apart. Pure. */
+export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** One line that is drawn over itself on a terminal, and one line per whole tenth elsewhere. */
+export type ProgressBar = { show(progress: number, text: string): void; end(text: string): void };
+
+const progressBarColumns = 30;
+
+/** `━━━━━━━━────`, as many columns as asked for. Pure. */
+export function bar(progress: number, columns: number): string {
+  const filled = Math.round((Math.min(100, Math.max(0, progress)) / 100) * columns);
+  return `${'━'.repeat(filled)}${'─'.repeat(columns - filled)}`;
+}
+
+/** The bar as text: `━━━━━━━━──── 40.0 %  text`. Pure. */
+export function drawBar(progress: number, text: string): string {
+  return `${bar(progress, progressBarColumns)} ${progress.toFixed(1).padStart(5)} %  ${text}`;
+}
+
+export function progressBar(stream: NodeJS.WriteStream): ProgressBar {
+  if (stream.isTTY) {
+    return {
+      show: (progress, text) => stream.write(`\r\u001b[2K${drawBar(progress, text)}`),
+      end: (text) => stream.write(`\r\u001b[2K${text}\n`),
+    };
+  }
+  let lastTenth = -1;
+  return {
+    show(progress, text) {
+      const tenth = Math.floor(progress / 10);
+      if (tenth > lastTenth) stream.write(`${drawBar(progress, text)}\n`);
+      lastTenth = Math.max(lastTenth, tenth);
+    },
+    end: (text) => void stream.write(`${text}\n`),
+  };
+}
+
+/** Lines at the bottom of a terminal that are drawn over themselves. */
+export type LiveArea = { draw(lines: readonly string[]): void };
+
+const escape = '\u001b[';
+
+export function liveArea(stream: { write(text: string): unknown }): LiveArea {
+  let drawn = 0;
+  return {
+    draw(lines) {
+      stream.write(drawnOver(drawn, lines));
+      drawn = lines.length;
+    },
+  };
+}
+
+/**
+ * What a terminal needs to show `lines` in place of the `before` lines above the cursor. Lines that are too long are cut by the terminal,
+ * so that each stays one line. Pure.
+ */
+export function drawnOver(before: number, lines: readonly string[]): string {
+  const up = before === 0 ? '' : `${escape}${before}A\r`;
+  return `${up}${escape}?7l${lines.map((line) => `${escape}2K${line}\n`).join('')}${escape}J${escape}?7h`;
+}

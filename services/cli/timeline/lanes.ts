@@ -1,0 +1,143 @@
+import type { TimedEvent } from './timed-events.ts';
+import { type Bar, gaps, type Lane, lengthMs, type Phase, union } from './timeline.ts';
+
+/** Facts wait at most so long for their commit when nothing is amiss: 100 ms for others to join them, and the commit itself. */
+const commitDelayMs = 250;
+/** Shorter ones say nothing: starts are derived. */
+const shortestWaitMs = 100;
+
+/** One lane for each worker in order of its first work; the bundler comes last. Pure. */
+export function lanesOf(events: readonly TimedEvent[], phases: readonly Phase[]): Lane[] {
+  const rendering = phases.filter(({ name }) => name === 'rendering');
+  return [...barsByWorker(events)].map(([worker, bars]) => {
+    const rows = rowsOf(bars);
+    const chunks = rows.flat().filter(({ work }) => work === 'chunk');
+    const waits = gaps(worker === bundler ? [] : rendering, chunks);
+    return {
+      worker,
+      rows,
+      waits: waits.filter(({ startMs, endMs }) => endMs - startMs >= shortestWaitMs),
+      busyMs: lengthMs(union(rows.flat())),
+      chunks: chunks.length,
+      pages: chunks.reduce((sum, { pages }) => sum + pages, 0),
+    };
+  });
+}
+
+const bundler = 'bundler';
+
+function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
+  const byWorker = new Map<string, LooseBar[]>();
+  const add = (worker: string, bar: LooseBar) => {
+    const bars = byWorker.get(worker);
+    if (bars === undefined) byWorker.set(worker, [bar]);
+    else bars.push(bar);
+  };
+  /** Since when closing segment or bundle can have been in work: the last step of the job, or the last attempt that failed. */
+  let openSinceMs = 0;
+  let plannedMs = 0;
+  /** When a chunk was to be done again. */
+  const againSinceMs = new Map<number, number>();
+  let previousCommit = { revision: 0, atMs: 0 };
+  let bundleAttempt = 1;
+  let bundle: LooseBar | undefined;
+  for (const [index, { event, atMs, revision }] of events.entries()) {
+    const before = events[index - 1];
+    if (before !== undefined && before.revision !== revision) previousCommit = before;
+    switch (event.type) {
+      case 'ChunkRendered': {
+        const { chunk, attempt, reused, renderer, pageCount, durationMs } = event.data;
+        const startableMs = againSinceMs.get(chunk) ?? plannedMs;
+        const earliestEndMs = Math.max(previousCommit.atMs, atMs - commitDelayMs, startableMs + durationMs);
+        add(renderer, {
+          startMs: Math.max(0, atMs - durationMs),
+          endMs: atMs,
+          earliestEndMs: Math.min(atMs, earliestEndMs),
+          work: 'chunk',
+          chunk,
+          attempt,
+          reused,
+          pages: pageCount,
+        });
+        break;
+      }
+      case 'ClosingRendered': {
+        const { attempt, reused, renderer } = event.data;
+        add(renderer, {
+          startMs: openSinceMs,
+          endMs: atMs,
+          earliestEndMs: atMs,
+          work: 'closing',
+          attempt,
+          reused,
+          pages: 0,
+        });
+        openSinceMs = atMs;
+        bundleAttempt = 1;
+        break;
+      }
+      case 'BundleFailed':
+        bundleAttempt = event.data.attempt + 1;
+        openSinceMs = atMs;
+        break;
+      case 'PagesPlanned':
+        plannedMs = atMs;
+        break;
+      case 'ChunkFailed':
+      case 'ChunkTimedOut':
+        againSinceMs.set(event.data.chunk, atMs);
+        break;
+      case 'SegmentLost':
+        againSinceMs.set(event.data.chunk, atMs);
+        openSinceMs = atMs;
+        break;
+      case 'RenderingFinished':
+      case 'ClosingFailed':
+        openSinceMs = atMs;
+        break;
+      case 'ExportCompleted':
+        bundle = {
+          startMs: openSinceMs,
+          endMs: atMs,
+          earliestEndMs: atMs,
+          work: 'bundle',
+          attempt: bundleAttempt,
+          reused: false,
+          pages: 0,
+        };
+        break;
+      default:
+    }
+  }
+  if (bundle !== undefined) add(bundler, bundle);
+  return byWorker;
+}
+
+/** Finished work, and the earliest moment at which it can have ended. */
+export type LooseBar = Bar & { earliestEndMs: number };
+
+/**
+ * Places one worker's work in as few rows as it can have had slots. A slot works on one thing after the other, while several things that
+ * ended shortly after each other are committed together: so work may move back in time as far as `earliestEndMs` if that makes room for
+ * it in a row. `bars` are in order of their commits. Pure.
+ */
+export function rowsOf(bars: readonly LooseBar[]): Bar[][] {
+  // It ends: with as many rows as there are bars, each has one to itself.
+  for (let count = Math.min(1, bars.length); ; count += 1) {
+    const rows = placedIn(count, bars);
+    if (rows !== undefined) return rows;
+  }
+}
+
+/** Undefined when some work fits nowhere. */
+function placedIn(count: number, bars: readonly LooseBar[]): Bar[][] | undefined {
+  const rows: Bar[][] = Array.from({ length: count }, () => []);
+  // From the last to the first: what comes later in a row says until when there is room.
+  for (const { earliestEndMs, ...bar } of bars.toReversed()) {
+    const places = rows.map((row) => ({ row, endMs: Math.min(bar.endMs, row[0]?.startMs ?? bar.endMs) }));
+    const best = places.toSorted((a, b) => b.endMs - a.endMs)[0];
+    if (best === undefined || best.endMs < earliestEndMs) return undefined;
+    best.row.unshift({ ...bar, startMs: best.endMs - (bar.endMs - bar.startMs), endMs: best.endMs });
+  }
+  return rows.toSorted((a, b) => (a[0]?.startMs ?? 0) - (b[0]?.startMs ?? 0));
+}

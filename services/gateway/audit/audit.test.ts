@@ -1,0 +1,252 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { type AuditList, auditListSchema, type Usage, usageSchema } from '#shared/contracts/http/audit.ts';
+import {
+  bearer,
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../../../test/support/gateway-harness.ts';
+import { accessRecord, contentCommit, exportCommit, exportState } from '../../../test/support/make-commit.ts';
+
+const dayMs = 86_400_000;
+const digest = 'd'.repeat(64);
+const contentVersion = `cv_${'1'.repeat(32)}`;
+
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+let other: TestOrganization;
+let jobCount = 0;
+
+beforeEach(async () => {
+  gateway = await gatewayHarness();
+  acme = await createOrganization(gateway);
+  other = await createOrganization(gateway, 'Other');
+});
+
+afterEach(() => gateway.close());
+
+const get = (url: string, headers: Record<string, string> = {}, key = acme.adminKey) =>
+  gateway.app.inject({ url, headers: { ...bearer(key), ...headers } });
+const audit = async (query = ''): Promise<AuditList> => {
+  const answer = await get(`/v1/audit${query}`);
+  expect(answer.statusCode).toBe(200);
+  return auditListSchema.parse(answer.json());
+};
+const usage = async (query = ''): Promise<Usage> => {
+  const answer = await get(`/v1/usage${query}`);
+  expect(answer.statusCode).toBe(200);
+  return usageSchema.parse(answer.json());
+};
+const actions = ({ entries }: AuditList) => entries.map(({ action }) => action);
+
+/** An export of an organization from its request to its end, a link to it a second later. */
+async function exported(organization: string, createdAt: string, domain = 'docs'): Promise<string> {
+  jobCount += 1;
+  const jobId = `se_${String(jobCount).padStart(22, '0')}`;
+  const state = exportState({ jobId, organization, domain, createdAt });
+  const { organizationPlan, options, requestDigest } = state;
+  const requested: ExportEvent = {
+    type: 'ExportRequested',
+    version: 1,
+    data: { jobId, organization, organizationPlan, domain, contentVersion, options, requestDigest },
+  };
+  const completed: ExportEvent = {
+    type: 'ExportCompleted',
+    version: 1,
+    data: { bundleKey: 'bundles/x', sizeBytes: 1_000, sha256: digest, manifestSha256: digest },
+  };
+  const { exports, access } = gateway.bus;
+  const first = await exports.append(exportCommit(state, undefined, [requested]), { sequence: 0 });
+  const ended = exportCommit({ ...state, phase: 'completed', pageCount: 7 }, first, [completed]);
+  await exports.append(ended, { sequence: first.sequence });
+  const time = new Date(Date.parse(createdAt) + 3_000).toISOString();
+  await access.record(
+    accessRecord({ id: `al_${String(jobCount).padStart(22, '0')}`, organization, jobId, domain, time }),
+  );
+  await gateway.bus.projected();
+  return jobId;
+}
+
+async function published(organization: string, label: string): Promise<void> {
+  const data = { organization, domain: 'docs', contentVersion, pageCount: 3, fileCount: 4, sizeBytes: 500, label };
+  await gateway.bus.content.append(contentCommit({ type: 'ContentPublished', version: 1, data }), { sequence: 0 });
+  await gateway.bus.projected();
+}
+
+test('what happened, newest first, of all logs, with who did it and what says so', async () => {
+  await published(acme.id, 'v1');
+  const jobId = await exported(acme.id, '2026-03-01T12:00:00.000Z');
+  const { entries, nextCursor } = await audit();
+  expect(nextCursor).toBeUndefined();
+  expect(actions({ entries })).toEqual([
+    'link.signed',
+    'export.completed',
+    'export.requested',
+    'key.created',
+    'domain.added',
+    'key.created',
+    'organization.created',
+    'content.labelled',
+    'content.published',
+  ]);
+  expect(entries[0]).toMatchObject({ jobId, domain: 'docs', address: '192.0.2.7', actor: { kind: 'key' } });
+  expect(entries[1]).toMatchObject({
+    jobId,
+    pageCount: 7,
+    sizeBytes: 1_000,
+    sha256: digest,
+    commit: { subject: `exports.${acme.id}.${jobId}.log`, revision: 2, id: expect.any(String) },
+  });
+  expect(entries[3]).toMatchObject({ actor: { kind: 'key', id: acme.adminKeyId }, kind: 'assistant', name: 'site' });
+  expect(entries[6]).toMatchObject({ actor: { kind: 'operator' }, name: 'Acme', plan: 'enterprise' });
+});
+
+test('nobody sees what happened elsewhere', async () => {
+  const jobId = await exported(other.id, '2026-03-01T12:00:00.000Z');
+  expect(JSON.stringify(await audit())).not.toMatch(/se_0|Other/);
+  const asked = await get(`/v1/audit?jobId=${jobId}`);
+  expect([asked.statusCode, asked.json().code]).toEqual([404, 'not_found']);
+  expect((await usage('?month=2026-03')).months[0]?.total.exportsStarted).toBe(0);
+});
+
+test('a key that may only read is enough, one that may only write is not', async () => {
+  const keyFor = async (scope: string) => {
+    const payload = { kind: 'admin', scopes: [scope] };
+    const made = await gateway.app.inject({
+      method: 'POST',
+      url: '/v1/api-keys',
+      headers: bearer(acme.adminKey),
+      payload,
+    });
+    return made.json().key as string;
+  };
+  const [reader, writer] = [await keyFor('read'), await keyFor('write')];
+  for (const url of ['/v1/audit', '/v1/usage']) {
+    expect((await get(url, {}, reader)).statusCode).toBe(200);
+    expect((await get(url, {}, writer)).json().code).toBe('missing_scope');
+  }
+});
+
+test('only what was asked for', async () => {
+  await published(acme.id, 'v1');
+  const first = await exported(acme.id, '2026-03-01T12:00:00.000Z');
+  await exported(acme.id, '2026-03-02T12:00:00.000Z');
+  expect(actions(await audit(`?jobId=${first}`))).toEqual(['link.signed', 'export.completed', 'export.requested']);
+  expect(actions(await audit('?action=key'))).toEqual(['key.created', 'key.created']);
+  expect(actions(await audit('?action=content.labelled'))).toEqual(['content.labelled']);
+  expect(actions(await audit(`?actor=${acme.adminKeyId}`))).toEqual(['key.created']);
+  expect(actions(await audit('?actor=publisher&domain=docs.acme.test'))).toHaveLength(2);
+  expect(actions(await audit('?since=2026-03-02'))).toHaveLength(3);
+  expect(actions(await audit('?until=2026-03-01&action=export'))).toHaveLength(2);
+  expect(actions(await audit('?since=2026-03-01T12:00:02.000Z&until=2026-03-01T13:00:03%2B01:00'))).toEqual([
+    'link.signed',
+    'export.completed',
+  ]);
+  expect(actions(await audit('?actor=nobody'))).toEqual([]);
+});
+
+test('page by page it is the same as at once, and as lines', async () => {
+  for (let day = 1; day <= 5; day += 1) await exported(acme.id, `2026-03-0${day}T12:00:00.000Z`);
+  const whole = (await audit('?limit=500')).entries;
+  expect(whole).toHaveLength(19);
+  const paged: AuditEntry[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await audit(`?limit=4${cursor}`);
+    paged.push(...page.entries);
+    if (page.nextCursor === undefined) break;
+    expect(page.entries).toHaveLength(4);
+    cursor = `&cursor=${page.nextCursor}`;
+  }
+  expect(paged).toEqual(whole);
+  const lines = async (query: string) => {
+    const answer = await get(`/v1/audit${query}`, { accept: 'application/x-ndjson' });
+    expect(answer.headers['content-type']).toContain('application/x-ndjson');
+    return answer.body
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as AuditEntry);
+  };
+  expect(await lines('')).toEqual(whole);
+  expect(await lines('?limit=3')).toEqual(whole.slice(0, 3));
+  expect(await lines('?actor=nobody')).toEqual([]);
+});
+
+test('a search for what is rare answers after a while, and says how to go on', async () => {
+  const start = Date.parse('2026-03-01T12:00:00.000Z');
+  const dayAt = (day: number) => new Date(start + day * dayMs).toISOString();
+  const rare = await exported(acme.id, dayAt(0), 'rare');
+  // Two documents a day.
+  for (let day = 1; day <= 255; day += 1) await exported(acme.id, dayAt(day));
+  const first = await audit('?actor=key_0000000000000000&action=link&limit=500');
+  expect(first.nextCursor).toBeUndefined();
+  expect(first.entries).toHaveLength(256);
+  const nothing = await audit('?actor=nobody');
+  expect(nothing.entries).toEqual([]);
+  expect(await audit(`?actor=nobody&cursor=${nothing.nextCursor}`)).toEqual({ entries: [] });
+  const halfway = await audit(`?jobId=${rare}`);
+  const { entries } = await audit(`?jobId=${rare}&cursor=${halfway.nextCursor}`);
+  expect([...halfway.entries, ...entries].map(({ jobId }) => jobId)).toEqual([rare, rare, rare]);
+});
+
+test('addresses are not shown longer than they are kept', async () => {
+  const { time } = gateway.clock;
+  await exported(acme.id, new Date(time.getTime() - 399 * dayMs).toISOString());
+  await exported(acme.id, new Date(time.getTime() - 400 * dayMs).toISOString());
+  expect(actions(await audit('?action=link'))).toHaveLength(1);
+  expect(actions(await audit('?action=export.completed'))).toHaveLength(2);
+  // Links are kept from 2025-01-26 on, so of January not all are known.
+  const { months } = await usage('?months=2025-01..2025-02');
+  expect(months[0]?.total).toMatchObject({ exportsCompleted: 2 });
+  expect(months[0]?.total).not.toHaveProperty('linksSigned');
+  expect(months[1]?.total).toMatchObject({ linksSigned: 0 });
+});
+
+test('usage of a month by day, and of several months', async () => {
+  await published(acme.id, 'v1');
+  await exported(acme.id, '2026-03-01T12:00:00.000Z');
+  await exported(acme.id, '2026-03-04T12:00:00.000Z');
+  await exported(acme.id, '2026-01-31T23:59:58.000Z');
+  const expected = {
+    month: '2026-03',
+    total: {
+      exportsStarted: 2,
+      exportsReplayed: 0,
+      exportsCompleted: 2,
+      exportsFailed: 0,
+      exportsCancelled: 0,
+      pagesExported: 14,
+      bundleBytes: 2_000,
+      linksSigned: 2,
+      publications: 1,
+      pagesPublished: 3,
+      publishedBytes: 500,
+    },
+    days: [
+      { day: '2026-03-01', figures: expect.objectContaining({ publications: 1, exportsStarted: 1, linksSigned: 1 }) },
+      { day: '2026-03-04', figures: expect.not.objectContaining({ publications: 1 }) },
+    ],
+  };
+  expect(await usage()).toEqual({ organization: acme.id, months: [expected] });
+  expect(await usage('?month=2026-03')).toEqual(await usage());
+  const { months } = await usage('?months=2025-12..2026-03');
+  expect(months.map(({ month, total }) => [month, total.exportsStarted, total.exportsCompleted])).toEqual([
+    ['2025-12', 0, 0],
+    ['2026-01', 1, 0],
+    ['2026-02', 0, 1],
+    ['2026-03', 2, 2],
+  ]);
+});
+
+test('without the bus it is unavailable, also as lines', async () => {
+  await audit();
+  gateway.bus.away = true;
+  for (const accept of ['application/json', 'application/x-ndjson']) {
+    const answer = await get('/v1/audit', { accept });
+    expect([answer.statusCode, answer.json().code]).toEqual([503, 'unavailable']);
+  }
+  expect((await get('/v1/usage')).statusCode).toBe(503);
+  gateway.bus.away = false;
+});

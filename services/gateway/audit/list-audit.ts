@@ -1,0 +1,161 @@
+import {
+  auditActionsOf,
+  type AuditEntry,
+  auditOrder,
+  type AuditSource,
+  auditSources,
+} from '#shared/contracts/audit-entry.ts';
+import { type AuditList, endOf, type ListAuditQuery } from '#shared/contracts/http/audit.ts';
+import { type AuditDocument, auditKey } from '#shared/contracts/read-models.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import type { DocumentStore } from '#shared/messaging/read-models.ts';
+import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
+import { askBus } from '../ask-bus.ts';
+import type { GatewayContext } from '../context.ts';
+
+const defaultLimit = 50;
+/** A search for what is rare reads no more than this before it answers what it has, and how to go on. */
+const mostDocuments = 500;
+
+/** One page of an organization's audit entries, newest first. */
+export async function listAudit(
+  context: Pick<GatewayContext, 'bus' | 'clock'>,
+  organization: string,
+  filter: AuditFilter,
+  limit: number = defaultLimit,
+): Promise<AuditList> {
+  const found: AuditEntry[] = [];
+  let documentCount = 0;
+  for await (const { day, entries, ...read } of auditDays(context, organization, filter)) {
+    found.push(...entries);
+    documentCount += read.documentCount;
+    if (found.length > limit) break;
+    if (documentCount >= mostDocuments) return { entries: found, nextCursor: toCursor(beforeDay(day)) };
+  }
+  const entries = found.slice(0, limit);
+  const last = entries.at(-1);
+  if (found.length <= limit || last === undefined) return { entries };
+  return { entries, nextCursor: toCursor(auditOrder(last)) };
+}
+
+/** All that matches, newest first, one line of JSON each; at most `limit` where it is given. */
+export async function* auditLines(
+  context: Pick<GatewayContext, 'bus' | 'clock'>,
+  organization: string,
+  filter: AuditFilter,
+  limit: number = Infinity,
+): AsyncGenerator<string> {
+  let left = limit;
+  for await (const { entries } of auditDays(context, organization, filter)) {
+    for (const entry of entries) {
+      if (left <= 0) return;
+      left -= 1;
+      yield `${JSON.stringify(entry)}\n`;
+    }
+  }
+}
+
+/** Comes after every entry of the day before: no subject begins with a tilde. */
+const beforeDay = (day: string): string => `${new Date(Date.parse(day) - 1).toISOString()} ~`;
+
+const toCursor = (order: string): string => Buffer.from(order).toString('base64url');
+
+/** What a cursor says. Throws `invalid_request` for one that is none. Pure. */
+export function parseCursor(cursor: string): string {
+  const order = Buffer.from(cursor, 'base64url').toString('utf8');
+  const time = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?:~|[!-~]+ \d{9} [!-~]+)$/.exec(order)?.[1];
+  if (time !== undefined && !Number.isNaN(Date.parse(time))) return order;
+  throw new ApiError('invalid_request', 'The parameter "cursor" must be the "nextCursor" of an earlier answer.', {
+    fields: [{ path: 'cursor', message: 'must be the "nextCursor" of an earlier answer' }],
+  });
+}
+
+/** `domain` is a slug; `before` is what a cursor says: only entries whose order comes before it. */
+export type AuditFilter = Pick<ListAuditQuery, 'domain' | 'jobId' | 'actor' | 'action' | 'since' | 'until'> & {
+  before: string | undefined;
+};
+
+/** What matches of one day, newest first. `documentCount` is how many documents had to be read for it. */
+export type AuditDay = { day: string; entries: AuditEntry[]; documentCount: number };
+
+/** An organization's audit entries, day by day, newest first. Days with documents in which nothing matches come, too, and are empty. */
+export async function* auditDays(
+  { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
+  organization: string,
+  filter: AuditFilter,
+): AsyncGenerator<AuditDay> {
+  const { auditExports, auditContent, auditDirectory, auditAccess } = bus.documents;
+  const stores = { exports: auditExports, content: auditContent, directory: auditDirectory, access: auditAccess };
+  const range = timesOf(filter);
+  const keptSince = { exports: '', content: '', directory: '', access: firstKeptDay(clock.now()) };
+  const found = await Promise.all(
+    auditSources
+      .filter((source) => mayMatch(source, filter))
+      .map(async (source) => {
+        const keys = await askBus(stores[source].keys(`${organization}.*.*`));
+        return keys.map((key) => ({ source, day: key.split('.')[1] ?? '' }));
+      }),
+  );
+  const sourcesByDay = Map.groupBy(
+    found.flat().filter(({ source, day }) => {
+      return day >= keptSince[source] && day >= range.since.slice(0, 10) && day <= range.until.slice(0, 10);
+    }),
+    ({ day }) => day,
+  );
+  for (const [day, ofDay] of [...sourcesByDay].sort(([a], [b]) => (a < b ? 1 : -1))) {
+    const sources = new Set(ofDay.map(({ source }) => source));
+    const read = await Promise.all([...sources].map((source) => readDay(stores[source], organization, day)));
+    const entries = read.flat().filter((entry) => matches(entry, filter, range));
+    yield { day, entries: sorted(entries), documentCount: ofDay.length };
+  }
+}
+
+/** Earlier parts first: an entry that moves from one to the next meanwhile is then seen twice, and never missed. */
+async function readDay(store: DocumentStore<AuditDocument>, organization: string, day: string): Promise<AuditEntry[]> {
+  const entries = new Map<string, AuditEntry>();
+  for (let part = 0; ; part += 1) {
+    const stored = await askBus(store.get(auditKey(organization, day, part)));
+    if (stored === undefined) return [...entries.values()];
+    for (const entry of stored.document.entries) entries.set(entry.id, entry);
+  }
+}
+
+/** Whether a log says anything that is asked for; the others need not be read. */
+function mayMatch(source: AuditSource, { action, jobId }: AuditFilter): boolean {
+  if (jobId !== undefined && source !== 'exports' && source !== 'access') return false;
+  return action === undefined || auditActionsOf[source].some((one) => isOf(one, action));
+}
+
+const isOf = (action: string, wanted: string): boolean => action === wanted || action.startsWith(`${wanted}.`);
+
+type Times = { since: string; until: string };
+
+const timeLength = '2026-03-01T10:00:00.000Z'.length;
+
+/** Times as entries have them, so that they compare as texts. */
+function timesOf({ since, until, before }: AuditFilter): Times {
+  const last = until === undefined ? '9' : new Date(endOf(until)).toISOString();
+  return {
+    since: since === undefined ? '' : new Date(since).toISOString(),
+    until: before === undefined || last < before ? last : before.slice(0, timeLength),
+  };
+}
+
+function matches(entry: AuditEntry, filter: AuditFilter, { since, until }: Times): boolean {
+  return (
+    entry.time >= since &&
+    entry.time <= until &&
+    (filter.before === undefined || auditOrder(entry) < filter.before) &&
+    (filter.domain === undefined || entry.domain === filter.domain) &&
+    (filter.jobId === undefined || entry.jobId === filter.jobId) &&
+    (filter.actor === undefined || entry.actor.id === filter.actor) &&
+    (filter.action === undefined || isOf(entry.action, filter.action))
+  );
+}
+
+function sorted(entries: readonly AuditEntry[]): AuditEntry[] {
+  return entries
+    .map((entry) => ({ entry, order: auditOrder(entry) }))
+    .sort((a, b) => (a.order < b.order ? 1 : -1))
+    .map(({ entry }) => entry);
+}

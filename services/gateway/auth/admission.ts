@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import type { ApiKey, DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { Actor } from '#shared/contracts/commit.ts';
+import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { KeyDocument } from '#shared/contracts/read-models.ts';
+import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
+import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
+import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import type { GatewayContext } from '../context.ts';
+
+/** Whom a request is from: everything that follows is about this organization and no other. */
+export type Admission = {
+  organization: string;
+  organizationPlan: OrganizationPlan;
+  domains: readonly DomainEntry[];
+  key: ApiKey;
+  actor: Actor;
+};
+
+const admissions = new WeakMap<FastifyRequest, Admission>();
+
+/** A hook that lets a request in by its API key. `scope: 'method'`: GET and HEAD need `read`, everything else `write`. */
+export function admitByKey(
+  context: GatewayContext,
+  need: { kinds: readonly ApiKeyKind[]; scope: 'method' | 'read' | 'write' },
+): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const parsed = parseApiKey(bearerToken(request));
+    if (parsed === undefined) throw new ApiError('invalid_key');
+    const document = await context.keys.find(parsed.sha256);
+    const scope = need.scope === 'method' ? methodScope(request.method) : need.scope;
+    const refusal = keyRefusal(document, { ...need, scope }, { now: context.clock.now(), address: request.ip });
+    if (refusal !== undefined)
+      throw new ApiError(refusal, refusal === 'wrong_key_kind' ? kindSentence(need.kinds) : undefined);
+    if (document === undefined) throw new ApiError('invalid_key');
+    const { organization, organizationPlan, domains, key } = document;
+    admissions.set(request, { organization, organizationPlan, domains, key, actor: { kind: 'key', id: key.id } });
+  };
+}
+
+/** Whom the hook let in. */
+export function admissionOf(request: FastifyRequest): Admission {
+  const admission = admissions.get(request);
+  if (admission === undefined) throw new Error(`${request.url} is not behind the hook that admits by key`);
+  return admission;
+}
+
+/** The credential of a request; throws `missing_key` when there is none. */
+export function bearerToken(request: FastifyRequest): string {
+  const header = request.headers.authorization ?? '';
+  const [scheme = '', token = '', ...rest] = header.trim().split(/\s+/);
+  if (header.trim() === '') throw new ApiError('missing_key');
+  if (scheme.toLowerCase() !== 'bearer' || token === '' || rest.length > 0) {
+    throw new ApiError('invalid_key', 'The header "Authorization" must be "Bearer <key>".');
+  }
+  return token;
+}
+
+const methodScope = (method: string): 'read' | 'write' => (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
+
+function kindSentence(kinds: readonly ApiKeyKind[]): string {
+  return kinds.includes('assistant')
+    ? 'This request takes an assistant key (svc_dsc_…) or an admin key (svc_…).'
+    : 'This request needs an admin key (svc_…); assistant keys (svc_dsc_…) are public and cannot be used for it.';
+}
+
+/** What a route asks of a key. */
+export type KeyNeed = { kinds: readonly ApiKeyKind[]; scope: 'read' | 'write' };
+
+/** Why a key does not open a route, or undefined when it does: the one place that decides. Pure. */
+export function keyRefusal(
+  document: KeyDocument | undefined,
+  need: KeyNeed,
+  use: { now: Date; address: string },
+): ErrorCode | undefined {
+  if (document === undefined) return 'invalid_key';
+  const { key } = document;
+  const isOver = (end: string | undefined) => end !== undefined && Date.parse(end) <= use.now.getTime();
+  if (isOver(key.revokedAt)) return 'invalid_key';
+  if (isOver(key.expiresAt)) return 'expired_key';
+  if (!need.kinds.includes(key.kind)) return 'wrong_key_kind';
+  if (!key.scopes.includes(need.scope)) return 'missing_scope';
+  if (key.allowedAddresses.length > 0 && !isAllowed(key.allowedAddresses, use.address)) return 'address_not_allowed';
+  return undefined;
+}
+
+function isAllowed(allowed: readonly string[], caller: string): boolean {
+  // A dual-stack socket shows IPv4 callers as ::ffff:1.2.3.4.
+  const address = caller.replace(/^::ffff:(?=[0-9.]+$)/i, '');
+  if (isIP(address) === 0) return false;
+  const list = new BlockList();
+  for (const entry of allowed) {
+    const [network = '', prefix] = entry.split('/');
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(network, family);
+    else list.addSubnet(network, Number(prefix), family);
+  }
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/** A hook that lets in who shows the operator's token. */
+export function admitOperator(operatorToken: string): (request: FastifyRequest) => Promise<void> {
+  const expected = digest(operatorToken);
+  return async (request) => {
+    const shown = bearerToken(request);
+    if (timingSafeEqual(digest(shown), expected)) return;
+    if (parseApiKey(shown) === undefined)
+      throw new ApiError('invalid_key', 'This is not the operator token of this installation.');
+    throw new ApiError('wrong_key_kind', 'This request needs the operator token of the installation, not an API key.');
+  };
+}
+
+/** What other services are told of a request that was let in. */
+export function callerOf(request: FastifyRequest, domain: Pick<DomainEntry, 'slug' | 'groups'>): Caller {
+  const { organization, organizationPlan, actor } = admissionOf(request);
+  return {
+    requestId: request.id,
+    organization,
+    organizationPlan,
+    domain: domain.slug,
+    groupTrust: domain.groups,
+    actor,
+    address: request.ip,
+    traceparent: traceparentOf(request),
+  };
+}
+
+/** A new span under the caller's trace, or a new trace. */
+export function traceparentOf(request: FastifyRequest): string {
+  const { traceparent } = request.headers;
+  return nextTraceparent(typeof traceparent === 'string' ? traceparent : undefined);
+}
+
+/** The organization's domain of that slug or host name. Throws `not_found`. Pure. */
+export function resolveDomain(domains: readonly DomainEntry[], name: string): DomainEntry {
+  const wanted = name.toLowerCase();
+  const domain = domains.find(({ slug, hosts }) => slug === wanted || hosts.includes(wanted));
+  if (domain === undefined) throw new ApiError('not_found', `There is no domain "${name}" in this organization.`);
+  return domain;
+}

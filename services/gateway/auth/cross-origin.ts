@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '#shared/http/errors.ts';
+import { admissionOf } from './admission.ts';
+
+const preflightSeconds = 86_400;
+
+/** What scripts of other sites may read of an answer. */
+const exposed = [
+  'x-thread-id',
+  'x-thread-key',
+  'x-vercel-ai-ui-message-stream',
+  'x-vercel-ai-data-stream',
+  'x-request-id',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+].join(', ');
+
+/** Before the key is known: any site may read the answer, errors above all. Credentials are never allowed. */
+export async function allowAnyOrigin(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
+}
+
+/** Once the key is known: one with allowed origins serves just these. Whoever sends no `Origin` is no browser. */
+export async function checkOrigin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { allowedOrigins } = admissionOf(request).key;
+  if (allowedOrigins.length === 0) return;
+  reply.header('vary', 'Origin');
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  reply.removeHeader('access-control-allow-origin');
+  if (!allowedOrigins.includes(origin)) {
+    throw new ApiError('origin_not_allowed', `The API key may not be used from "${origin.slice(0, 200)}".`);
+  }
+  reply.header('access-control-allow-origin', origin);
+}
+
+/** Answers the question that browsers ask first. It comes without a key. */
+export async function answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const wanted = request.headers['access-control-request-headers'];
+  return reply
+    .code(204)
+    .headers({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, POST, OPTIONS',
+      // Reflected: some clients set headers of their own, and `*` does not cover `authorization`.
+      'access-control-allow-headers': wanted ?? 'authorization, content-type',
+      'access-control-max-age': String(preflightSeconds),
+      vary: 'Access-Control-Request-Headers',
+    })
+    .send();
+}

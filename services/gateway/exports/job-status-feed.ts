@@ -1,0 +1,33 @@
+import type { Logger } from 'pino';
+import { type JobStatusDocument, jobStatusDocumentSchema } from '#shared/contracts/read-models.ts';
+import type { LiveUpdates } from '#shared/messaging/bus.ts';
+
+/** Tells whoever watches a job of its changes. Delivery is at most once: read the document first, and again now and then. */
+export type JobStatusFeed = {
+  /** `key` is that of the job's document. Calls `listener` until the returned function is called. */
+  watch(key: string, listener: (document: JobStatusDocument) => void): () => void;
+  close(): void;
+};
+
+/** One subscription for all who watch. */
+export function jobStatusFeed(liveUpdates: LiveUpdates, logger: Logger): JobStatusFeed {
+  const watchers = new Map<string, Set<(document: JobStatusDocument) => void>>();
+  const close = liveUpdates.onJobStatus(({ key, document }) => {
+    const listeners = watchers.get(key);
+    if (listeners === undefined) return;
+    const parsed = jobStatusDocumentSchema.safeParse(document);
+    if (!parsed.success) logger.warn({ key, err: parsed.error }, 'a live update cannot be read');
+    else for (const listener of listeners) listener(parsed.data);
+  });
+  return {
+    watch: (key, listener) => {
+      const listeners = watchers.get(key) ?? new Set();
+      watchers.set(key, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) watchers.delete(key);
+      };
+    },
+    close,
+  };
+}

@@ -1,0 +1,85 @@
+import type { ExportList, ListExportsQuery } from '#shared/contracts/http/exports.ts';
+import { type JobListDocument, jobListKey } from '#shared/contracts/read-models.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { askBus } from '../ask-bus.ts';
+import type { GatewayContext } from '../context.ts';
+import { readJob, shownJob } from './read-job.ts';
+
+type Entry = JobListDocument['jobs'][number];
+
+/** An organization's jobs, newest first. `domain` is the slug. Throws `invalid_request` for a cursor that is none. */
+export async function listJobs(
+  context: Pick<GatewayContext, 'bus'>,
+  organization: string,
+  query: Omit<ListExportsQuery, 'domain'> & { domain: string | undefined },
+): Promise<ExportList> {
+  const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+  const since = query.since === undefined ? '' : new Date(query.since).toISOString();
+  const { jobList } = context.bus.documents;
+  const days = (await askBus(jobList.keys(`${organization}.*`)))
+    .filter((key) => dayOf(key) >= since.slice(0, 10) && dayOf(key) <= (after?.createdAt.slice(0, 10) ?? '9'))
+    .sort()
+    .reverse();
+  const found: Entry[] = [];
+  for (const key of days) {
+    const jobs = (await askBus(jobList.get(key)))?.document.jobs ?? [];
+    found.push(...jobs.toReversed().filter((job) => matches(job, query, since) && isOlder(job, after)));
+    if (found.length > query.limit) break;
+  }
+  const page = found.slice(0, query.limit);
+  const last = page.at(-1);
+  const jobs = await Promise.all(page.map(async (job) => shownJob(await readJob(context, organization, job.jobId))));
+  return { jobs, ...(found.length > query.limit && last !== undefined ? { nextCursor: toCursor(last) } : {}) };
+}
+
+const dayOf = (key: string): string => key.slice(key.indexOf('.') + 1);
+
+function matches(
+  job: Entry,
+  query: { domain: string | undefined; status?: string | undefined },
+  since: string,
+): boolean {
+  return (
+    (query.domain === undefined || job.domain === query.domain) &&
+    (query.status === undefined || job.status === query.status) &&
+    job.createdAt >= since
+  );
+}
+
+type Position = Pick<Entry, 'createdAt' | 'jobId'>;
+
+/** Further back in the list than `after`: it goes by time, and by id within one millisecond. */
+function isOlder(job: Position, after: Position | undefined): boolean {
+  if (after === undefined || job.createdAt < after.createdAt) return true;
+  return job.createdAt === after.createdAt && job.jobId < after.jobId;
+}
+
+const toCursor = ({ createdAt, jobId }: Position): string => Buffer.from(`${createdAt} ${jobId}`).toString('base64url');
+
+function parseCursor(text: string): Position {
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (se_[0-9A-Za-z]{22})$/.exec(
+    Buffer.from(text, 'base64url').toString('utf8'),
+  );
+  const [, createdAt, jobId] = match ?? [];
+  if (createdAt !== undefined && jobId !== undefined) return { createdAt, jobId };
+  throw new ApiError('invalid_request', 'The parameter "cursor" must be the "nextCursor" of an earlier answer.', {
+    fields: [{ path: 'cursor', message: 'must be the "nextCursor" of an earlier answer' }],
+  });
+}
+
+/** No job lives longer than an hour; a little more for a list that lags. */
+const longestJobMs = 65 * 60_000;
+
+/** How many of an organization's jobs are queued or running, as far as the read model knows. */
+export async function countActiveJobs(
+  { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
+  organization: string,
+): Promise<number> {
+  const now = clock.now();
+  const oldest = new Date(now.getTime() - longestJobMs).toISOString();
+  const days = new Set([jobListKey(organization, oldest), jobListKey(organization, now.toISOString())]);
+  const lists = await Promise.all([...days].map((key) => askBus(bus.documents.jobList.get(key))));
+  return lists
+    .flatMap((stored) => stored?.document.jobs ?? [])
+    .filter((job) => (job.status === 'queued' || job.status === 'running') && job.createdAt > oldest).length;
+}

@@ -1,0 +1,65 @@
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import type { GatewayContext } from '../context.ts';
+import { type JobView, readJob, shownJob } from './read-job.ts';
+
+/** How often the job is read again and a comment shows that the connection lives. */
+const pulseMs = 15_000;
+
+/**
+ * A job as server-sent events: as it is now, then at every change, until it has ended. Whoever reads slowly gets the newest state and
+ * misses some in between. Updates may get lost on the way, so the job is read again every 15 seconds.
+ */
+export async function* liveJob(
+  context: Pick<GatewayContext, 'bus' | 'jobStatusFeed'>,
+  organization: string,
+  first: JobView,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const { jobId } = first.state;
+  let newest = first;
+  let wake = () => {};
+  const seen = (view: JobView) => {
+    if (view.revision <= newest.revision) return;
+    newest = view;
+    wake();
+  };
+  const readAgain = async () => {
+    // Whatever fails now is tried again at the next pulse; the stream itself says nothing false.
+    await readJob(context, organization, jobId).then(seen, () => {});
+  };
+  const stop = context.jobStatusFeed.watch(jobStatusKey(organization, jobId), seen);
+  const onAbort = () => wake();
+  signal.addEventListener('abort', onAbort);
+  let pulse: NodeJS.Timeout | undefined;
+  try {
+    // What changed between the first read and the subscription.
+    await readAgain();
+    let shownRevision = 0;
+    while (!signal.aborted) {
+      if (newest.revision > shownRevision) {
+        shownRevision = newest.revision;
+        const job = shownJob(newest);
+        yield jobEvent(job);
+        if (job.status === 'completed' || job.status === 'failed') return;
+        continue;
+      }
+      const waited = await new Promise<'change' | 'pulse'>((resolve) => {
+        wake = () => resolve('change');
+        pulse = setTimeout(() => resolve('pulse'), pulseMs);
+        // It may have changed or aborted while the last event was being taken.
+        if (signal.aborted || newest.revision > shownRevision) wake();
+      });
+      clearTimeout(pulse);
+      if (waited === 'change') continue;
+      await readAgain();
+      yield ': still here\n\n';
+    }
+  } finally {
+    clearTimeout(pulse);
+    stop();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const jobEvent = (job: ExportJob): string => `id: ${job.revision}\nevent: job\ndata: ${JSON.stringify(job)}\n\n`;

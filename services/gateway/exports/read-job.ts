@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { type ExportJob, toExportJob } from '#shared/contracts/http/exports.ts';
+import { jobId as jobIdSchema } from '#shared/contracts/identifiers.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { askBus } from '../ask-bus.ts';
+import type { GatewayContext } from '../context.ts';
+import { parseInput } from '../parse-input.ts';
+
+/** A job's state at a revision. */
+export type JobView = { state: ExportJobState; revision: number; updatedAt: string };
+
+type Reader = Pick<GatewayContext, 'bus'>;
+
+/** What the read model says of a job or, where it has not got there yet, the log. Throws `not_found`, also for another organization's job. */
+export async function readJob({ bus }: Reader, organization: string, jobId: string): Promise<JobView> {
+  checkJobId(jobId);
+  const stored = await askBus(bus.documents.jobStatus.get(jobStatusKey(organization, jobId)));
+  if (stored !== undefined) return stored.document;
+  const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId)));
+  if (last === undefined) throw noSuchJob(jobId);
+  return viewOf(last.commit);
+}
+
+/** The newest commit of a job, never an older one than was acknowledged: for decisions. Throws `not_found`. */
+export async function readJobForDecision(
+  { bus }: Reader,
+  organization: string,
+  jobId: string,
+): Promise<StoredCommit<ExportCommit>> {
+  checkJobId(jobId);
+  const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true }));
+  if (last === undefined) throw noSuchJob(jobId);
+  return last;
+}
+
+export const viewOf = (commit: ExportCommit): JobView => ({
+  state: commit.data.state,
+  revision: commit.revision,
+  updatedAt: commit.time,
+});
+
+export const shownJob = ({ state, revision, updatedAt }: JobView): ExportJob => toExportJob(state, revision, updatedAt);
+
+export const noSuchJob = (jobId: string): ApiError =>
+  new ApiError('not_found', `There is no export job "${jobId.slice(0, 100)}" in this organization.`);
+
+/** A text that cannot be a job's id names nothing; it must not get into a subject. */
+function checkJobId(jobId: string): void {
+  if (!jobIdSchema.safeParse(jobId).success) throw noSuchJob(jobId);
+}
+
+export type PointInHistory = { revision: number } | { time: Date };
+
+const revisionText = z
+  .string()
+  .regex(/^[0-9]{1,9}$/)
+  .transform((text) => ({ revision: Number(text) }));
+const timeText = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => ({ time: new Date(text) }));
+
+/** `?at=` as a revision or a time. Throws `invalid_request`. Pure. */
+export function parsePoint(text: unknown): PointInHistory {
+  if (revisionText.safeParse(text).success) return parseInput(revisionText, text, 'at');
+  const parsed = timeText.safeParse(text);
+  if (parsed.success) return parsed.data;
+  const message = 'must be a revision (1, 2, …) or a time such as 2026-03-01T10:00:00Z';
+  throw new ApiError('invalid_request', `The parameter "at" ${message}.`, { fields: [{ path: 'at', message }] });
+}
+
+/** The job as it was at a point of its history. Throws `not_found` when it did not exist then. */
+export async function jobAt(
+  history: AsyncIterable<StoredCommit<ExportCommit>>,
+  point: PointInHistory,
+): Promise<JobView> {
+  let found: ExportCommit | undefined;
+  let newest = 0;
+  for await (const { commit } of history) {
+    newest = commit.revision;
+    if ('revision' in point ? commit.revision === point.revision : Date.parse(commit.time) <= point.time.getTime()) {
+      found = commit;
+    }
+  }
+  if (found !== undefined) return viewOf(found);
+  if (newest === 0) throw new ApiError('not_found', 'There is no such export job in this organization.');
+  throw new ApiError(
+    'not_found',
+    'revision' in point
+      ? `The job has no revision ${point.revision}; its newest is ${newest}.`
+      : `The job did not exist yet at ${point.time.toISOString()}.`,
+  );
+}

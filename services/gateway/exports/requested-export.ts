@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto';
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import type { ExportEventOf, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import type { StartExportBody } from '#shared/contracts/http/exports.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { base62Of } from '#shared/runtime/time-and-ids.ts';
+
+const jobIdDigits = 22;
+
+/** The job id of an idempotency key: the same for as long as the hash key stays. Pure. */
+export function jobIdOfIdempotencyKey(hashKey: string, organization: string, idempotencyKey: string): string {
+  // As JSON, so that no organization and key can read like another pair.
+  const digest = createHmac('sha256', hashKey)
+    .update(JSON.stringify([organization, idempotencyKey]))
+    .digest();
+  return `se_${base62Of(digest, jobIdDigits)}`;
+}
+
+export const newJobId = (random: (length: number) => string): string => `se_${random(jobIdDigits)}`;
+
+/** What makes two requests the same under one idempotency key: what they ask for, not how they write it. Pure. */
+export function startRequestDigest(body: StartExportBody, domain: string): string {
+  const paths = body.paths === undefined ? undefined : sortedPagePaths(body.paths);
+  return sha256OfJson({ ...body, domain, paths, groups: sortedOnce(body.groups) });
+}
+
+export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });
+
+/** Page paths as the site model has them: without slashes around, the start page as `index`. Pure. */
+export function pagePathOf(text: string): string {
+  const path = text.replace(/^\/+|\/+$/g, '');
+  return path === '' ? 'index' : path;
+}
+
+export const sortedPagePaths = (paths: readonly string[]): string[] => sortedOnce(paths.map(pagePathOf));
+export const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
+
+/** The state of a job right after it was requested: what its first commit carries. Pure. */
+export function requestedExport(
+  { data }: ExportEventOf<'ExportRequested'>,
+  requestedBy: string,
+  createdAt: string,
+): ExportJobState {
+  return {
+    ...data,
+    requestedBy,
+    phase: 'requested',
+    createdAt,
+    chunkCount: 0,
+    pageTotal: 0,
+    pageCount: 0,
+    doneChunks: '',
+    failedChunks: '',
+    timedOutAttempts: {},
+    failedPages: [],
+    failedPageCount: 0,
+    progress: 0,
+  };
+}
+
+/** The content version to export: the one with that label if there is one, else the latest. Throws `not_found`. Pure. */
+export function chooseContent(domain: string, content: ContentState | undefined, label: string | undefined): string {
+  const labelled = label !== undefined && content !== undefined && Object.hasOwn(content.labels, label);
+  const chosen = labelled ? content.labels[label] : content?.latest;
+  if (chosen === undefined) {
+    throw new ApiError(
+      'not_found',
+      `Nothing is published for the domain "${domain}" yet. Publish its docs project with PUT /v1/domains/${domain}/content.`,
+    );
+  }
+  return chosen;
+}
+
+const mostNamed = 20;
+
+/** Throws `invalid_request` that names the paths which are no pages of the content. Pure. */
+export function checkPaths(paths: readonly string[], pages: ReadonlySet<string>, contentVersion: string): void {
+  const unknown = paths.flatMap((path, index) => (pages.has(pagePathOf(path)) ? [] : [{ path, index }]));
+  const first = unknown[0];
+  if (first === undefined) return;
+  const rest = unknown.length === 1 ? '' : `, and ${unknown.length - 1} more`;
+  throw new ApiError(
+    'invalid_request',
+    `There is no page "${first.path}" in content version ${contentVersion}${rest}. Paths are as in the site's addresses, such as "guides/x".`,
+    {
+      fields: unknown
+        .slice(0, mostNamed)
+        .map(({ path, index }) => ({ path: `paths.${index}`, message: `there is no page "${path}"` })),
+    },
+  );
+}

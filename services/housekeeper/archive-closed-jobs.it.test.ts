@@ -1,0 +1,157 @@
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startProjections } from '#services/projector/start-projections.ts';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
+import { withArchive } from '#shared/export/archived-jobs.ts';
+import type { Bus } from '#shared/messaging/bus.ts';
+import type { EventLog } from '#shared/messaging/event-log.ts';
+import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { auditArchive, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
+import { archiveClosedJobs } from './archive-closed-jobs.ts';
+import { jobsInArchive, type KeptJob } from './kept-jobs.ts';
+
+const dayMs = 86_400_000;
+const never = new AbortController().signal;
+const logger = pino({ level: 'silent' });
+
+describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
+  let bench: ExportBench;
+  let housekeeper: Bus;
+  let auditor: Bus;
+  let operator: Bus;
+  let audit: LogAudit;
+  let jobId: string;
+  let subject: string;
+  let before: ExportCommit[];
+  const stop = new AbortController();
+  let projections: Promise<void>;
+
+  beforeAll(async () => {
+    bench = await startExportBench();
+    await bench.start('orchestrator');
+    await bench.start('page-renderer');
+    await bench.start('bundler');
+    [housekeeper, auditor, operator] = await Promise.all([
+      bench.bus.connect('housekeeper'),
+      bench.bus.connect('auditor'),
+      bench.bus.connect('operator'),
+    ]);
+    const { server, passwords } = bench.bus;
+    audit = await openLogAudit({ url: server.url, user: 'auditor', password: passwords.auditor ?? '' });
+    const contentVersion = await bench.publish([
+      { path: 'index', text: '# Start' },
+      { path: 'more', text: '# More' },
+    ]);
+    jobId = await bench.request(contentVersion);
+    subject = exportLogSubject(organization, jobId);
+    projections = startProjections(
+      await bench.bus.connect('projector'),
+      'test',
+      logger,
+      stop.signal,
+      undefined,
+      bench.objectStore,
+    );
+    await vi.waitUntil(async () => (await housekeeper.exports.last(subject))?.commit.data.state.completedAt, {
+      timeout: 30_000,
+    });
+    before = await commitsIn(housekeeper.exports);
+  }, 60_000);
+  afterAll(async () => {
+    stop.abort();
+    await projections;
+    await audit?.close();
+    await bench?.stop();
+  });
+
+  async function commitsIn(log: Pick<EventLog<ExportCommit>, 'history'>): Promise<ExportCommit[]> {
+    const commits: ExportCommit[] = [];
+    for await (const { commit } of log.history(subject)) commits.push(commit);
+    return commits;
+  }
+  const house = (daysAhead: number, exports: Bus['exports'] = housekeeper.exports) => ({
+    bus: { ...housekeeper, exports },
+    objectStore: bench.objectStore,
+    clock: { now: () => new Date(Date.now() + daysAhead * dayMs) },
+    logger,
+    archiveAfterMs: 30 * dayMs,
+  });
+  const verified = async () => {
+    const archive = auditArchive(bench.objectStore);
+    const reports = await verifyLogs({ logs: audit, archive, models: auditor.documents }, {});
+    return reports.find(({ stream }) => stream === 'EXPORTS');
+  };
+  const projected = () =>
+    vi.waitUntil(async () => {
+      const stored = await housekeeper.documents.jobStatus.get(jobStatusKey(organization, jobId));
+      return stored?.document.revision === before.length;
+    });
+
+  test('one that ended less than 30 days ago stays in the log', async () => {
+    await projected();
+    expect(await archiveClosedJobs(house(29), never)).toBe(0);
+    expect(await commitsIn(housekeeper.exports)).toEqual(before);
+  });
+
+  test('stopped before it is taken out of the log it is in both, whole', async () => {
+    const exports = { ...housekeeper.exports, purge: () => Promise.reject(new Error('the process died')) };
+    await expect(archiveClosedJobs(house(31, exports), never)).rejects.toThrow('the process died');
+    expect(await commitsIn(housekeeper.exports)).toEqual(before);
+    expect(await commitsIn(withArchive(housekeeper.exports, bench.objectStore))).toEqual(before);
+    expect(await verified()).toMatchObject({ historyCount: 1, commitCount: before.length, problems: [] });
+  });
+
+  test('then it is in the archive alone, and whoever reads it sees the same', async () => {
+    expect(await archiveClosedJobs(house(31), never)).toBe(1);
+    expect(await housekeeper.exports.last(subject, { fromLeader: true })).toBeUndefined();
+    const log = withArchive(bench.gateway.exports, bench.objectStore);
+    expect(await commitsIn(log)).toEqual(before);
+    expect((await log.last(subject, { fromLeader: true }))?.commit).toEqual(before.at(-1));
+    expect(await log.last(exportLogSubject('other', jobId))).toBeUndefined();
+  });
+
+  test('an audit finds it whole, and no gap in the stream that it does not explain', async () => {
+    expect(await verified()).toMatchObject({ historyCount: 1, commitCount: before.length, problems: [] });
+  });
+
+  test('retention knows what it needs for as long as it is kept', async () => {
+    const kept = async (endedSince: Date) => {
+      const jobs: KeptJob[] = [];
+      for await (const job of jobsInArchive(bench.objectStore)(organization, endedSince, never)) jobs.push(job);
+      return jobs;
+    };
+    const { domain, contentVersion, planHash } = (before.at(-1) as ExportCommit).data.state;
+    expect(await kept(new Date(Date.now() - dayMs))).toEqual([
+      { domain, contentVersion, planHash, selectionKey: undefined },
+    ]);
+    expect(await kept(new Date(Date.now() + 3 * dayMs))).toEqual([]);
+  });
+
+  test('read models that are rebuilt have it, document by document', async () => {
+    await operator.projections.requests.put('exports', { id: 'rb_1', askedAt: new Date().toISOString() });
+    await vi.waitUntil(
+      async () => (await auditor.projections.pointers.get('exports'))?.document.lastRebuild?.id === 'rb_1',
+      { timeout: 15_000 },
+    );
+    const pointer = (await auditor.projections.pointers.get('exports'))?.document;
+    expect(pointer).toMatchObject({ live: 'green', lastRebuild: { differentCount: 0 } });
+    const stored = await auditor.generations.green.jobStatus.get(jobStatusKey(organization, jobId));
+    expect(stored?.document).toMatchObject({ revision: before.length, commitId: before.at(-1)?.id });
+  });
+
+  test('a byte that changes in the archive, or an archive that is gone, is found', async () => {
+    const key = archivedJobKey(organization, jobId);
+    const whole = Buffer.from((await bench.objectStore.get(key)) ?? []).toString();
+    await bench.objectStore.put(key, Buffer.from(whole.replace('enterprise', 'Enterprise')));
+    expect((await verified())?.problems).toContainEqual(expect.objectContaining({ problem: 'changed', subject }));
+    await bench.objectStore.remove(key);
+    const problems = (await verified())?.problems ?? [];
+    expect(problems).toContainEqual(expect.objectContaining({ problem: 'hole', subject }));
+    expect(problems).toContainEqual(expect.objectContaining({ problem: 'hole', subject: 'EXPORTS', sequence: 1 }));
+  });
+});

@@ -1,0 +1,119 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { memoryBus } from '../../test/support/memory-bus.ts';
+import { type ActiveJob, activeJob, stateOf } from './job-registry.ts';
+import { withChunk } from '#shared/aggregates/export-job/chunk-bitmap.ts';
+import { taskDispatcher } from './dispatcher.ts';
+import { workerPool } from './worker-pool.ts';
+
+const rendererVersion = 'r-0123456789ab';
+const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
+
+/** A dispatcher with four slots of renderers (a window of seven) and whatever jobs a test makes. */
+function dispatching() {
+  const bus = memoryBus();
+  const renderers = workerPool(clock);
+  const jobs = new Map<string, ActiveJob>();
+  const context = { bus, renderers, bundlers: workerPool(clock), logger: pino({ level: 'silent' }) };
+  const dispatcher = taskDispatcher(context, () => jobs);
+  renderers.heard({
+    service: 'page-renderer',
+    instance: 'a',
+    time: clock.now().toISOString(),
+    rendererVersion,
+    slots: 4,
+    freeSlots: 4,
+    tasks: [],
+    draining: false,
+  });
+  return {
+    bus,
+    dispatcher,
+    add: (name: string, organization: string, chunkCount: number, changes: Partial<ExportJobState> = {}) => {
+      const state = exportState({
+        jobId: `se_${name.padEnd(22, '0')}`,
+        organization,
+        phase: 'rendering',
+        planHash: 'a'.repeat(64),
+        rendererVersion,
+        chunkCount,
+        pageTotal: chunkCount * 20,
+        ...changes,
+      });
+      const job = activeJob({ commit: exportCommit(state), sequence: 1 });
+      jobs.set(job.jobId, job);
+      dispatcher.changed(job);
+      return job;
+    },
+    /** The oldest task that is out is reported and committed. */
+    finishOne: async (out: string[]) => {
+      const [jobId = '', unit = ''] = (out.shift() ?? '').split('.');
+      const job = jobs.get(jobId);
+      if (job === undefined) return;
+      dispatcher.reported(jobId, Number(unit), 1);
+      await dispatcher.handOut();
+      const state = stateOf(job);
+      const doneChunks = withChunk(state.doneChunks, Number(unit), state.chunkCount);
+      job.stored = { commit: exportCommit({ ...state, doneChunks }), sequence: 2 };
+      dispatcher.changed(job);
+    },
+    out: () => bus.recorded.tasks.map(({ taskId }) => taskId),
+  };
+}
+const namesOf = (tasks: string[]) => tasks.map((taskId) => taskId.slice(3, 8));
+
+test('a window of tasks is out, and one more with each report', async () => {
+  const { dispatcher, add, finishOne, out } = dispatching();
+  add('large', 'acme', 100);
+  await dispatcher.handOut();
+  expect(out()).toHaveLength(7);
+  await finishOne([...out()]);
+  expect(out()).toHaveLength(8);
+  expect(new Set(out()).size).toBe(8);
+});
+
+test('a small export of another organization is served within one round', async () => {
+  const { dispatcher, add, finishOne, out } = dispatching();
+  add('large', 'acme', 100);
+  await dispatcher.handOut();
+  const queue = [...out()];
+  add('small', 'other', 2);
+  await dispatcher.handOut();
+  for (let turn = 0; turn < 6; turn += 1) {
+    const before = out().length;
+    await finishOne(queue);
+    queue.push(...out().slice(before));
+  }
+  expect(namesOf(out().slice(7)).filter((name) => name === 'small')).toHaveLength(2);
+});
+
+test('two exports of one organization take turns', async () => {
+  const { dispatcher, add, out } = dispatching();
+  add('first', 'acme', 100);
+  add('secnd', 'acme', 100);
+  await dispatcher.handOut();
+  expect(namesOf(out()).join(' ')).toBe('first secnd first secnd first secnd first');
+});
+
+test('what could not be put into the queue is handed out later, under the same id', async () => {
+  const { bus, dispatcher, add, out } = dispatching();
+  const job = add('small', 'acme', 2);
+  bus.away = true;
+  await dispatcher.handOut();
+  expect(out()).toEqual([]);
+  bus.away = false;
+  await dispatcher.handOut();
+  expect(out()).toEqual([`${job.jobId}.0.1`, `${job.jobId}.1.1`]);
+});
+
+test('a repeated chunk goes first, alone from the third attempt on', async () => {
+  const { bus, dispatcher, add } = dispatching();
+  add('again', 'acme', 5, { timedOutAttempts: { 3: 2 }, lostSegments: 1 });
+  await dispatcher.handOut();
+  const [first] = bus.recorded.tasks;
+  expect(first).toMatchObject({ chunk: 3, attempt: 3, pagesAlone: true });
+  expect(first?.taskId).toMatch(/\.3\.3\.1$/);
+  expect(bus.recorded.tasks[1]).toMatchObject({ chunk: 0, attempt: 1, pagesAlone: false });
+});

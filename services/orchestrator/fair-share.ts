@@ -1,0 +1,73 @@
+import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
+
+export type WaitingJob = {
+  organization: string;
+  organizationPlan: OrganizationPlan;
+  /** Turn in which it was served last; 0: never. */
+  servedAt: number;
+  /** All it has left for this group of workers is the closing segment or the bundle. */
+  lastStep: boolean;
+};
+
+/**
+ * Which job gets the next credit: first one that is at its last step, which is one unit of a job whose turn has been; then organizations
+ * share by round robin, and the jobs of one take turns, the oldest first. `jobs` are those that have work which a credit is there for,
+ * oldest first. Pure.
+ */
+export function pickWork<J extends WaitingJob>(jobs: readonly J[], round: Round): { job: J; round: Round } | undefined {
+  const last = jobs.find(({ lastStep }) => lastStep);
+  if (last !== undefined) return { job: last, round };
+  const shares = new Map(
+    jobs.map(({ organization, organizationPlan }) => [organization, roundShare[organizationPlan]]),
+  );
+  const next = nextOrganization(round, shares);
+  if (next === undefined) return undefined;
+  const own = jobs.filter(({ organization }) => organization === next.organization);
+  const job = own.reduce((best, candidate) => (candidate.servedAt < best.servedAt ? candidate : best));
+  return { job, round: next.round };
+}
+
+/** How the plans of organizations share the pool. */
+export const roundShare: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
+
+/** What organizations have coming to them. `opening`: units that one which just came may still have in a row. */
+export type Round = readonly { organization: string; due: number; opening: number }[];
+
+/**
+ * Smooth weighted round robin, for work of much the same size: the next organization that gets a credit, out of those that have something
+ * to hand out (with their shares), and the round after it. At each turn all gain their share, the one with the most is served and pays for
+ * all: equals take turns chunk by chunk, where a round of four chunks each would have a small export wait for four of a large one at each of
+ * its phases. One that comes is served before all others, as many units in a row as its share, the first to come first: small exports that
+ * come together end one after the other, each in the processes that it began, where in turns all would end last. An organization that has
+ * nothing to hand out leaves the round and saves nothing up. Pure.
+ */
+export function nextOrganization(
+  round: Round,
+  waiting: ReadonlyMap<string, number>,
+): { organization: string; round: Round } | undefined {
+  const known = new Set(round.map(({ organization }) => organization));
+  const staying = round.filter(({ organization }) => waiting.has(organization));
+  const coming = [...waiting]
+    .filter(([organization]) => !known.has(organization))
+    .map(([organization, share]) => ({ organization, due: 0, opening: share }));
+  const gained = [...staying, ...coming].map((entry) => ({
+    ...entry,
+    due: entry.due + (waiting.get(entry.organization) ?? 1),
+  }));
+  const opening = gained.find((entry) => entry.opening > 0);
+  const [first, ...rest] = gained;
+  if (first === undefined) return undefined;
+  const served = opening ?? rest.reduce((best, candidate) => (candidate.due > best.due ? candidate : best), first);
+  const total = [...waiting.values()].reduce((sum, share) => sum + share, 0);
+  const paid = { ...served, due: served.due - total, opening: Math.max(0, served.opening - 1) };
+  const after =
+    opening === undefined
+      ? [...gained.filter((entry) => entry !== served), paid]
+      : gained.map((entry) => (entry === served ? paid : entry));
+  return { organization: served.organization, round: after };
+}
+
+/** Credits for one group of workers: enough that none waits for its next task, few enough that nothing waits in the queue for long. */
+export function windowSize(liveSlots: number): number {
+  return Math.max(2, Math.floor(1.75 * liveSlots));
+}

@@ -1,0 +1,146 @@
+import { chunksOutside } from '#shared/aggregates/export-job/chunk-bitmap.ts';
+import {
+  attemptOf,
+  attemptsBeforePagesAlone,
+  bundleUnit,
+  closingUnit,
+  type ExportJobState,
+  type WorkUnit,
+} from '#shared/aggregates/export-job/export-job.ts';
+import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
+
+/** Who may take a task: renderers of one version, or the bundlers. */
+export type WorkerGroup = { service: 'page-renderer'; rendererVersion: string } | { service: 'bundler' };
+
+export type HandedOut = { taskId: string; jobId: string; unit: WorkUnit; attempt: number; group: WorkerGroup };
+
+type Entry = HandedOut & { reported: boolean; silentMs: number };
+
+export const groupName = (group: WorkerGroup): string =>
+  group.service === 'bundler' ? 'bundler' : group.rendererVersion;
+
+/**
+ * Tasks that were handed out and whose outcome is not in the log yet. A task holds a credit of its group until a worker reports it;
+ * it stays known until the report is committed, so that it is not handed out again in between.
+ */
+export type HandedOutTasks = {
+  add(task: HandedOut): void;
+  has(taskId: string): boolean;
+  /** Whether a task of the job is out that no worker reported. */
+  isOut(jobId: string): boolean;
+  /** Credits in use of a group. */
+  inUse(group: WorkerGroup): number;
+  /** A worker reported the unit: its credit is free again. With `attempt`, only if that one is out. */
+  reported(jobId: string, unit: WorkUnit, attempt?: number): void;
+  /** After a commit: forgets the job's tasks that are not in `current`, and believes no report that changed nothing. */
+  keepOnly(jobId: string, current: ReadonlySet<string>): void;
+  remove(taskId: string): void;
+  /**
+   * Counts `elapsedMs` as silence for each task that no worker names although one of its group is free, and gives those that reached
+   * `lostAfterMs`. While all are busy or none is heard a task may wait in the queue as long as it takes.
+   */
+  countSilence(
+    elapsedMs: number,
+    lostAfterMs: number,
+    isHeld: (taskId: string) => boolean,
+    hasFreeWorker: (group: WorkerGroup) => boolean,
+  ): HandedOut[];
+  clear(): void;
+};
+
+export function handedOutTasks(): HandedOutTasks {
+  const entries = new Map<string, Entry>();
+  const ofJob = (jobId: string): Entry[] => [...entries.values()].filter((entry) => entry.jobId === jobId);
+  return {
+    add: (task) => void entries.set(task.taskId, { ...task, reported: false, silentMs: 0 }),
+    has: (taskId) => entries.has(taskId),
+    isOut: (jobId) => ofJob(jobId).some(({ reported }) => !reported),
+    inUse: (group) => {
+      let used = 0;
+      for (const entry of entries.values()) {
+        if (!entry.reported && groupName(entry.group) === groupName(group)) used += 1;
+      }
+      return used;
+    },
+    reported: (jobId, unit, attempt) => {
+      for (const entry of ofJob(jobId)) {
+        if (entry.unit === unit && (attempt === undefined || entry.attempt === attempt)) entry.reported = true;
+      }
+    },
+    keepOnly: (jobId, current) => {
+      for (const entry of ofJob(jobId)) {
+        if (current.has(entry.taskId)) entry.reported = false;
+        else entries.delete(entry.taskId);
+      }
+    },
+    remove: (taskId) => void entries.delete(taskId),
+    countSilence: (elapsedMs, lostAfterMs, isHeld, hasFreeWorker) => {
+      const lost: HandedOut[] = [];
+      for (const entry of entries.values()) {
+        if (entry.reported) continue;
+        if (isHeld(entry.taskId)) entry.silentMs = 0;
+        else if (hasFreeWorker(entry.group)) entry.silentMs += elapsedMs;
+        if (entry.silentMs >= lostAfterMs) lost.push(entry);
+      }
+      return lost;
+    },
+    clear: () => entries.clear(),
+  };
+}
+
+/** What is left to do in the job's phase: repeated chunks first, so that few have lost attempts at a time. Pure. */
+export function openUnits(state: ExportJobState): WorkUnit[] {
+  if (state.phase === 'closing') return [closingUnit];
+  if (state.phase === 'joining') return [bundleUnit];
+  if (state.phase !== 'rendering') return [];
+  const open = chunksOutside(state.chunkCount, state.doneChunks, state.failedChunks);
+  const repeated = open.filter((chunk) => attemptOf(state, chunk) > 1);
+  return repeated.length === 0 ? open : [...repeated, ...open.filter((chunk) => attemptOf(state, chunk) === 1)];
+}
+
+/**
+ * The same attempt at the same work has the same id, so a task that is handed out twice around a change of leader is stored once. After a
+ * lost segment the same attempt is new work, which the queue must not take for the old one. Pure.
+ */
+export function taskIdOf(state: ExportJobState, unit: WorkUnit): string {
+  const lost = state.lostSegments === undefined ? '' : `.${state.lostSegments}`;
+  return `${state.jobId}.${unit}.${attemptOf(state, unit)}${lost}`;
+}
+
+/** Undefined before the plan. */
+export function groupOf(state: ExportJobState): WorkerGroup | undefined {
+  if (state.phase === 'joining') return { service: 'bundler' };
+  return state.rendererVersion === undefined
+    ? undefined
+    : { service: 'page-renderer', rendererVersion: state.rendererVersion };
+}
+
+/** The task of a planned job's unit. Throws when the job has no plan. */
+export function taskOf(
+  state: ExportJobState,
+  unit: WorkUnit,
+  traceparent: string | undefined,
+): RenderTask | BundleTask {
+  const { planHash, rendererVersion, organization, jobId, domain } = state;
+  if (planHash === undefined || rendererVersion === undefined) throw new Error(`The job ${jobId} has no plan yet.`);
+  const attempt = attemptOf(state, unit);
+  const common = {
+    version: 1 as const,
+    taskId: taskIdOf(state, unit),
+    organization,
+    jobId,
+    domain,
+    planHash,
+    attempt,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+  if (unit === bundleUnit) return { ...common, kind: 'bundle' };
+  if (unit === closingUnit) return { ...common, kind: 'closing', rendererVersion };
+  return {
+    ...common,
+    kind: 'chunk',
+    rendererVersion,
+    chunk: unit,
+    pagesAlone: attempt > attemptsBeforePagesAlone,
+  };
+}

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { RenderRequest } from '#shared/docs/render/render-request.ts';
+import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { renderPage } from './render-pages.ts';
+
+const request = { kind: 'page' } as Extract<RenderRequest, { kind: 'page' }>;
+const page = { kind: 'page', files: [], page: { path: 'a' } };
+const hung = new ChildTimedOut(10_000);
+const died = new ChildDied(undefined, 'SIGKILL', 'out of memory');
+
+/** Children that give these answers, one after the other; says which kind of child was asked. */
+function children(...answers: unknown[]) {
+  const asked: string[] = [];
+  const pool = (kind: string): ChildPool => ({
+    run: async () => {
+      asked.push(kind);
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    drain: async () => {},
+    close: async () => {},
+  });
+  return { asked, pool: pool('used'), freshPool: () => pool('fresh'), pageDeadlineMs: 10_000 };
+}
+const options = { organization: 'acme', alone: false, signal: new AbortController().signal };
+
+test('a page that renders', async () => {
+  const context = children(page);
+  expect(await renderPage(context, request, options)).toEqual(page);
+  expect(context.asked).toEqual(['used']);
+});
+
+test.each([
+  ['hung', hung],
+  ['died', died],
+])('a page whose child %s is tried once more, in a fresh one', async (_, error) => {
+  const context = children(error, page);
+  expect(await renderPage(context, request, options)).toEqual(page);
+  expect(context.asked).toEqual(['used', 'fresh']);
+});
+
+test.each([
+  [hung, hung, 'it was not rendered within 10 s, twice', false],
+  [hung, died, 'its process ended with signal SIGKILL: out of memory, twice', true],
+])('the second time it has failed', async (first, second, reason, childDied) => {
+  const context = children(first, second);
+  expect(await renderPage(context, request, options)).toEqual({ kind: 'failed', reason, childDied });
+});
+
+test('a page that breaks a limit has failed at once', async () => {
+  const context = children({ kind: 'page-failed', code: 'page-too-large', reason: 'It is too large.' });
+  expect(await renderPage(context, request, options)).toMatchObject({ kind: 'failed', reason: 'It is too large.' });
+  expect(context.asked).toEqual(['used']);
+});
+
+test('our own fault fails the page and says so', async () => {
+  const context = children(new ChildRequestFailed('TypeError', 'x is undefined'));
+  expect(await renderPage(context, request, options)).toMatchObject({
+    reason: 'our renderer failed on it: x is undefined',
+  });
+});
+
+test('alone: in a fresh child from the start', async () => {
+  const context = children(page);
+  await renderPage(context, request, { ...options, alone: true });
+  expect(context.asked).toEqual(['fresh']);
+});
+
+test('stopping is no failure of the page', async () => {
+  const stop = new AbortController();
+  stop.abort(new Error('The service stops.'));
+  await expect(renderPage(children(died), request, { ...options, signal: stop.signal })).rejects.toThrow('stops');
+});

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { blobKey, segmentKey } from '#shared/contracts/stored-objects.ts';
+import { readSidecar } from '#shared/export/export-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { packAssets } from './store-segment.ts';
+
+const place = { organization: 'acme', domain: 'docs', key: 'a'.repeat(64) };
+const open = new AbortController().signal;
+let folder: string;
+let objectStore: ObjectStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-assets-'));
+  objectStore = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const store = async (text: string, sha256 = sha256Of(text)) => {
+  await objectStore.put(blobKey('acme', sha256), Buffer.from(text));
+  return { sha256, sizeBytes: Buffer.byteLength(text) };
+};
+const pack = (files: Parameters<typeof packAssets>[2]) =>
+  packAssets({ objectStore, giveUpAfterMs: 0 }, place, files, open);
+
+test('files are copied under the top folder, and described', async () => {
+  const files = [
+    { path: 'images/a.svg', ...(await store('<svg/>')) },
+    { path: 'large.bin', ...(await store('x'.repeat(3_000_000))) },
+  ];
+  await pack(files);
+  const sidecar = await readSidecar(objectStore, 'acme', place.key);
+  expect(sidecar?.files).toEqual(
+    files.map(({ path, sha256, sizeBytes }) => ({ path: `docs/${path}`, size: sizeBytes, sha256 })),
+  );
+  expect((await objectStore.head(segmentKey('acme', place.key)))?.sizeBytes).toBe(sidecar?.sizeBytes);
+});
+
+test('a file that is gone or damaged is named, and nothing is stored', async () => {
+  const there = { path: 'a.txt', ...(await store('a')) };
+  const gone = { path: 'gone.txt', sha256: sha256Of('gone'), sizeBytes: 4 };
+  await expect(pack([there, gone])).rejects.toThrow('the file gone.txt of the content version is gone');
+  const damaged = { path: 'b.txt', ...(await store('b', sha256Of('c'))) };
+  await expect(pack([there, damaged])).rejects.toThrow('the stored file b.txt of the content version is damaged');
+  expect(await objectStore.head(segmentKey('acme', place.key))).toBeUndefined();
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { type ContentEvent, type ContentState, evolveContent } from './content.ts';
+
+const identity = { organization: 'acme', domain: 'docs' };
+const one = `cv_${'1'.repeat(32)}`;
+const two = `cv_${'2'.repeat(32)}`;
+const published = (contentVersion: string, label?: string): ContentEvent => ({
+  type: 'ContentPublished',
+  version: 1,
+  data: { ...identity, contentVersion, pageCount: 3, fileCount: 5, sizeBytes: 100, ...(label ? { label } : {}) },
+});
+const event = (type: 'ContentPromoted' | 'ContentDeleted', contentVersion: string): ContentEvent => ({
+  type,
+  version: 1,
+  data: { ...identity, contentVersion },
+});
+const indexed = (contentVersion: string): ContentEvent => ({
+  type: 'ContentIndexed',
+  version: 1,
+  data: { ...identity, contentVersion, passageCount: 9 },
+});
+const after = (...events: ContentEvent[]): ContentState | undefined =>
+  events.reduce<ContentState | undefined>(
+    (state, next, index) => evolveContent(state, next, `2026-01-0${index + 1}T00:00:00.000Z`),
+    undefined,
+  );
+
+test('the newest publication is the latest, and a label follows it', () => {
+  const state = after(published(one, 'v1'), published(two, 'v1'));
+  expect(state).toMatchObject({ latest: two, labels: { v1: two } });
+  expect(state?.versions.map((version) => version.contentVersion)).toEqual([one, two]);
+});
+
+test('publishing a version again moves it to the front and keeps that it is indexed', () => {
+  const state = after(published(one), indexed(one), published(two), published(one));
+  expect(state?.versions.map((version) => [version.contentVersion, version.indexed])).toEqual([
+    [two, false],
+    [one, true],
+  ]);
+  expect(state).toMatchObject({ latest: one, searched: one });
+});
+
+test('a promoted version is the latest without becoming searched', () => {
+  expect(after(published(one), published(two), indexed(two), event('ContentPromoted', one))).toMatchObject({
+    latest: one,
+    searched: two,
+  });
+});
+
+test('a deleted version is no longer searched', () => {
+  const state = after(published(one), indexed(one), published(two), event('ContentDeleted', one));
+  expect(state?.versions).toHaveLength(1);
+  expect(state?.searched).toBeUndefined();
+});

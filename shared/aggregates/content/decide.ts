@@ -1,0 +1,68 @@
+import { ApiError } from '#shared/http/errors.ts';
+import type { ContentEvent, ContentState } from './content.ts';
+
+/** What a request makes happen to a domain's content. Pure: each throws the `ApiError` that its maker sees, `[]` means that nothing changes. */
+
+type Identity = { organization: string; domain: string; contentVersion: string };
+
+/** The same files again change nothing unless another version is the latest, or the label is elsewhere. */
+export function publishContent(
+  state: ContentState | undefined,
+  published: Identity & { label?: string; pageCount: number; fileCount: number; sizeBytes: number },
+): ContentEvent[] {
+  const { contentVersion, label } = published;
+  const isLatest = state?.latest === contentVersion && isKnown(state, contentVersion);
+  if (isLatest && (label === undefined || labelled(state, label) === contentVersion)) return [];
+  return [{ type: 'ContentPublished', version: 1, data: published }];
+}
+
+export function promoteContent(state: ContentState | undefined, identity: Identity): ContentEvent[] {
+  if (!isKnown(state, identity.contentVersion)) throw noSuchContent(identity);
+  if (state?.latest === identity.contentVersion) return [];
+  return [{ type: 'ContentPromoted', version: 1, data: identity }];
+}
+
+export function deleteContent(state: ContentState | undefined, identity: Identity): ContentEvent[] {
+  const { contentVersion } = identity;
+  if (!isKnown(state, contentVersion)) throw noSuchContent(identity);
+  if (state?.latest === contentVersion) {
+    throw new ApiError(
+      'in_use',
+      `${contentVersion} is the latest content of "${identity.domain}". Promote another version first.`,
+    );
+  }
+  const label = Object.entries(state?.labels ?? {}).find(([, target]) => target === contentVersion)?.[0];
+  if (label !== undefined) {
+    throw new ApiError(
+      'in_use',
+      `${contentVersion} has the label "${label}". Publish another version under that label first.`,
+    );
+  }
+  return [{ type: 'ContentDeleted', version: 1, data: identity }];
+}
+
+export function isKnown(state: ContentState | undefined, contentVersion: string): boolean {
+  return state?.versions.some((version) => version.contentVersion === contentVersion) ?? false;
+}
+
+const labelled = (state: ContentState | undefined, label: string): string | undefined =>
+  state !== undefined && Object.hasOwn(state.labels, label) ? state.labels[label] : undefined;
+
+const noSuchContent = ({ contentVersion, domain }: Identity): ApiError =>
+  new ApiError('not_found', `There is no content version "${contentVersion}" in the domain "${domain}".`);
+
+/**
+ * The version that has to be made searchable, if any: the latest, unless it is searched already. A version that a newer one has overtaken
+ * is left out, as the newer one's event follows; its own comes back with `ContentPromoted` if it is ever needed. Pure.
+ */
+export function versionToIndex(state: ContentState): string | undefined {
+  const { latest, searched } = state;
+  return latest === undefined || latest === searched ? undefined : latest;
+}
+
+/** What to append once `contentVersion` has `passageCount` passages in the index; nothing when it is no longer wanted. Pure. */
+export function indexed(state: ContentState, contentVersion: string, passageCount: number): ContentEvent[] {
+  if (versionToIndex(state) !== contentVersion) return [];
+  const { organization, domain } = state;
+  return [{ type: 'ContentIndexed', version: 1, data: { organization, domain, contentVersion, passageCount } }];
+}

@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import type { ApiKey, DirectoryEvent, DirectoryState, DomainEntry } from './directory.ts';
+import type { changeOrganizationBodySchema, createOrganizationBodySchema } from '#shared/contracts/http/directory.ts';
+import { ApiError } from '#shared/http/errors.ts';
+
+/** What a request makes happen to an organization. Pure: each throws the `ApiError` that its maker sees, `[]` means that nothing changes. */
+
+const mostKeys = 500;
+const mostDomains = 200;
+
+export function createOrganization(
+  state: DirectoryState | undefined,
+  organization: string,
+  body: z.infer<typeof createOrganizationBodySchema>,
+  firstKey: ApiKey,
+): DirectoryEvent[] {
+  if (state !== undefined) throw new ApiError('in_use', `There is an organization "${organization}" already.`);
+  return [
+    { type: 'OrganizationCreated', version: 1, data: { organization, ...body } },
+    { type: 'ApiKeyCreated', version: 1, data: { organization, key: firstKey } },
+  ];
+}
+
+export function changeOrganization(
+  state: DirectoryState | undefined,
+  body: z.infer<typeof changeOrganizationBodySchema>,
+): DirectoryEvent[] {
+  const { organization, name, plan } = existing(state);
+  const changed = { name: body.name ?? name, plan: body.plan ?? plan };
+  if (changed.name === name && changed.plan === plan) return [];
+  return [{ type: 'OrganizationChanged', version: 1, data: { organization, ...changed } }];
+}
+
+export function addDomain(state: DirectoryState | undefined, domain: DomainEntry): DirectoryEvent[] {
+  const { organization, domains } = existing(state);
+  if (domains.length >= mostDomains)
+    throw new ApiError('in_use', `The organization has ${mostDomains} domains, which is the most it can have.`);
+  const names = new Set(domains.flatMap(({ slug, hosts }) => hosts.concat(slug)));
+  const taken = [domain.slug, ...domain.hosts].find((name) => names.has(name));
+  if (taken !== undefined)
+    throw new ApiError('in_use', `The organization has a domain with the name "${taken}" already.`);
+  return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
+}
+
+export function createApiKey(state: DirectoryState | undefined, key: ApiKey): DirectoryEvent[] {
+  const { organization, keys } = existing(state);
+  if (keys.length >= mostKeys)
+    throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
+}
+
+/** The new key is `renew(old)`; the old one goes on until `overlapEnd`, unless it ends earlier anyway. */
+export function rotateApiKey(
+  state: DirectoryState | undefined,
+  keyId: string,
+  overlapEnd: string,
+  renew: (old: ApiKey) => ApiKey,
+): DirectoryEvent[] {
+  const { organization, keys } = existing(state);
+  const old = keys.find((key) => key.id === keyId && key.revokedAt === undefined);
+  if (old === undefined)
+    throw new ApiError('not_found', `There is no API key "${keyId}" in this organization, or it was revoked.`);
+  if (keys.length >= mostKeys)
+    throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+  return [
+    { type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key: renew(old) } },
+  ];
+}
+
+export function revokeApiKey(state: DirectoryState | undefined, keyId: string): DirectoryEvent[] {
+  const { organization, keys } = existing(state);
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined) throw new ApiError('not_found', `There is no API key "${keyId}" in this organization.`);
+  if (key.revokedAt !== undefined) return [];
+  return [{ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId } }];
+}
+
+function existing(state: DirectoryState | undefined): DirectoryState {
+  if (state === undefined) throw new ApiError('not_found', 'There is no such organization.');
+  return state;
+}

@@ -1,0 +1,234 @@
+import { expect, test } from 'vitest';
+import type { Fact } from '#shared/contracts/export-facts.ts';
+import { decide, type ExportCommand, type Knowledge, needsPlan } from './decide.ts';
+import {
+  evolve,
+  type ExportEvent,
+  type ExportEventOf,
+  type ExportJobState,
+  exportJobStateSchema,
+} from './export-job.ts';
+
+const at = { time: '2026-03-01T10:00:00.000Z', actor: { kind: 'service' as const, id: 'orchestrator' } };
+const organization = 'acme';
+const jobId = `se_${'a'.repeat(22)}`;
+const sha256 = 'b'.repeat(64);
+const otherSha256 = 'c'.repeat(64);
+const rendererVersion = 'r-0123456789ab';
+
+const requested = (changes: Partial<ExportEventOf<'ExportRequested'>['data']> = {}): ExportEvent => ({
+  type: 'ExportRequested',
+  version: 1,
+  data: {
+    jobId,
+    organization,
+    organizationPlan: 'enterprise',
+    domain: 'docs',
+    contentVersion: `cv_${'1'.repeat(32)}`,
+    options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
+    requestDigest: sha256,
+    ...changes,
+  },
+});
+const planned = (chunkCount: number, pageTotal = chunkCount * 10): ExportEvent => ({
+  type: 'PagesPlanned',
+  version: 1,
+  data: { planHash: sha256, rendererVersion, chunkCount, pageTotal },
+});
+
+const fact = <T extends Fact['type']>(type: T, data: Extract<Fact, { type: T }>['data']): Fact =>
+  ({
+    type,
+    version: 1,
+    id: `f-${type}`,
+    source: 'page-renderer-1',
+    time: at.time,
+    organization,
+    jobId,
+    data,
+  }) as Fact;
+const rendered = (chunk: number, attempt = 1): Fact =>
+  fact('ChunkRendered', { chunk, attempt, pageCount: 10, reused: false, durationMs: 80 });
+const pageFailed = (chunk: number, path: string): Fact =>
+  fact('ChunkFailed', {
+    chunk,
+    attempt: 1,
+    cause: 'pages',
+    reason: 'a page failed',
+    failedPages: [{ path, reason: 'It has more than 50000 nodes.' }],
+  });
+const rendererFailed = (chunk: number, attempt: number): Fact =>
+  fact('ChunkFailed', { chunk, attempt, cause: 'renderer', reason: 'the object store is away', failedPages: [] });
+const closing = fact('ClosingRendered', { attempt: 1, reused: false, manifestSha256: otherSha256 });
+const joined = fact('BundleJoined', { attempt: 1, bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 });
+const lost = (...chunks: number[]): Fact => fact('SegmentsLost', { chunks, reason: 'segment 1 is missing' });
+
+/** Given a history and decisions made on top of it: what a command adds, and the state after it. */
+function given(...history: (ExportEvent | ExportCommand)[]) {
+  let state: ExportJobState | undefined;
+  const take = (command: ExportCommand, known?: Knowledge): ExportEvent[] => {
+    const before = state as ExportJobState;
+    const events = decide(before, command, at, known);
+    for (const event of events) state = evolve(state, event, at);
+    expect((state as ExportJobState).progress).toBeGreaterThanOrEqual(before.progress);
+    return events;
+  };
+  for (const item of history) {
+    if ('version' in item) state = evolve(state, item, at);
+    else take(item);
+  }
+  return {
+    when(command: ExportCommand, known?: Knowledge) {
+      const events = take(command, known);
+      return { types: events.map(({ type }) => type), events, state: exportJobStateSchema.parse(state) };
+    },
+  };
+}
+const facts = (...all: Fact[]): ExportCommand => ({ type: 'FoldFacts', facts: all });
+
+test('a plan starts the rendering, once', () => {
+  const plan: ExportCommand = { type: 'Plan', planHash: sha256, rendererVersion, chunkCount: 3, pageTotal: 20 };
+  const { types, state } = given(requested()).when(plan);
+  expect(types).toEqual(['PagesPlanned']);
+  expect(state).toMatchObject({ phase: 'rendering', chunkCount: 3, pageTotal: 20, progress: 1 });
+  expect(given(requested(), plan).when(plan).types).toEqual([]);
+});
+
+test('all chunks in, in any order and more than once: the closing segment is next', () => {
+  const { types, state } = given(requested(), planned(3)).when(
+    facts(rendered(2), rendered(0), rendered(2, 2), rendered(1)),
+  );
+  expect(types).toEqual(['ChunkRendered', 'ChunkRendered', 'ChunkRendered', 'RenderingFinished']);
+  expect(state).toMatchObject({ phase: 'closing', pageCount: 30, progress: 90 });
+});
+
+test('from the last chunk to the bundle', () => {
+  const job = given(requested(), planned(1), facts(rendered(0)), facts(closing));
+  const { types, state } = job.when(facts(joined));
+  expect(types).toEqual(['ExportCompleted']);
+  expect(state).toMatchObject({
+    phase: 'completed',
+    progress: 100,
+    completedAt: at.time,
+    manifestSha256: otherSha256,
+    bundle: { key: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256 },
+  });
+  expect(state.digestMatch).toBeUndefined();
+});
+
+test('after its end nothing happens to a job', () => {
+  const ended = given(requested(), planned(1), facts(rendered(0)), facts(closing), facts(joined));
+  expect(ended.when(facts(lost(0), joined, fact('CancelRequested', { actor: at.actor }))).types).toEqual([]);
+  expect(ended.when({ type: 'Fail', error: 'too late' }).types).toEqual([]);
+});
+
+test('a failed page fails the job at the end, with its name and reason, when all others are rendered', () => {
+  const job = given(requested(), planned(3));
+  expect(job.when(facts(pageFailed(1, 'guides/x'))).types).toEqual(['ChunkFailed']);
+  const { types, state } = job.when(facts(rendered(0), rendered(2)));
+  expect(types).toEqual(['ChunkRendered', 'ChunkRendered', 'ExportFailed']);
+  expect(state).toMatchObject({ phase: 'failed', failedPageCount: 1, pageCount: 20 });
+  expect(state.error).toBe('1 page could not be rendered: guides/x (It has more than 50000 nodes).');
+});
+
+test('an attempt that failed as a whole is counted once and repeated', () => {
+  const { types, state } = given(requested(), planned(2)).when(facts(rendererFailed(1, 1), rendererFailed(1, 1)));
+  expect(types).toEqual(['ChunkFailed']);
+  expect(state).toMatchObject({ phase: 'rendering', timedOutAttempts: { 1: 1 }, failedPageCount: 0 });
+});
+
+test('a late success of an attempt that was given up counts', () => {
+  const job = given(requested(), planned(2), { type: 'TimeOutChunk', chunk: 1, attempt: 1 });
+  const { state } = job.when(facts(rendered(1, 1), rendered(0)));
+  expect(state).toMatchObject({ phase: 'closing', timedOutAttempts: {} });
+});
+
+test('after four attempts the pages of a chunk have failed', () => {
+  const known = { pagesOf: () => ['a', 'b'] };
+  const job = given(requested(), planned(2), facts(rendered(0)), facts(rendererFailed(1, 1)));
+  expect(job.when({ type: 'TimeOutChunk', chunk: 1, attempt: 1 }).types).toEqual([]);
+  expect(job.when({ type: 'TimeOutChunk', chunk: 1, attempt: 2 }).types).toEqual(['ChunkTimedOut']);
+  expect(job.when({ type: 'TimeOutChunk', chunk: 1, attempt: 3 }).types).toEqual(['ChunkTimedOut']);
+  const last: ExportCommand = { type: 'TimeOutChunk', chunk: 1, attempt: 4 };
+  expect(needsPlan(last)).toBe(true);
+  const { types, state } = job.when(last, known);
+  expect(types).toEqual(['ChunkTimedOut', 'ChunkFailed', 'ExportFailed']);
+  expect(state.error).toBe(
+    '2 pages could not be rendered: a (its renderer was lost in the last of 4 attempts), b (its renderer was lost in the last of 4 attempts).',
+  );
+});
+
+test("the site's own files failing for good fails the job", () => {
+  const attempts = [1, 2, 3].map((attempt) => facts(rendererFailed(0, attempt)));
+  const { types, state } = given(requested(), planned(2), ...attempts).when(facts(rendererFailed(0, 4)), {
+    pagesOf: () => [],
+  });
+  expect(types).toEqual(['ChunkFailed', 'ExportFailed']);
+  expect(state.error).toBe(
+    "The site's own files could not be rendered: the object store is away in the last of 4 attempts.",
+  );
+});
+
+test('lost segments are rendered again, and the job completes', () => {
+  const job = given(requested(), planned(2), facts(rendered(0), rendered(1)), facts(closing));
+  const { types, state } = job.when(facts(lost(1, -1), lost(1)), { pagesOf: () => Array.from({ length: 10 }, String) });
+  expect(types).toEqual(['SegmentLost']);
+  expect(state).toMatchObject({ phase: 'rendering', pageCount: 10, progress: 95, lostSegments: 1 });
+  expect(job.when(facts(rendered(1))).state).toMatchObject({ phase: 'closing', pageCount: 20, progress: 95 });
+  expect(job.when(facts(closing)).state).toMatchObject({ phase: 'joining' });
+  expect(job.when(facts(joined)).state).toMatchObject({ phase: 'completed' });
+});
+
+test('a lost closing segment is rendered again', () => {
+  const job = given(requested(), planned(1), facts(rendered(0)), facts(closing));
+  expect(job.when(facts(lost(-1))).state).toMatchObject({ phase: 'closing', pageCount: 10 });
+});
+
+test('closing segment and bundle have three attempts', () => {
+  const closingFailed = (attempt: number) => fact('ClosingFailed', { attempt, reason: 'a sidecar cannot be read' });
+  const job = given(requested(), planned(1), facts(rendered(0)));
+  expect(job.when(facts(closingFailed(1), closingFailed(1))).types).toEqual(['ClosingFailed']);
+  expect(job.when({ type: 'TimeOutClosing', attempt: 2 }).types).toEqual(['ClosingFailed']);
+  const { state } = job.when(facts(closingFailed(3)));
+  expect(state.error).toBe('The files that need all pages could not be made in 3 attempts: a sidecar cannot be read.');
+  const bundle = given(requested(), planned(1), facts(rendered(0)), facts(closing));
+  for (const attempt of [1, 2]) bundle.when(facts(fact('BundleFailed', { attempt, reason: 'disk full' })));
+  expect(bundle.when({ type: 'TimeOutBundle', attempt: 3 }).state.error).toBe(
+    'The bundle could not be joined in 3 attempts: no worker reported it and none has it in hand.',
+  );
+});
+
+test('cancelled: the job ends and says who did it', () => {
+  const actor = { kind: 'key' as const, id: 'key_0000000000000001' };
+  const { types, state } = given(requested(), planned(2)).when(facts(fact('CancelRequested', { actor }), rendered(0)));
+  expect(types).toEqual(['ExportCancelled']);
+  expect(state).toMatchObject({ phase: 'cancelled', error: 'The export was cancelled by key_0000000000000001.' });
+});
+
+test.each([
+  ['same', { sha256, rendererVersion: 'r-000000000000' }],
+  ['different', { sha256: otherSha256, rendererVersion }],
+  ['renderer-changed', { sha256: otherSha256, rendererVersion: 'r-000000000000' }],
+  [undefined, { sha256: undefined, rendererVersion: undefined }],
+])('a replay says %s', (expected, original) => {
+  const replay = requested({ replayOf: `se_${'b'.repeat(22)}` });
+  const job = given(replay, planned(1), facts(rendered(0)), facts(closing));
+  expect(job.when(facts(joined), { original }).state.digestMatch).toBe(expected);
+});
+
+test('the state of 20,000 pages stays below 4 KB, also when many of them fail', () => {
+  const chunkCount = 1250;
+  const job = given(requested({ label: 'x'.repeat(100), replayOf: jobId }), planned(chunkCount, 20_000));
+  const reason = 'A reason as long as reasons may be. '.repeat(8);
+  for (let chunk = 0; chunk < chunkCount; chunk += 1) {
+    const path = `a/rather/deep/path/of/a/page/${chunk}`;
+    const failedPages = [{ path, reason }];
+    const failed = fact('ChunkFailed', { chunk, attempt: 1, cause: 'pages', reason, failedPages });
+    const { state } = job.when(facts(chunk % 2 === 0 ? rendered(chunk) : failed));
+    expect(Buffer.byteLength(JSON.stringify(state))).toBeLessThan(4096);
+    if (chunk === chunkCount - 1) {
+      expect(state).toMatchObject({ phase: 'failed', failedPageCount: 625 });
+      expect(state.error).toMatch(/^625 pages could not be rendered: a\/rather.* and \d+ more, which the history/);
+    }
+  }
+});

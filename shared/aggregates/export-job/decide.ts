@@ -1,0 +1,228 @@
+import type { Fact, FactOf } from '#shared/contracts/export-facts.ts';
+import { countChunks, hasChunk } from './chunk-bitmap.ts';
+import {
+  attemptOf,
+  bundleUnit,
+  closingUnit,
+  evolve,
+  type ExportEvent,
+  type ExportEventOf,
+  type ExportJobState,
+  type Happening,
+  isActive,
+  maxChunkAttempts,
+  maxClosingAttempts,
+} from './export-job.ts';
+import { failedPagesSentence } from './failed-pages.ts';
+
+export type ExportCommand =
+  | { type: 'Plan'; planHash: string; rendererVersion: string; chunkCount: number; pageTotal: number }
+  | { type: 'FoldFacts'; facts: readonly Fact[] }
+  | { type: 'TimeOutChunk'; chunk: number; attempt: number }
+  | { type: 'TimeOutClosing'; attempt: number }
+  | { type: 'TimeOutBundle'; attempt: number }
+  | { type: 'Fail'; error: string };
+
+/** What a decision needs beside the state. */
+export type Knowledge = {
+  /** Page paths of a chunk; empty for the site's own files. Needed when `needsPlan` says so. */
+  pagesOf?: (chunk: number) => readonly string[];
+  /** How the job that this one replays ended. */
+  original?: { sha256: string | undefined; rendererVersion: string | undefined };
+};
+
+type Decision = { state: ExportJobState; events: ExportEvent[] };
+
+const lostReason = 'no worker reported it and none has it in hand';
+
+/**
+ * What happens to a job because of a command; nothing when the state already says so or the job has ended. Order and repetition of facts
+ * do not matter. Pure: `at` only shows in the states between the events.
+ */
+export function decide(
+  before: ExportJobState,
+  command: ExportCommand,
+  at: Happening,
+  known: Knowledge = {},
+): ExportEvent[] {
+  const happen = (decision: Decision, event: ExportEvent): Decision =>
+    isActive(decision.state.phase)
+      ? { state: evolve(decision.state, event, at), events: [...decision.events, event] }
+      : decision;
+  const react = (decision: Decision, reaction: (state: ExportJobState) => ExportEvent[]): Decision => {
+    const reacted = reaction(decision.state).reduce(happen, decision);
+    return whenAllChunksEnded(reacted.state).reduce(happen, reacted);
+  };
+  const start = { state: before, events: [] };
+  if (command.type !== 'FoldFacts') return react(start, (state) => handle(state, command, known)).events;
+  return command.facts.reduce<Decision>(
+    (decision, fact) => react(decision, (state) => foldFact(state, fact, known)),
+    start,
+  ).events;
+}
+
+/** Whether `decide` will ask which pages a chunk has. */
+export function needsPlan(command: ExportCommand): boolean {
+  if (command.type === 'TimeOutChunk') return command.attempt >= maxChunkAttempts;
+  if (command.type !== 'FoldFacts') return false;
+  return command.facts.some(
+    (fact) =>
+      fact.type === 'SegmentsLost' ||
+      (fact.type === 'ChunkFailed' && fact.data.cause === 'renderer' && fact.data.attempt >= maxChunkAttempts),
+  );
+}
+
+function handle(
+  state: ExportJobState,
+  command: Exclude<ExportCommand, { type: 'FoldFacts' }>,
+  known: Knowledge,
+): ExportEvent[] {
+  switch (command.type) {
+    case 'Plan': {
+      const { type: _, ...data } = command;
+      return state.phase === 'requested' ? [{ type: 'PagesPlanned', version: 1, data }] : [];
+    }
+    case 'TimeOutChunk': {
+      const { chunk, attempt } = command;
+      const timedOut: ExportEvent = { type: 'ChunkTimedOut', version: 1, data: { chunk, attempt } };
+      return chunkLost(state, timedOut, 'its renderer was lost', known);
+    }
+    case 'TimeOutClosing':
+      return closingFailed(state, command.attempt, lostReason);
+    case 'TimeOutBundle':
+      return bundleFailed(state, command.attempt, lostReason);
+    case 'Fail':
+      return [exportFailed(state, command.error)];
+  }
+}
+
+/** Pages fail alone: only when every other page has been rendered does the job end. */
+function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
+  if (state.phase !== 'rendering') return [];
+  const failedChunks = countChunks(state.failedChunks);
+  if (countChunks(state.doneChunks) + failedChunks < state.chunkCount) return [];
+  if (failedChunks === 0) {
+    return [{ type: 'RenderingFinished', version: 1, data: { pageCount: state.pageCount } }];
+  }
+  return [exportFailed(state, failedPagesSentence(state.failedPages, state.failedPageCount))];
+}
+
+/** Whether a chunk is still to be rendered. */
+export function isOpen(state: ExportJobState, chunk: number): boolean {
+  const isPlanned = state.phase === 'rendering' && chunk < state.chunkCount;
+  return isPlanned && !hasChunk(state.doneChunks, chunk) && !hasChunk(state.failedChunks, chunk);
+}
+
+/**
+ * An attempt at a chunk ended without a word on its pages. It is counted once; after the last one its pages have failed, or the job, if
+ * the chunk has none.
+ */
+export function chunkLost(
+  state: ExportJobState,
+  event: ExportEventOf<'ChunkTimedOut'> | ExportEventOf<'ChunkFailed'>,
+  reason: string,
+  known: Knowledge,
+): ExportEvent[] {
+  const { chunk, attempt } = event.data;
+  if (!isOpen(state, chunk) || attempt !== attemptOf(state, chunk)) return [];
+  if (attempt < maxChunkAttempts) return [event];
+  const pages = known.pagesOf?.(chunk) ?? [];
+  const final = `${reason} in the last of ${attempt} attempts`;
+  if (pages.length === 0) return [event, exportFailed(state, `The site's own files could not be rendered: ${final}.`)];
+  const failedPages = pages.map((path) => ({ path, reason: final.slice(0, 300) }));
+  const renderer = event.type === 'ChunkFailed' ? event.data.renderer : 'orchestrator';
+  return [
+    event,
+    {
+      type: 'ChunkFailed',
+      version: 1,
+      data: { chunk, attempt, renderer, cause: 'pages', reason: final.slice(0, 500), failedPages },
+    },
+  ];
+}
+
+export function closingFailed(state: ExportJobState, attempt: number, reason: string): ExportEvent[] {
+  if (state.phase !== 'closing' || attempt !== attemptOf(state, closingUnit)) return [];
+  const event: ExportEvent = { type: 'ClosingFailed', version: 1, data: { attempt, reason } };
+  if (attempt < maxClosingAttempts) return [event];
+  return [
+    event,
+    exportFailed(state, `The files that need all pages could not be made in ${attempt} attempts: ${reason}.`),
+  ];
+}
+
+export function bundleFailed(state: ExportJobState, attempt: number, reason: string): ExportEvent[] {
+  if (state.phase !== 'joining' || attempt !== attemptOf(state, bundleUnit)) return [];
+  const event: ExportEvent = { type: 'BundleFailed', version: 1, data: { attempt, reason } };
+  if (attempt < maxClosingAttempts) return [event];
+  return [event, exportFailed(state, `The bundle could not be joined in ${attempt} attempts: ${reason}.`)];
+}
+
+export function exportFailed(state: ExportJobState, error: string): ExportEvent {
+  const sentence = error.replace(/\.\.$/, '.');
+  return { type: 'ExportFailed', version: 1, data: { error: sentence, failedPageCount: state.failedPageCount } };
+}
+
+/** What a worker's report means for the job. Nothing when it is known already, comes too late, or is about an attempt that was given up. Pure. */
+export function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
+  const version = 1;
+  const renderer = fact.source;
+  switch (fact.type) {
+    // A success counts from any attempt.
+    case 'ChunkRendered':
+      return isOpen(state, fact.data.chunk) ? [{ type: fact.type, version, data: { ...fact.data, renderer } }] : [];
+    case 'ChunkFailed': {
+      const event: ExportEvent = { type: fact.type, version, data: { ...fact.data, renderer } };
+      if (fact.data.cause === 'renderer') return chunkLost(state, event, fact.data.reason, known);
+      return isOpen(state, fact.data.chunk) ? [event] : [];
+    }
+    case 'ClosingRendered':
+      return state.phase === 'closing' ? [{ type: fact.type, version, data: { ...fact.data, renderer } }] : [];
+    case 'ClosingFailed':
+      return closingFailed(state, fact.data.attempt, fact.data.reason);
+    case 'SegmentsLost':
+      return segmentsLost(state, fact, known);
+    case 'BundleJoined':
+      return bundleJoined(state, fact, known);
+    case 'BundleFailed':
+      return bundleFailed(state, fact.data.attempt, fact.data.reason);
+    case 'CancelRequested':
+      return [{ type: 'ExportCancelled', version, data: { cancelledBy: fact.data.actor.id } }];
+  }
+}
+
+/** Only what the state still believes to be there can be lost. */
+function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {
+  const isThere = (chunk: number): boolean =>
+    chunk < 0 ? state.phase === 'joining' : hasChunk(state.doneChunks, chunk);
+  const chunks = data.chunks.filter(isThere);
+  // The closing segment is rendered after the chunks in any case.
+  const lost = chunks.some((chunk) => chunk >= 0) ? chunks.filter((chunk) => chunk >= 0) : chunks;
+  return [...new Set(lost)].map((chunk) => ({
+    type: 'SegmentLost',
+    version: 1,
+    data: { chunk, reason: data.reason, ...(chunk < 0 ? {} : { pageCount: known.pagesOf?.(chunk).length ?? 0 }) },
+  }));
+}
+
+/** A bundle has been checked against all its segments, so it counts also when somebody else has reported one of them lost meanwhile. */
+function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, known: Knowledge): ExportEvent[] {
+  const { manifestSha256 } = state;
+  if (manifestSha256 === undefined) return [];
+  const { attempt: _, ...bundle } = data;
+  const digestMatch = state.replayOf === undefined ? undefined : matchOf(state, data.sha256, known.original);
+  return [
+    {
+      type: 'ExportCompleted',
+      version: 1,
+      data: { ...bundle, manifestSha256, ...(digestMatch === undefined ? {} : { digestMatch }) },
+    },
+  ];
+}
+
+/** Undefined when the original has no bundle to compare with. */
+function matchOf(state: ExportJobState, sha256: string, original: Knowledge['original']) {
+  if (original?.sha256 === undefined) return undefined;
+  if (original.sha256 === sha256) return 'same';
+  return original.rendererVersion === state.rendererVersion ? 'different' : 'renderer-changed';
+}

@@ -1,0 +1,337 @@
+import { z } from 'zod';
+import { type Actor, commitSchema } from '#shared/contracts/commit.ts';
+import { failedPageSchema } from '#shared/contracts/export-facts.ts';
+import {
+  contentLabel,
+  contentVersion,
+  domainSlug,
+  jobId,
+  organizationId,
+  organizationPlans,
+  rendererVersion,
+  sha256Hex,
+  timestamp,
+} from '#shared/contracts/identifiers.ts';
+import { exportOptionsSchema } from '#shared/contracts/stored-objects.ts';
+import { countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
+import { keepFailedPages } from './failed-pages.ts';
+
+/** What can happen to an export job, in the words of its log. Every one has version 1; golden files in `golden/` keep them readable. */
+const event = <T extends string, D extends z.ZodType>(type: T, data: D) =>
+  z.object({ type: z.literal(type), version: z.literal(1), data });
+
+export const exportRequested = event(
+  'ExportRequested',
+  z.object({
+    jobId,
+    organization: organizationId,
+    organizationPlan: z.enum(organizationPlans),
+    domain: domainSlug,
+    contentVersion,
+    /** The request's `version`: a tag, and the label whose content was chosen if there is one. */
+    label: contentLabel.optional(),
+    options: exportOptionsSchema,
+    /** SHA-256 of the canonical request, to tell a repeated request from another one under the same idempotency key. */
+    requestDigest: sha256Hex,
+    replayOf: jobId.optional(),
+  }),
+);
+
+export const pagesPlanned = event(
+  'PagesPlanned',
+  z.object({ planHash: sha256Hex, rendererVersion, chunkCount: z.int().min(1), pageTotal: z.int().min(0) }),
+);
+
+export const chunkRendered = event(
+  'ChunkRendered',
+  z.object({
+    chunk: z.int().min(0),
+    pageCount: z.int().min(0),
+    attempt: z.int().min(1),
+    renderer: z.string(),
+    /** The segment was there already: nothing was rendered. */
+    reused: z.boolean(),
+    durationMs: z.number().min(0),
+  }),
+);
+
+export const chunkFailed = event(
+  'ChunkFailed',
+  z.object({
+    chunk: z.int().min(0),
+    attempt: z.int().min(1),
+    renderer: z.string(),
+    /** `pages`: these pages cannot be rendered, final. `renderer`: the attempt failed as a whole and may be repeated. */
+    cause: z.enum(['pages', 'renderer']),
+    reason: z.string().max(500),
+    failedPages: z.array(failedPageSchema).max(64),
+  }),
+);
+
+/** The chunk took its renderer down or was lost: no presence named it and no fact came. */
+export const chunkTimedOut = event('ChunkTimedOut', z.object({ chunk: z.int().min(0), attempt: z.int().min(1) }));
+
+/**
+ * A segment that was there is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment; `pageCount` is what the
+ * count of exported pages goes down by.
+ */
+export const segmentLost = event(
+  'SegmentLost',
+  z.object({ chunk: z.int().min(-1), reason: z.string().max(500), pageCount: z.int().min(0).optional() }),
+);
+
+export const renderingFinished = event('RenderingFinished', z.object({ pageCount: z.int().min(0) }));
+
+export const closingRendered = event(
+  'ClosingRendered',
+  z.object({ attempt: z.int().min(1), renderer: z.string(), reused: z.boolean(), manifestSha256: sha256Hex }),
+);
+
+/** An attempt at the closing segment failed or was lost; it may be repeated. */
+export const closingFailed = event('ClosingFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
+
+/** An attempt at joining the bundle failed or was lost; it may be repeated. */
+export const bundleFailed = event('BundleFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
+
+export const exportCompleted = event(
+  'ExportCompleted',
+  z.object({
+    bundleKey: z.string(),
+    sizeBytes: z.int().min(0),
+    sha256: sha256Hex,
+    manifestSha256: sha256Hex,
+    digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
+  }),
+);
+
+export const exportFailed = event('ExportFailed', z.object({ error: z.string(), failedPageCount: z.int().min(0) }));
+
+export const exportCancelled = event('ExportCancelled', z.object({ cancelledBy: z.string() }));
+
+export const exportEventSchema = z.discriminatedUnion('type', [
+  exportRequested,
+  pagesPlanned,
+  chunkRendered,
+  chunkFailed,
+  chunkTimedOut,
+  segmentLost,
+  renderingFinished,
+  closingRendered,
+  closingFailed,
+  bundleFailed,
+  exportCompleted,
+  exportFailed,
+  exportCancelled,
+]);
+
+export type ExportEvent = z.infer<typeof exportEventSchema>;
+export type ExportEventOf<T extends ExportEvent['type']> = Extract<ExportEvent, { type: T }>;
+
+/**
+ * The folded state of an export job, carried by each commit of its log. Under 4 KB whatever the size of the site:
+ * bitmaps and counters, at most 50 failed pages, never lists.
+ */
+export const exportJobStateSchema = z.object({
+  jobId,
+  organization: organizationId,
+  organizationPlan: z.enum(organizationPlans),
+  domain: domainSlug,
+  contentVersion,
+  label: z.string().optional(),
+  options: exportOptionsSchema,
+  requestDigest: sha256Hex,
+  replayOf: jobId.optional(),
+  requestedBy: z.string(),
+  /** requested → rendering → closing → joining → completed; failed and cancelled from any of the first four. */
+  phase: z.enum(['requested', 'rendering', 'closing', 'joining', 'completed', 'failed', 'cancelled']),
+  createdAt: timestamp,
+  completedAt: timestamp.optional(),
+  planHash: sha256Hex.optional(),
+  rendererVersion: rendererVersion.optional(),
+  chunkCount: z.int().min(0),
+  pageTotal: z.int().min(0),
+  pageCount: z.int().min(0),
+  /** One bit per chunk, least significant first, base64: a segment is there. */
+  doneChunks: z.string(),
+  /** Same shape: ended without a segment, because pages of it cannot be rendered. */
+  failedChunks: z.string(),
+  /**
+   * Attempts that failed as a whole, took a renderer down or got lost, by chunk, and under `closing` and `bundle`; only for work that is
+   * not done yet and has any.
+   */
+  timedOutAttempts: z.record(z.string(), z.int()),
+  /** How often a segment that was there got lost. Part of later task ids, so that the same attempt is a new task. */
+  lostSegments: z.int().min(1).optional(),
+  failedPages: z.array(failedPageSchema).max(50),
+  failedPageCount: z.int().min(0),
+  /** Never goes down, also when a segment is lost. */
+  progress: z.number().min(0).max(100),
+  manifestSha256: sha256Hex.optional(),
+  bundle: z.object({ key: z.string(), sizeBytes: z.int(), sha256: sha256Hex }).optional(),
+  digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
+  error: z.string().optional(),
+});
+
+export type ExportJobState = z.infer<typeof exportJobStateSchema>;
+
+/** A commit in the log of one export job (`exports.<org>.<job>.log`). */
+export const exportCommitSchema = commitSchema(exportEventSchema, exportJobStateSchema);
+
+export type ExportCommit = z.infer<typeof exportCommitSchema>;
+
+/** When an event happened and who caused it, as its commit says. */
+export type Happening = { time: string; actor: Actor };
+
+const progressOf = { planned: 1, rendered: 90, closed: 95, completed: 100 };
+
+/** The state after an event. It decides nothing: what an event says is what happened. Pure. Throws when a history does not begin with its request. */
+export function evolve(state: ExportJobState | undefined, event: ExportEvent, at: Happening): ExportJobState {
+  if (event.type === 'ExportRequested') return requested(event, at);
+  if (state === undefined) throw new Error(`The history of an export begins with ExportRequested, not ${event.type}.`);
+  const next = applied(state, event, at);
+  return { ...next, progress: Math.max(state.progress, next.progress) };
+}
+
+function requested({ data }: ExportEventOf<'ExportRequested'>, at: Happening): ExportJobState {
+  return {
+    ...data,
+    requestedBy: at.actor.id,
+    phase: 'requested',
+    createdAt: at.time,
+    chunkCount: 0,
+    pageTotal: 0,
+    pageCount: 0,
+    doneChunks: '',
+    failedChunks: '',
+    timedOutAttempts: {},
+    failedPages: [],
+    failedPageCount: 0,
+    progress: 0,
+  };
+}
+
+function applied(
+  state: ExportJobState,
+  event: Exclude<ExportEvent, ExportEventOf<'ExportRequested'>>,
+  at: Happening,
+): ExportJobState {
+  switch (event.type) {
+    case 'PagesPlanned':
+      return { ...state, ...event.data, phase: 'rendering', progress: progressOf.planned };
+    case 'ChunkRendered':
+      return afterChunkRendered(state, event.data.chunk, event.data.pageCount);
+    case 'ChunkFailed':
+      return event.data.cause === 'renderer'
+        ? attemptLost(state, String(event.data.chunk), event.data.attempt)
+        : afterChunkFailed(state, event.data);
+    case 'ChunkTimedOut':
+      return attemptLost(state, String(event.data.chunk), event.data.attempt);
+    case 'SegmentLost':
+      return afterSegmentLost(state, event.data.chunk, event.data.pageCount ?? 0);
+    case 'RenderingFinished':
+      return { ...state, phase: 'closing', progress: progressOf.rendered };
+    case 'ClosingRendered':
+      return {
+        ...withoutAttempts(state, closingUnit),
+        phase: 'joining',
+        manifestSha256: event.data.manifestSha256,
+        progress: progressOf.closed,
+      };
+    case 'ClosingFailed':
+      return attemptLost(state, closingUnit, event.data.attempt);
+    case 'BundleFailed':
+      return attemptLost(state, bundleUnit, event.data.attempt);
+    case 'ExportCompleted': {
+      const { bundleKey, sizeBytes, sha256, manifestSha256, digestMatch } = event.data;
+      return {
+        ...withoutAttempts(state, bundleUnit),
+        phase: 'completed',
+        completedAt: at.time,
+        bundle: { key: bundleKey, sizeBytes, sha256 },
+        manifestSha256,
+        ...(digestMatch === undefined ? {} : { digestMatch }),
+        progress: progressOf.completed,
+      };
+    }
+    case 'ExportFailed':
+      return { ...state, phase: 'failed', completedAt: at.time, error: event.data.error };
+    case 'ExportCancelled':
+      return {
+        ...state,
+        phase: 'cancelled',
+        completedAt: at.time,
+        error: `The export was cancelled by ${event.data.cancelledBy}.`,
+      };
+  }
+}
+
+function afterChunkRendered(state: ExportJobState, chunk: number, pageCount: number): ExportJobState {
+  if (hasChunk(state.doneChunks, chunk)) return state;
+  return withRenderingProgress({
+    ...withoutAttempts(state, String(chunk)),
+    doneChunks: withChunk(state.doneChunks, chunk, state.chunkCount),
+    pageCount: Math.min(state.pageTotal, state.pageCount + pageCount),
+  });
+}
+
+function afterChunkFailed(state: ExportJobState, failed: ExportEventOf<'ChunkFailed'>['data']): ExportJobState {
+  if (hasChunk(state.failedChunks, failed.chunk)) return state;
+  return withRenderingProgress({
+    ...withoutAttempts(state, String(failed.chunk)),
+    failedChunks: withChunk(state.failedChunks, failed.chunk, state.chunkCount),
+    failedPages: keepFailedPages(state.failedPages, failed.failedPages),
+    failedPageCount: state.failedPageCount + failed.failedPages.length,
+  });
+}
+
+function afterSegmentLost(state: ExportJobState, chunk: number, pageCount: number): ExportJobState {
+  const lost = { ...state, lostSegments: (state.lostSegments ?? 0) + 1 };
+  if (chunk < 0) return { ...lost, phase: 'closing' };
+  return {
+    ...lost,
+    phase: 'rendering',
+    doneChunks: withoutChunk(state.doneChunks, chunk),
+    pageCount: Math.max(0, state.pageCount - pageCount),
+  };
+}
+
+/** The attempt counts once, however often it is reported. */
+function attemptLost(state: ExportJobState, unit: string, attempt: number): ExportJobState {
+  const attempts = Math.max(state.timedOutAttempts[unit] ?? 0, attempt);
+  return { ...state, timedOutAttempts: { ...state.timedOutAttempts, [unit]: attempts } };
+}
+
+function withoutAttempts(state: ExportJobState, unit: string): ExportJobState {
+  const { [unit]: _, ...timedOutAttempts } = state.timedOutAttempts;
+  return { ...state, timedOutAttempts };
+}
+
+function withRenderingProgress(state: ExportJobState): ExportJobState {
+  const ended = countChunks(state.doneChunks) + countChunks(state.failedChunks);
+  const share = (progressOf.rendered - progressOf.planned) * (ended / state.chunkCount);
+  return { ...state, progress: Math.round((progressOf.planned + share) * 10) / 10 };
+}
+
+/** Whether anything can still happen to the job. */
+export function isActive(phase: ExportJobState['phase']): boolean {
+  return phase !== 'completed' && phase !== 'failed' && phase !== 'cancelled';
+}
+
+/** Keys of `timedOutAttempts` for work that is no chunk. */
+export const closingUnit = 'closing';
+export const bundleUnit = 'bundle';
+
+/** One piece of work that is handed out at once: a chunk by its number, the closing segment, the bundle. */
+export type WorkUnit = number | typeof closingUnit | typeof bundleUnit;
+
+/** The attempt that a piece of work is at: 1, and one more for each that failed as a whole or was lost. */
+export function attemptOf(state: ExportJobState, unit: WorkUnit): number {
+  return (state.timedOutAttempts[String(unit)] ?? 0) + 1;
+}
+
+/** After so many attempts a chunk's pages run one by one, to find the one that takes renderers down. */
+export const attemptsBeforePagesAlone = 2;
+/** When this attempt fails, too, the chunk's pages have failed for good. */
+export const maxChunkAttempts = 4;
+/** Of the closing segment and of the bundle. */
+export const maxClosingAttempts = 3;

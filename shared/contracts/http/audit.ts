@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { auditActions, auditEntrySchema, someUsageFiguresSchema, usageFigureNames } from '../audit-entry.ts';
+import { domainName, jobId, organizationId } from '../identifiers.ts';
+
+/** What `action` can be besides an action: all of an area. */
+export const auditAreas = ['export', 'link', 'content', 'organization', 'domain', 'key'] as const;
+
+const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** Query of `GET /v1/audit`. */
+export const listAuditQuerySchema = z
+  .object({
+    domain: domainName.optional(),
+    jobId: z
+      .string()
+      .refine((id) => jobId.safeParse(id).success, 'must be the id of an export job: se_ and 22 letters and digits')
+      .optional(),
+    /** The id of a key, a service or the operator. */
+    actor: z.string().min(1).max(100).optional(),
+    /** One action (`key.created`), or all of an area (`key`). */
+    action: z.enum([...auditAreas, ...auditActions]).optional(),
+    /** Only what happened at this time or later; a date or a time with offset. */
+    since: time.optional(),
+    /** Only what happened at this time or earlier; a date is meant to its end. */
+    until: time.optional(),
+    cursor: z.string().max(600).optional(),
+    /** Of a JSON answer 50 where nothing is said; as lines all that there are. */
+    limit: z.coerce.number().int().min(1).max(500).optional(),
+  })
+  .refine(({ since, until }) => since === undefined || until === undefined || Date.parse(since) <= endOf(until), {
+    path: ['until'],
+    message: 'must not be before "since"',
+  });
+
+export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
+
+const dayMs = 86_400_000;
+
+/** The last millisecond that `until` means. Pure. */
+export function endOf(until: string): number {
+  const time = Date.parse(until);
+  return /^\d{4}-\d\d-\d\d$/.test(until) ? time + dayMs - 1 : time;
+}
+
+/** Newest first; `nextCursor` is absent on the last page. A page may be shorter than asked for although there is another one. */
+export const auditListSchema = z.object({ entries: z.array(auditEntrySchema), nextCursor: z.string().optional() });
+
+export type AuditList = z.infer<typeof auditListSchema>;
+
+const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03');
+
+/** So many months at once. */
+export const mostMonths = 24;
+
+/** Query of `GET /v1/usage`: one month, or the first and the last of several (`2026-01..2026-03`); this month by default. */
+export const usageQuerySchema = z
+  .object({
+    month: month.optional(),
+    months: z
+      .string()
+      .regex(/^\d{4}-(0[1-9]|1[0-2])\.\.\d{4}-(0[1-9]|1[0-2])$/, 'must be two months such as 2026-01..2026-03')
+      .refine((range) => monthsOf(range).length > 0, 'must begin with the earlier month')
+      .refine((range) => monthsOf(range).length <= mostMonths, `must be at most ${mostMonths} months`)
+      .optional(),
+  })
+  .refine((query) => query.month === undefined || query.months === undefined, {
+    path: ['months'],
+    message: 'cannot be used with "month"',
+  });
+
+export type UsageQuery = z.infer<typeof usageQuerySchema>;
+
+/** The months of `2026-01..2026-03`, oldest first; one more than allowed where there are too many. Pure. */
+export function monthsOf(range: string): string[] {
+  const [first = '', last = ''] = range.split('..');
+  const months: string[] = [];
+  for (let at = first; at <= last && months.length <= mostMonths; at = monthAfter(at)) months.push(at);
+  return months;
+}
+
+function monthAfter(text: string): string {
+  const [year = 0, number = 0] = text.split('-').map(Number);
+  return number === 12
+    ? `${String(year + 1).padStart(4, '0')}-01`
+    : `${text.slice(0, 5)}${String(number + 1).padStart(2, '0')}`;
+}
+
+export const usageMonthSchema = z.object({
+  month,
+  /**
+   * Of the whole month, as far as it has gone, also what is 0. `linksSigned` is missing for months that began before its records were
+   * kept: see `firstKeptDay`.
+   */
+  total: z.partialRecord(z.enum(usageFigureNames), z.int().min(0)),
+  /** Days on which anything happened, oldest first, with what is not 0. */
+  days: z.array(z.object({ day: z.iso.date(), figures: someUsageFiguresSchema })),
+});
+
+export type UsageMonth = z.infer<typeof usageMonthSchema>;
+
+/** Answer of `GET /v1/usage`, oldest month first. */
+export const usageSchema = z.object({ organization: organizationId, months: z.array(usageMonthSchema) });
+
+export type Usage = z.infer<typeof usageSchema>;

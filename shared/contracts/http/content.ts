@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { diagnosticSchema } from '../diagnostic.ts';
+import { contentLabel, contentVersion, domainSlug, timestamp } from '../identifiers.ts';
+
+/** Query of `PUT /v1/domains/{domain}/content`. */
+export const publishQuerySchema = z.object({ version: contentLabel.optional() });
+
+/** Answer of `PUT /v1/domains/{domain}/content`. `version` is the label that was given. */
+export const publishedContentSchema = z.object({
+  contentVersion,
+  version: contentLabel.optional(),
+  pages: z.int(),
+  diagnostics: z.array(diagnosticSchema),
+});
+
+export type PublishedContent = z.infer<typeof publishedContentSchema>;
+
+/** Header of the publisher's answers: the revision of the domain's content log that has what was done. */
+export const contentRevisionHeader = 'x-bindery-content-revision';
+
+/** Answer of `GET /v1/domains/{domain}/content`, newest version first. */
+export const contentListSchema = z.object({
+  domain: domainSlug,
+  /** What exports without a label take. */
+  latest: contentVersion.optional(),
+  /** What the assistant and search answer from. */
+  searched: contentVersion.optional(),
+  versions: z.array(
+    z.object({
+      contentVersion,
+      publishedAt: timestamp,
+      pages: z.int(),
+      labels: z.array(z.string()),
+      latest: z.boolean(),
+      searched: z.boolean(),
+    }),
+  ),
+});
+
+export type ContentList = z.infer<typeof contentListSchema>;
+
+/** Pure. A domain without any published content has no state. */
+export function toContentList(domain: string, state: ContentState | undefined): ContentList {
+  if (state === undefined) return { domain, versions: [] };
+  const labelsOf = (version: string) =>
+    Object.entries(state.labels).flatMap(([label, target]) => (target === version ? [label] : []));
+  return {
+    domain,
+    ...(state.latest === undefined ? {} : { latest: state.latest }),
+    ...(state.searched === undefined ? {} : { searched: state.searched }),
+    versions: state.versions.toReversed().map((version) => ({
+      contentVersion: version.contentVersion,
+      publishedAt: version.publishedAt,
+      pages: version.pageCount,
+      labels: labelsOf(version.contentVersion).sort(),
+      latest: version.contentVersion === state.latest,
+      searched: version.contentVersion === state.searched,
+    })),
+  };
+}

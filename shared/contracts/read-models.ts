@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { contentStateSchema } from '#shared/aggregates/content/content.ts';
+import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
+import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
+import { generations } from '#shared/messaging/subjects/projection-table.ts';
+import { auditEntrySchema, someUsageFiguresSchema } from './audit-entry.ts';
+import { organizationId, organizationPlans, timestamp } from './identifiers.ts';
+
+/** Every document says which commit it reflects: the aggregate's own revision and the commit's id. */
+const reflects = { revision: z.int().min(1), commitId: z.string(), updatedAt: timestamp };
+
+/** Bucket `job-status`, key `<org>.<job>`. */
+export const jobStatusDocumentSchema = z.object({ ...reflects, state: exportJobStateSchema });
+export type JobStatusDocument = z.infer<typeof jobStatusDocumentSchema>;
+
+/** Bucket `job-list`, key `<org>.<yyyy-mm-dd>`: the jobs created that day, newest last. */
+export const jobListDocumentSchema = z.object({
+  jobs: z.array(
+    z.object({ jobId: z.string(), domain: z.string(), createdAt: timestamp, revision: z.int(), status: z.string() }),
+  ),
+});
+export type JobListDocument = z.infer<typeof jobListDocumentSchema>;
+
+/** Bucket `directory`, key `org.<org>`. */
+export const organizationDocumentSchema = z.object({ ...reflects, state: directoryStateSchema });
+export type OrganizationDocument = z.infer<typeof organizationDocumentSchema>;
+
+/** Bucket `directory`, key `key.<sha256>`: all that a gateway needs to let a request in. */
+export const keyDocumentSchema = z.object({
+  ...reflects,
+  organization: organizationId,
+  organizationPlan: z.enum(organizationPlans),
+  domains: z.array(domainEntrySchema),
+  key: apiKeySchema,
+});
+export type KeyDocument = z.infer<typeof keyDocumentSchema>;
+
+/** Bucket `directory`, key `content.<org>.<domain>`. */
+export const contentDocumentSchema = z.object({ ...reflects, state: contentStateSchema });
+export type ContentDocument = z.infer<typeof contentDocumentSchema>;
+
+/** Bucket `active-jobs`, key `<org>.<job>`: written before the first dispatch, removed after the last commit. */
+export const activeJobDocumentSchema = z.object({
+  organization: organizationId,
+  jobId: z.string(),
+  createdAt: timestamp,
+});
+export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
+
+/**
+ * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: what one log says of one day, oldest first by `auditOrder`, and every entry
+ * once. The first part has the first entries of the day, the next part the following: which entry is where follows from the entries alone.
+ */
+export const auditDocumentSchema = z.object({ entries: z.array(auditEntrySchema) });
+export type AuditDocument = z.infer<typeof auditDocumentSchema>;
+
+/** Bucket `usage`, key `<source>.<org>.<yyyy-mm>`: figures by day of the month (`01`…), each counted from that day's audit entries. */
+export const usageDocumentSchema = z.object({
+  days: z.record(z.string().regex(/^\d\d$/), someUsageFiguresSchema),
+});
+export type UsageDocument = z.infer<typeof usageDocumentSchema>;
+
+/**
+ * Keys of read-model documents, as the stores of the bus take them. The bucket `directory` holds three kinds, which the bus tells apart
+ * by a prefix of its own (`org.`, `key.`, `content.`); `audit` and `usage` hold one for each source, told apart the same way.
+ */
+export const jobStatusKey = (organization: string, jobId: string): string => `${organization}.${jobId}`;
+/** `createdAt` as in the log; the day is UTC. */
+export const jobListKey = (organization: string, createdAt: string): string =>
+  `${organization}.${createdAt.slice(0, 10)}`;
+export const organizationKey = (organization: string): string => organization;
+export const apiKeyKey = (sha256: string): string => sha256;
+export const contentsKey = (organization: string, domain: string): string => `${organization}.${domain}`;
+/** `day` is a date in UTC; parts count from 0. */
+export const auditKey = (organization: string, day: string, part: number): string => `${organization}.${day}.${part}`;
+/** `month` is `yyyy-mm`, in UTC. */
+export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;
+
+/** What is folded from one stream on its own, and so is rebuilt on its own. */
+export const projectionNames = ['exports', 'content', 'directory', 'access'] as const;
+
+export type ProjectionName = (typeof projectionNames)[number];
+
+/**
+ * Bucket `projections`, key `<projection>`, written by the projector alone: which generation is read. No document means the blue one.
+ * The other generation is being rebuilt, or kept for a while after a flip, or empty.
+ */
+export const projectionPointerSchema = z.object({
+  live: z.enum(generations),
+  /** asked: whatever the other generation holds is to go. filling: it is empty or being filled. */
+  rebuild: z.object({ id: z.string(), startedAt: timestamp, state: z.enum(['asked', 'filling']) }).optional(),
+  /** The other generation was read until the last flip, and is written until then. */
+  keptUntil: timestamp.optional(),
+  lastRebuild: z
+    .object({
+      id: z.string(),
+      startedAt: timestamp,
+      finishedAt: timestamp,
+      documentCount: z.int().min(0),
+      differentCount: z.int().min(0),
+      /** The first of the documents that were not the same in the generation that was read before: `<store>/<key>`. */
+      different: z.array(z.string()).max(20),
+    })
+    .optional(),
+});
+
+export type ProjectionPointer = z.infer<typeof projectionPointerSchema>;
+
+/** Bucket `rebuilds`, key `<projection>`, written by an operator: the wish for one rebuild. The same id again is the same wish. */
+export const rebuildRequestSchema = z.object({ id: z.string().min(1), askedAt: timestamp });
+
+export type RebuildRequest = z.infer<typeof rebuildRequestSchema>;

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { diagnosticSchema } from './diagnostic.ts';
+import { contentVersion, domainSlug, organizationId, rendererVersion, sha256Hex } from './identifiers.ts';
+
+/** Where a domain's content is in the object store. Files are stored once for all domains and versions of an organization. */
+export const blobKey = (organization: string, sha256: string): string => `blobs/${organization}/${sha256}`;
+export const siteModelKey = (organization: string, domain: string, contentVersion: string): string =>
+  `contents/${organization}/${domain}/${contentVersion}/site-model.json`;
+
+export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
+
+/** The options of an export that its requester chose. `paths` themselves are in the object `selectionKey` names; absent: all pages. */
+export const exportOptionsSchema = z.object({
+  selectionKey: z.string().optional(),
+  groups: z.array(z.string()),
+  deployment: z.enum(deploymentTypes),
+  onPageError: z.enum(['fail', 'report']),
+  allowTenantScripts: z.boolean(),
+});
+
+export type ExportOptions = z.infer<typeof exportOptionsSchema>;
+
+/** The pages that a request named (`paths`), stored once under the SHA-256 of its canonical JSON; page paths, sorted, each once. */
+export const exportSelectionSchema = z.object({ version: z.literal(1), paths: z.array(z.string()).min(1) });
+
+export type ExportSelection = z.infer<typeof exportSelectionSchema>;
+
+export const selectionKey = (organization: string, hash: string): string => `selections/${organization}/${hash}.json`;
+
+/** `key` names the segment: `segments/<org>/<key>`, its sidecar beside it with `.json`. */
+const key = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const planChunkSchema = z.discriminatedUnion('kind', [
+  /** Theme, shared navigation, settings, redirects: made from the site model alone. Always chunk 0. */
+  z.object({ kind: z.literal('site'), key }),
+  /** Files of the project as they are; paths in the project. */
+  z.object({ kind: z.literal('assets'), key, paths: z.array(z.string()) }),
+  /** Page paths (`guides/x`), in bundle order. */
+  z.object({ kind: z.literal('pages'), key, paths: z.array(z.string()) }),
+]);
+
+/**
+ * What one export consists of, in bundle order; stored once under `plans/<org>/<SHA-256 of its canonical JSON>.json`. It holds no clock,
+ * no job id and nothing random, so the same content, options and renderer version always make the same plan, and so the same bundle.
+ */
+export const exportPlanSchema = z.object({
+  version: z.literal(1),
+  organization: organizationId,
+  domain: domainSlug,
+  contentVersion,
+  /** Shown in the manifest only. */
+  label: z.string().optional(),
+  rendererVersion,
+  deployment: z.enum(deploymentTypes),
+  onPageError: z.enum(['fail', 'report']),
+  allowTenantScripts: z.boolean(),
+  groups: z.array(z.string()),
+  pageTotal: z.int().min(0),
+  chunks: z.array(planChunkSchema).min(1),
+  closingKey: key,
+});
+
+export type ExportPlan = z.infer<typeof exportPlanSchema>;
+export type PlanChunk = z.infer<typeof planChunkSchema>;
+
+/** Where things of an export are in the object store. */
+export const planKey = (organization: string, planHash: string): string => `plans/${organization}/${planHash}.json`;
+export const segmentKey = (organization: string, key: string): string => `segments/${organization}/${key}`;
+export const sidecarKey = (organization: string, key: string): string => `segments/${organization}/${key}.json`;
+export const bundleKey = (organization: string, domain: string, planHash: string): string =>
+  `bundles/${organization}/${domain}/${planHash}.tar.gz`;
+
+/** What the closing segment needs of one rendered page. `path` as readers know it (`guides/x`). */
+export const renderedPageSchema = z.object({
+  path: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  /** Markdown twin, as in `<page>.md`; for `llms-full.txt`. */
+  markdown: z.string(),
+  /** Sections of the visible text, for the search index: heading anchor ('' before the first heading), heading, text. */
+  sections: z.array(z.object({ anchor: z.string(), heading: z.string(), text: z.string() })),
+  /** Internal link targets as written, `/`-rooted, without query; with `#anchor`. */
+  links: z.array(z.string()),
+  anchors: z.array(z.string()),
+  /** Class names used in the page's own content. */
+  classes: z.array(z.string()),
+  diagnostics: z.array(diagnosticSchema),
+  /** Why the page shows its plain source instead, with `onPageError: "report"`. */
+  failure: z.string().optional(),
+  /** Feed entries (`Update`) of the page. */
+  feedItems: z.array(z.object({ anchor: z.string(), title: z.string(), text: z.string(), tags: z.array(z.string()) })),
+});
+
+export type RenderedPage = z.infer<typeof renderedPageSchema>;
+
+/** Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. */
+export const segmentSidecarSchema = z.object({
+  version: z.literal(1),
+  sha256: sha256Hex,
+  /** CRC-32 of the raw (inflated) bytes. */
+  crc32: z.int().min(0),
+  rawLength: z.int().min(0),
+  sizeBytes: z.int().min(0),
+  files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
+  pages: z.array(renderedPageSchema),
+  diagnostics: z.array(diagnosticSchema),
+  /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`shared/export-objects/made-from.ts`). */
+  madeFrom: sha256Hex.optional(),
+});
+
+export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;
+
+/**
+ * The whole history of an export job that ended long ago, as an object: its messages just as the stream had them, so that the hash chain
+ * can be verified, in the order of the stream. `sequence` is the stream's own and stays internal.
+ */
+export const archivedJobSchema = z.object({
+  version: z.literal(1),
+  subject: z.string(),
+  messages: z.array(z.object({ sequence: z.int().positive(), text: z.string() })).min(1),
+});
+
+export type ArchivedJob = z.infer<typeof archivedJobSchema>;
+
+/** What housekeeping asks of an archived job without reading it: metadata of its object. */
+export const archivedJobHeadSchema = z.object({
+  'ended-at': z.iso.datetime(),
+  domain: z.string(),
+  'content-version': z.string(),
+  'plan-hash': z.string().optional(),
+  'selection-key': z.string().optional(),
+});
+
+export type ArchivedJobHead = z.infer<typeof archivedJobHeadSchema>;
+
+export const archivePrefix = 'archive/';
+export const archivedJobKey = (organization: string, jobId: string): string =>
+  `${archivePrefix}${organization}/${jobId}.json`;

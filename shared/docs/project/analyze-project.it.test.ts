@@ -1,0 +1,39 @@
+import { afterAll, expect, it } from 'vitest';
+import { analyzeProject, projectPool } from './analyze-project.ts';
+import { memoryProject } from '../../../test/support/memory-project.ts';
+import { readDocsProject } from './read-docs-project.ts';
+
+const pool = projectPool({ slots: 1 });
+afterAll(() => pool.close());
+
+const project = memoryProject({
+  'docs.json': JSON.stringify({
+    theme: 'mint',
+    name: 'Acme',
+    colors: { primary: '#112233' },
+    navigation: { pages: ['a', 'gone'] },
+  }),
+  'a.mdx': "import N from '/snippets/n.mdx'\n\n# Hi é\n",
+  'snippets/n.mdx': 'x',
+});
+
+it('reads a project in a child as it would be read here', async () => {
+  expect(await analyzeProject(pool, project, { organization: 'acme' })).toEqual(await readDocsProject(project));
+});
+
+it('passes on why it is none', async () => {
+  const nothing = memoryProject({ 'a.mdx': 'x' });
+  await expect(analyzeProject(pool, nothing, { organization: 'acme' })).rejects.toMatchObject({
+    name: 'InvalidProject',
+    code: 'missing-config',
+  });
+});
+
+it('is an invalid project when it takes too long', async () => {
+  const endless = { files: project.files, read: () => new Promise<Uint8Array>(() => undefined) };
+  await expect(analyzeProject(pool, endless, { organization: 'acme', deadlineMs: 100 })).rejects.toMatchObject({
+    name: 'InvalidProject',
+    code: 'project-not-read',
+    message: expect.stringContaining('100 ms'),
+  });
+});

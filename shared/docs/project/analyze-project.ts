@@ -1,0 +1,54 @@
+import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { InvalidProject } from './diagnostics.ts';
+import type { ProjectFile, ProjectFiles } from './project-files.ts';
+import type { DocsProject } from './read-docs-project.ts';
+
+export type AnalyzeRequest = { files: readonly ProjectFile[] };
+export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
+/** What the child asks for: it has no right to read the upload itself, so one organization's child never sees another's files. */
+export type FileQuestion = { path: string; maxBytes: number };
+
+export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
+
+const DEFAULT_DEADLINE_MS = 60_000;
+
+/** Child processes in which uploads are read; made once by a service, drained when it stops. */
+export function projectPool(options: { slots: number; memoryLimitMb?: number }): ChildPool {
+  return childPool({ ...options, entry: new URL('./project-child.ts', import.meta.url) });
+}
+
+/**
+ * `readDocsProject` for files that a tenant sent: in a killable child of `pool`. Throws `InvalidProject`, also when the files take the child
+ * down or longer than the deadline (60 s).
+ */
+export async function analyzeProject(
+  pool: ChildPool,
+  project: ProjectFiles,
+  { organization, deadlineMs = DEFAULT_DEADLINE_MS, signal }: AnalyzeOptions,
+): Promise<DocsProject> {
+  const known = new Set(project.files.map(({ path }) => path));
+  const request: AnalyzeRequest = { files: project.files };
+  const answer = async (content: unknown): Promise<Uint8Array> => {
+    const { path, maxBytes } = content as FileQuestion;
+    if (!known.has(path)) throw new Error('there is no such file in the project');
+    return (await project.read(path, maxBytes)).subarray(0, maxBytes);
+  };
+  const run = (): Promise<unknown> => pool.run(request, { deadlineMs, signal, affinity: organization, answer });
+  const response = (await responseOf(run)) as AnalyzeResponse;
+  if ('project' in response) return response.project;
+  const { code, file, message } = response.invalid;
+  throw new InvalidProject(code, file, message);
+}
+
+/** A child that died gets a second chance: the cause may have been the machine. */
+async function responseOf(run: () => Promise<unknown>, attempt = 1): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ChildDied && attempt === 1) return responseOf(run, attempt + 1);
+    if (!(error instanceof ChildTimedOut || error instanceof ChildDied)) throw error;
+    const message = `The project cannot be read: ${error.message}. Publish part of it to find the file that causes this.`;
+    throw new InvalidProject('project-not-read', '', message);
+  }
+}

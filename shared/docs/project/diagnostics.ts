@@ -1,0 +1,44 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+
+const MAX_DIAGNOSTICS = 2000;
+const MAX_MESSAGE = 500;
+
+export type Report = (diagnostic: Diagnostic) => void;
+
+/** Collects what an author should know; the first 2,000, then a count of the others. */
+export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
+  const kept: Diagnostic[] = [];
+  let dropped = 0;
+  return {
+    report(diagnostic) {
+      if (kept.length >= MAX_DIAGNOSTICS) dropped += 1;
+      else kept.push({ ...diagnostic, message: diagnostic.message.slice(0, MAX_MESSAGE) });
+    },
+    all() {
+      if (dropped === 0) return kept;
+      const message = `${dropped} more problems are not listed. Solve these first.`;
+      return [...kept, { severity: 'info', code: 'more-diagnostics', message, file: '' }];
+    },
+  };
+}
+
+/** The files are no docs project, or break a rule that makes publishing pointless. The message names file and field, for the author. */
+export class InvalidProject extends Error {
+  override name = 'InvalidProject';
+  readonly code: string;
+  readonly file: string;
+
+  constructor(code: string, file: string, message: string) {
+    super(message);
+    this.code = code;
+    this.file = file;
+  }
+}
+
+const MAX_SHOWN = 80;
+
+/** What an author wrote, short and visible enough to stand in a message: control characters escaped, long text cut. */
+export function quoted(text: string): string {
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return JSON.stringify(shown.toWellFormed());
+}

@@ -1,0 +1,133 @@
+const defaults =
+  '.git .github .claude .agents .idea .vscode node_modules build dist coverage .cache tmp temp README.md LICENSE.md CHANGELOG.md CONTRIBUTING.md';
+const MAX_RULES = 1000;
+const MAX_PATTERN = 500;
+
+type Rule = { negated: boolean; folderOnly: boolean; pattern: string[] };
+
+/**
+ * Which files of a project are left out: the default names at any level, and `.mintignore` in gitignore's syntax (the last rule that
+ * matches decides; inside of an ignored folder nothing can be taken back).
+ */
+export function ignoreRules(mintignore: string): (path: string) => boolean {
+  const rules = [...defaults.split(' '), ...mintignore.split('\n').slice(0, MAX_RULES)].flatMap(ruleOf);
+  const folders = new Map<string, boolean>();
+  const decide = (segments: string[], isFolder: boolean): boolean => {
+    const rule = rules.findLast((rule) => (isFolder || !rule.folderOnly) && globMatch(rule.pattern, segments));
+    return rule !== undefined && !rule.negated;
+  };
+  const folderIgnored = (segments: string[]): boolean => {
+    if (segments.length === 0) return false;
+    const key = segments.join('/');
+    const known = folders.get(key);
+    if (known !== undefined) return known;
+    const ignored = folderIgnored(segments.slice(0, -1)) || decide(segments, true);
+    folders.set(key, ignored);
+    return ignored;
+  };
+  return (path) => {
+    const segments = path.split('/');
+    return folderIgnored(segments.slice(0, -1)) || decide(segments, false);
+  };
+}
+
+function ruleOf(line: string): Rule[] {
+  let text = line.replace(/(?<!\\)[ \t\r]+$/, '');
+  if (text === '' || text.startsWith('#') || text.length > MAX_PATTERN) return [];
+  const negated = text.startsWith('!');
+  if (negated) text = text.slice(1);
+  const folderOnly = text.endsWith('/');
+  if (folderOnly) text = text.slice(0, -1);
+  const anchored = text.includes('/');
+  const pattern = text.split('/').filter((part) => part !== '');
+  if (pattern.length === 0) return [];
+  return [{ negated, folderOnly, pattern: anchored ? pattern : ['**', ...pattern] }];
+}
+
+/**
+ * Whether a path matches a gitignore pattern without its `!`, and the ends of which are as `ignoreRules` cuts them. Works by segment and in
+ * steps bounded by the product of the lengths: authors' patterns are never made into regular expressions.
+ */
+export function globMatch(pattern: readonly string[], path: readonly string[]): boolean {
+  // reachable[j]: the pattern read so far matches the first j segments.
+  let reachable = path.map(() => false).concat(false);
+  reachable[0] = true;
+  for (const part of pattern) {
+    const next = reachable.map(() => false);
+    if (part === '**') {
+      let any = false;
+      for (const [index, is] of reachable.entries()) {
+        any ||= is;
+        next[index] = any;
+      }
+    } else {
+      for (const [index, segment] of path.entries()) {
+        if (reachable[index] && segmentMatch(part, segment)) next[index + 1] = true;
+      }
+    }
+    reachable = next;
+  }
+  return reachable.at(-1) ?? false;
+}
+
+/** `*`, `?`, `[a-z]`, `[!a]` and `\x` within one name. */
+export function segmentMatch(pattern: string, name: string): boolean {
+  const parts = tokens(pattern);
+  let part = 0;
+  let at = 0;
+  let star = -1;
+  let starAt = 0;
+  while (at < name.length) {
+    const token = parts[part];
+    if (token === '*') {
+      star = part;
+      starAt = at;
+      part += 1;
+    } else if (token !== undefined && token(name.charAt(at))) {
+      part += 1;
+      at += 1;
+    } else if (star >= 0) {
+      part = star + 1;
+      starAt += 1;
+      at = starAt;
+    } else return false;
+  }
+  while (parts[part] === '*') part += 1;
+  return part === parts.length;
+}
+
+type Token = '*' | ((character: string) => boolean);
+
+function tokens(pattern: string): Token[] {
+  const found: Token[] = [];
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern.charAt(at);
+    const classEnd = character === '[' ? pattern.indexOf(']', at + 2) : -1;
+    if (character === '*') {
+      if (found.at(-1) !== '*') found.push('*');
+    } else if (character === '?') found.push(() => true);
+    else if (classEnd > 0) {
+      found.push(characterClass(pattern.slice(at + 1, classEnd)));
+      at = classEnd;
+    } else {
+      const literal = character === '\\' && at + 1 < pattern.length ? pattern.charAt((at += 1)) : character;
+      found.push((other) => other === literal);
+    }
+  }
+  return found;
+}
+
+function characterClass(body: string): (character: string) => boolean {
+  const negated = body.startsWith('!') || body.startsWith('^');
+  const set = negated ? body.slice(1) : body;
+  return (character) => {
+    let inside = false;
+    for (let at = 0; at < set.length; at += 1) {
+      const isRange = set[at + 1] === '-' && at + 2 < set.length;
+      const last = isRange ? set.charAt(at + 2) : set.charAt(at);
+      inside ||= character >= set.charAt(at) && character <= last;
+      if (isRange) at += 2;
+    }
+    return inside !== negated;
+  };
+}

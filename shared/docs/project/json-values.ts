@@ -1,0 +1,89 @@
+/** Any value that JSON can hold. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
+const MAX_DEPTH = 64;
+
+/**
+ * A copy of what a parser gave, safe to carry on: plain objects and arrays only, without the keys that reach prototypes. What JSON cannot
+ * hold (NaN, infinities, undefined, functions) becomes null, and so does what is nested deeper than 64.
+ */
+export function plainJson(value: unknown, depth = 0): JsonValue {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value !== 'object' || depth >= MAX_DEPTH) return null;
+  if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1));
+  const copy: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (item !== undefined && !dangerousKeys.has(key)) copy[key] = plainJson(item, depth + 1);
+  }
+  return copy;
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reading single values of a configuration: what is not of the expected shape is as if it were not there. */
+export function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function listOf(value: JsonValue | undefined): JsonValue[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [value];
+}
+
+export function objectsOf(value: JsonValue | undefined): JsonObject[] {
+  return listOf(value).filter((item) => isJsonObject(item));
+}
+
+export function textsOf(value: JsonValue | undefined): string[] {
+  return listOf(value).flatMap((item) => textOf(item) ?? []);
+}
+
+/** Texts of an object's values, without those that are none. */
+export function textRecordOf(value: JsonValue | undefined): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (const [key, item] of Object.entries(objectOf(value))) {
+    const text = textOf(item);
+    if (text !== undefined) record[key] = text;
+  }
+  return record;
+}
+
+/** One value for both, or `{ light, dark }`; one of them stands for the other. */
+export function lightDarkOf(value: JsonValue | undefined): { light: string; dark: string } | undefined {
+  const both = textOf(value);
+  if (both !== undefined) return { light: both, dark: both };
+  const { light, dark } = textRecordOf(value);
+  if (light === undefined && dark === undefined) return undefined;
+  return { light: light ?? dark ?? '', dark: dark ?? light ?? '' };
+}
+
+/** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` wants it. */
+export function present<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
+
+const safeProtocols = new Set(['http', 'https', 'mailto', 'tel']);
+
+/**
+ * Whether a link may stand in a page. Browsers skip control characters and blanks before they look for a protocol, so this does, too.
+ * Allowed are http, https, mailto, tel and everything relative.
+ */
+export function isSafeHref(href: string): boolean {
+  const compact = href.replaceAll(/[\u0000-\u0020\u007f-\u00a0\u00ad\u200b-\u200f\u2028\u2029\ufeff]/g, '');
+  const protocol = /^([^/?#]*?):/.exec(compact)?.[1];
+  return protocol === undefined || safeProtocols.has(protocol.toLowerCase());
+}
+
+export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href.trim());

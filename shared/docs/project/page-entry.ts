@@ -1,0 +1,76 @@
+import { type JsonObject, present, textOf, textsOf } from './json-values.ts';
+import { titleFromPath } from './project-files.ts';
+import type { PagePlace } from './read-navigation.ts';
+import type { ReadSource } from './read-sources.ts';
+import type { PageEntry } from './site-model.ts';
+
+/** Group of pages whose frontmatter may name groups but cannot be read: nobody is in it. */
+export const UNREADABLE_GROUP = 'unreadable-frontmatter';
+
+/** What the site model says of one page. `dependencies`: project files that its bytes may depend on, in any order. */
+export function pageEntry(
+  path: string,
+  { entry, frontmatter: data, groupsUnreadable, linkTargets }: ReadSource,
+  places: readonly PagePlace[],
+  indexing: 'navigable' | 'all',
+  dependencies: string[],
+): PageEntry {
+  const [place] = places;
+  return present({
+    path,
+    file: entry.path,
+    sha256: entry.sha256,
+    sizeBytes: entry.sizeBytes,
+    title: textOf(data['title']) ?? titleFromPath(path),
+    sidebarTitle: textOf(data['sidebarTitle']),
+    description: textOf(data['description']),
+    icon: textOf(data['icon']),
+    tag: textOf(data['tag']),
+    deprecated: data['deprecated'] === true || data['deprecated'] === 'true',
+    ...pageVisibility(data, places, indexing),
+    groups: groupsUnreadable ? [UNREADABLE_GROUP] : groupsOf(data),
+    keywords: textsOf(data['keywords']).flatMap((text) => text.split(/\s*,\s*/)),
+    language: place?.language,
+    version: place?.version,
+    frontmatter: data,
+    dependencies: [...new Set(dependencies)].sort(),
+    linkTargets,
+  });
+}
+
+/** Who may see the page. What cannot be read closes the page instead of opening it to everyone. */
+function groupsOf(data: JsonObject): string[] {
+  const { groups } = data;
+  if (groups === undefined || groups === null || (Array.isArray(groups) && groups.length === 0)) return [];
+  const named = textsOf(groups);
+  return named.length > 0 ? named : [UNREADABLE_GROUP];
+}
+
+export type PageVisibility = { inNavigation: boolean; hidden: boolean; noindex: boolean; searchable: boolean };
+
+/**
+ * The documented matrix. Hidden: not in the sidebar. Not indexed: `noindex` for search engines. Searchable: site search, assistant. What is in
+ * the sitemap and llms.txt follows from these and `inNavigation`. `places`: all places that the navigation has for the page.
+ */
+export function pageVisibility(
+  frontmatter: JsonObject,
+  places: readonly PagePlace[],
+  indexing: 'navigable' | 'all',
+): PageVisibility {
+  const { hidden, noindex, searchable } = frontmatter;
+  const inNavigation = places.length > 0;
+  const shown = places.filter((place) => !place.hidden);
+  const hiddenByPlace = inNavigation && shown.length === 0;
+  const isHidden = hidden === true || hiddenByPlace;
+  // `hidden: false` on a page of a hidden group keeps it out of the sidebar, but puts it back into search and indexes.
+  const openedUp = hidden !== true && (hidden === false || places.some((place) => place.searchable === true));
+  if (noindex === true) return { inNavigation, hidden: isHidden, noindex: true, searchable: false };
+  if (indexing === 'all') return { inNavigation, hidden: isHidden, noindex: false, searchable: searchable !== false };
+  const closedByPlace = shown.length > 0 && shown.every((place) => place.searchable === false);
+  return {
+    inNavigation,
+    hidden: isHidden,
+    noindex: isHidden && !openedUp,
+    searchable: searchable !== false && inNavigation && !closedByPlace && (!isHidden || openedUp),
+  };
+}

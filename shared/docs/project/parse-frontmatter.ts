@@ -1,0 +1,189 @@
+import { CORE_SCHEMA, defineMappingTag, defineScalarTag, defineSequenceTag, load, type LoadOptions } from 'js-yaml';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { isJsonObject, type JsonObject, plainJson } from './json-values.ts';
+
+export type Frontmatter = {
+  data: JsonObject;
+  /** The text between the fences as written; '' where there is none. Of a block that is never closed its first 4 KB, which `body` has, too. */
+  raw: string;
+  /** The block is there but could not be read: `data` holds at most title and description. */
+  broken: boolean;
+  /** What follows the block; as many empty lines in front as the block had, so that line numbers stay those of the file. */
+  body: string;
+  diagnostics: Diagnostic[];
+};
+
+const MAX_FRONTMATTER_BYTES = 64 * 1024;
+const MAX_DEPTH = 20;
+const MAX_UNCLOSED = 4096;
+
+/**
+ * Takes the YAML block off the start of a page. `text` is decoded: no byte order mark, LF line ends (see `decodeSource`).
+ * YAML 1.2 core schema: dates stay text; aliases, merge keys and language tags are refused. Never throws: what is wrong is
+ * reported as `bad-frontmatter`.
+ */
+export function parseFrontmatter(text: string, file: string): Frontmatter {
+  const none: Frontmatter = { data: {}, raw: '', broken: false, body: text, diagnostics: [] };
+  const opening = /^---([^\n]*)(?:\n|$)/.exec(text);
+  if (!opening) return none;
+  const language = (opening[1] ?? '').trim();
+  if (language !== '' && !/^[A-Za-z]+$/.test(language)) return none;
+  const report = (message: string, line = 1): Diagnostic => ({
+    severity: 'warning',
+    code: 'bad-frontmatter',
+    message,
+    file,
+    line,
+  });
+
+  const start = opening[0].length;
+  const closing = /^---[ \t]*$/m.exec(text.slice(start));
+  if (!closing) {
+    const head = text.slice(start, start + MAX_UNCLOSED);
+    return {
+      ...none,
+      raw: head,
+      broken: true,
+      diagnostics: [report('The frontmatter is never closed. Add a line "---" after it.')],
+    };
+  }
+  const raw = text.slice(start, start + closing.index);
+  const rest = text.slice(start + closing.index + closing[0].length);
+  const body = '\n'.repeat(raw.split('\n').length) + rest;
+  if (language !== '' && language !== 'yaml' && language !== 'yml') {
+    const message = `Frontmatter in the language "${language.slice(0, 20)}" is not read. Write it as YAML between two lines "---".`;
+    return { data: {}, raw, broken: true, body, diagnostics: [report(message)] };
+  }
+  if (Buffer.byteLength(raw) > MAX_FRONTMATTER_BYTES) {
+    return { data: {}, raw, broken: true, body, diagnostics: [report('The frontmatter is larger than 64 KB.')] };
+  }
+  return { ...readYaml(raw, report), raw, body };
+}
+
+function readYaml(
+  raw: string,
+  report: (message: string, line?: number) => Diagnostic,
+): Pick<Frontmatter, 'data' | 'broken' | 'diagnostics'> {
+  if (!/^[^\n#]*[^\s#]/m.test(raw)) return { data: {}, broken: false, diagnostics: [] };
+  const unknownTags = new Set<string>();
+  try {
+    const value = loadLeniently(raw, {
+      schema: raw.includes('!') ? schemaThatDropsUnknownTags(unknownTags) : CORE_SCHEMA,
+      maxAliases: 0,
+      maxDepth: MAX_DEPTH,
+      maxTotalMergeKeys: 0,
+      json: true,
+    });
+    const diagnostics = [...unknownTags].map((tag) =>
+      report(`The YAML tag "${tag}" is not allowed; its value is left out.`),
+    );
+    const data = plainJson(value);
+    if (isJsonObject(data)) return { data, broken: false, diagnostics };
+    return { data: {}, broken: true, diagnostics: [report('The frontmatter must be a list of "key: value" lines.')] };
+  } catch (error) {
+    const { sentence, line } = explain(error);
+    return { data: rescued(raw), broken: true, diagnostics: [report(sentence, line)] };
+  }
+}
+
+function loadLeniently(raw: string, options: LoadOptions): unknown {
+  try {
+    return load(raw, options);
+  } catch (error) {
+    const indented = indentQuotedLines(raw);
+    if (indented === raw) throw error;
+    return load(indented, options);
+  }
+}
+
+function explain(error: unknown): { sentence: string; line: number } {
+  const { reason, mark } = error as { reason?: string; mark?: { line?: number } };
+  const why = (reason ?? (error instanceof Error ? error.message : String(error))).slice(0, 200);
+  // The mark counts from 0 within the block, which starts on the file's second line.
+  return { sentence: `The frontmatter is not valid YAML: ${why}.`, line: (mark?.line ?? 0) + 2 };
+}
+
+/** Title and description of a block that is no valid YAML (most often a colon in an unquoted title), so that the page keeps its name. */
+function rescued(raw: string): JsonObject {
+  const data: JsonObject = {};
+  for (const key of ['title', 'description', 'sidebarTitle']) {
+    const line = new RegExp(`^${key}:[ \\t]*([^\\n]{1,500})$`, 'm').exec(raw);
+    const text = line?.[1]?.trim().replace(/^(["'])(.*)\1$/, '$2');
+    if (text && !/^[*&!|>{[]/.test(text)) data[key] = text;
+  }
+  return data;
+}
+
+/** A value with a tag that core schema does not know becomes null, and the tag is noted, instead of all the block being refused. */
+function schemaThatDropsUnknownTags(seen: Set<string>) {
+  const prefixes = ['!', 'tag:'];
+  return CORE_SCHEMA.withTags(
+    prefixes.flatMap((prefix) => [
+      defineScalarTag<null>(prefix, {
+        matchByTagPrefix: true,
+        resolve: (_source, _isExplicit, tag) => {
+          seen.add(shortTag(tag));
+          return null;
+        },
+        identify: () => false,
+      }),
+      defineSequenceTag<null[], null>(prefix, {
+        matchByTagPrefix: true,
+        create: (tag) => {
+          seen.add(shortTag(tag));
+          return [];
+        },
+        addItem: () => undefined,
+        finalize: () => null,
+        identify: () => false,
+      }),
+      defineMappingTag<null[], null>(prefix, {
+        matchByTagPrefix: true,
+        create: (tag) => {
+          seen.add(shortTag(tag));
+          return [];
+        },
+        addPair: () => '',
+        has: () => false,
+        keys: () => [],
+        get: () => undefined,
+        finalize: () => null,
+        identify: () => false,
+      }),
+    ]),
+  );
+}
+
+const shortTag = (tag: string): string => tag.replace('tag:yaml.org,2002:', '!!').slice(0, 60);
+
+/**
+ * YAML 1.2 wants the further lines of a quoted value indented; older readers did not, and real frontmatter has them at the margin. Gives such
+ * lines one blank in front.
+ */
+export function indentQuotedLines(yaml: string): string {
+  let quote: string | undefined;
+  return yaml
+    .split('\n')
+    .map((line) => {
+      if (quote) {
+        if (closes(line, 0, quote)) quote = undefined;
+        return ` ${line}`;
+      }
+      const opening = /^[\w"'.:-]+:[ \t]+(["'])/.exec(line);
+      const mark = opening?.[1];
+      if (opening && mark && !closes(line, opening[0].length, mark)) quote = mark;
+      return line;
+    })
+    .join('\n');
+}
+
+function closes(line: string, from: number, quote: string): boolean {
+  for (let at = from; at < line.length; at += 1) {
+    if (quote === '"' && line[at] === '\\') at += 1;
+    else if (line[at] === quote) {
+      if (quote === '"' || line[at + 1] !== quote) return true;
+      at += 1;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,57 @@
+/// <reference types="mdast-util-mdx" />
+import type { Root } from 'mdast';
+
+import type { Position } from 'unist';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { JsonObject } from './json-values.ts';
+
+export type ParseOptions = {
+  /** `variables` of docs.json: `{{name}}` is replaced before the parse. */
+  variables?: Record<string, string>;
+  /** `styling.latex` of docs.json; absent: `$…$` is math where it cannot be a price or a name. */
+  latex?: boolean | undefined;
+};
+
+export type ParsedPage = {
+  /** YAML core schema, dangerous keys dropped. */
+  frontmatter: JsonObject;
+  /**
+   * Markdown tree with GFM and MDX nodes (`mdxJsxFlowElement`, `mdxFlowExpression`, `mdxjsEsm`, …; expressions and imports have their
+   * ESTree in `data.estree`), `inlineMath` and `math` nodes. `data.id` of a heading is the id its author wrote. Positions are those of the file.
+   * Pages that are not MDX have no MDX nodes: `.md` pages then have `html` nodes, and in broken `.mdx` pages tags are text.
+   */
+  tree: Root;
+  /** How the tree was had. `markdown`: the MDX parser refused the page (for `.mdx` there is a diagnostic `mdx-syntax`). `none`: see `failure`. */
+  format: 'mdx' | 'markdown' | 'none';
+  /** Why the page must not be rendered: it breaks a limit (`page-too-large`, `nesting-too-deep`, `expression-too-deep`). The tree is empty then. */
+  failure?: { code: string; message: string };
+  diagnostics: Diagnostic[];
+};
+
+/**
+ * Turns the source of a page or snippet into a tree. An implementation never throws for what an author wrote, runs nothing of it, and gives
+ * the same tree for the same input. It may take long or exhaust memory on hostile input: call it in a sandbox child with a deadline.
+ */
+export type PageParser = { parse(source: Uint8Array | string, file: string, options?: ParseOptions): ParsedPage };
+
+/** TeX between dollar signs; `value` has no delimiters. `display`: written with two, among other text. */
+export type InlineMath = { type: 'inlineMath'; value: string; display: boolean; position?: Position | undefined };
+/** A paragraph that is nothing but `$$…$$`. */
+export type BlockMath = { type: 'math'; value: string; position?: Position | undefined };
+
+declare module 'mdast' {
+  interface HeadingData {
+    /** Anchor that the author wrote as `{#id}`. */
+    id?: string | undefined;
+  }
+  interface PhrasingContentMap {
+    inlineMath: InlineMath;
+  }
+  interface RootContentMap {
+    inlineMath: InlineMath;
+    math: BlockMath;
+  }
+  interface BlockContentMap {
+    math: BlockMath;
+  }
+}

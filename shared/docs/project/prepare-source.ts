@@ -1,0 +1,160 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+
+export type PreparedSource = {
+  lines: string[];
+  fenced: boolean[];
+  /** Anchor by line number (from 1) of the heading that its author gave one. */
+  headingIds: Map<number, string>;
+  diagnostics: Diagnostic[];
+};
+
+/**
+ * Brings what real projects write and MDX cannot parse into a form that it can: heading ids `{#id}` are taken off, `{{variables}}`
+ * replaced, HTML comments blanked. Every line keeps its number.
+ */
+export function prepareSource(body: string, file: string, variables: Record<string, string>): PreparedSource {
+  const lines = body.split('\n');
+  const fenced = fencedLines(lines);
+  const diagnostics: Diagnostic[] = [];
+  const headingIds = new Map<number, string>();
+  const values = new Map(Object.entries(variables).map(([name, value]) => [name, value.replaceAll(/\s*\n\s*/g, ' ')]));
+  if (body.includes('<!--')) blankComments(lines, fenced);
+  for (const [index, line] of lines.entries()) {
+    const { line: replaced, undefinedNames } = replaceVariables(line, fenced[index] ?? false, values);
+    lines[index] = replaced;
+    for (const name of undefinedNames) {
+      diagnostics.push({
+        severity: 'warning',
+        code: 'undefined-variable',
+        message: `The variable {{${name}}} has no value. Add it to "variables" in docs.json.`,
+        file,
+        line: index + 1,
+      });
+    }
+    if (fenced[index] || !replaced.includes('{#')) continue;
+    const heading = withoutId(replaced);
+    if (!heading) continue;
+    lines[index] = heading.line;
+    headingIds.set(index + 1, heading.id);
+  }
+  return { lines, fenced, headingIds, diagnostics };
+}
+
+/** `## Title {#id}` in its two parts. One search from the end, so that no line takes long. */
+function withoutId(line: string): { line: string; id: string } | undefined {
+  const at = line.lastIndexOf('{#');
+  const id = /^\{#([^\s{}"'<>`]{1,200})\}[ \t#]*$/.exec(line.slice(at))?.[1];
+  if (id === undefined || !/^[\s>]*#{1,6}[ \t]/.test(line)) return undefined;
+  return { line: line.slice(0, line[at - 1] === '\\' ? at - 1 : at).trimEnd(), id };
+}
+
+/** `<!-- … -->` outside of code becomes spaces; an unclosed one stays. */
+function blankComments(lines: string[], fenced: readonly boolean[]): void {
+  let lastClose = -1;
+  for (const [index, line] of lines.entries()) if (line.includes('-->')) lastClose = index;
+  let inComment = false;
+  for (let index = 0; index <= lastClose; index += 1) {
+    if (fenced[index] && !inComment) continue;
+    const line = lines[index] ?? '';
+    if (!inComment && !line.includes('<!--')) continue;
+    const spans = inComment ? [] : inlineCodeSpans(line);
+    let kept = '';
+    let at = 0;
+    while (at < line.length) {
+      if (inComment) {
+        const end = line.indexOf('-->', at);
+        at = end < 0 ? line.length : end + 3;
+        inComment = end < 0;
+        continue;
+      }
+      const start = line.indexOf('<!--', at);
+      if (start < 0 || (index === lastClose && line.indexOf('-->', start) < 0)) {
+        kept += line.slice(at);
+        break;
+      }
+      const isCode = inSpan(spans, start);
+      kept += line.slice(at, isCode ? start + 4 : start);
+      at = start + 4;
+      inComment = !isCode;
+    }
+    lines[index] = kept;
+  }
+}
+
+const variable = /\{\{[ \t]*([A-Za-z0-9_-]{1,100})[ \t]*\}\}/g;
+
+export type ReplacedLine = { line: string; undefinedNames: string[] };
+
+/**
+ * Puts the values of `variables` where a line says `{{name}}`, in code as in text. A name without a value stays as it is in code (where it
+ * is nearly always another language's template) and in attributes (where it may be an object); in text it is escaped, so that it
+ * reads as written, and reported.
+ */
+export function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<string, string>): ReplacedLine {
+  const undefinedNames: string[] = [];
+  if (!line.includes('{{')) return { line, undefinedNames };
+  const spans = fenced ? [] : inlineCodeSpans(line);
+  const replaced = line.replaceAll(variable, (written: string, name: string, offset: number) => {
+    const value = variables.get(name);
+    if (value !== undefined) return value;
+    if (fenced || inSpan(spans, offset) || inAttribute(line.slice(Math.max(0, offset - 500), offset))) return written;
+    undefinedNames.push(name);
+    return `\\{\\{${name}\\}\\}`;
+  });
+  return { line: replaced, undefinedNames };
+}
+
+/** `style={{color}}`, `${{name}}`, `{{{name}}}` and `title="… {{name}} …"`. */
+const inAttribute = (before: string): boolean => /[={$\\]$/.test(before) || /=\s*(?:"[^"]*|'[^']*)$/.test(before);
+
+/**
+ * Which lines are fenced code, fences included. A light reading that holds for real pages: the deadline and the limits of the
+ * parser do not depend on it.
+ */
+export function fencedLines(lines: readonly string[]): boolean[] {
+  const fenced: boolean[] = [];
+  let fence: { mark: string; length: number } | undefined;
+  for (const line of lines) {
+    if (fence) {
+      fenced.push(true);
+      const closing = line.includes(fence.mark.repeat(3)) ? /^[\s>]*(`{3,}|~{3,})\s*$/.exec(line)?.[1] : undefined;
+      if (closing?.startsWith(fence.mark) && closing.length >= fence.length) fence = undefined;
+      continue;
+    }
+    const opening = openingFence(line);
+    fenced.push(opening !== undefined);
+    fence = opening;
+  }
+  return fenced;
+}
+
+function openingFence(line: string): { mark: string; length: number } | undefined {
+  if (!line.includes('```') && !line.includes('~~~')) return undefined;
+  const match = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)$/.exec(line);
+  const run = match?.[1];
+  if (!run || (run.startsWith('`') && match[2]?.includes('`'))) return undefined;
+  return { mark: run.charAt(0), length: run.length };
+}
+
+const MAX_LINE = 20_000;
+
+/** Ranges `[start, end)` of the code spans of one line, by the lengths of backtick runs. Longer lines than 20,000 characters have none. */
+export function inlineCodeSpans(line: string): [number, number][] {
+  if (line.length > MAX_LINE || !line.includes('`')) return [];
+  const runs = [...line.matchAll(/`+/g)].map((run) => ({ start: run.index, length: run[0].length }));
+  const spans: [number, number][] = [];
+  for (let open = 0; open < runs.length; open += 1) {
+    const opening = runs[open];
+    if (!opening || line[opening.start - 1] === '\\') continue;
+    const close = runs.findIndex((run, index) => index > open && run.length === opening.length);
+    const closing = runs[close];
+    if (!closing) continue;
+    spans.push([opening.start, closing.start + closing.length]);
+    open = close;
+  }
+  return spans;
+}
+
+export function inSpan(spans: readonly [number, number][], offset: number): boolean {
+  return spans.some(([start, end]) => offset >= start && offset < end);
+}

@@ -1,0 +1,124 @@
+import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
+import { quoted, type Report } from './diagnostics.ts';
+import { type JsonObject, textsOf } from './json-values.ts';
+
+export type ProjectFile = { path: string; sha256: string; sizeBytes: number };
+
+/** An unpacked docs project: what is in it, and how to get at the bytes of one file. */
+export type ProjectFiles = {
+  files: readonly ProjectFile[];
+  /** The first `maxBytes` of a file of `files`, or more of it. Rejects when they cannot be had. */
+  read(path: string, maxBytes: number): Promise<Uint8Array>;
+};
+
+const MAX_ASSET_BYTES = 20 * 1024 * 1024;
+const assetTypes = new Set(
+  `png jpg jpeg gif webp svg ico avif mp4 webm mov mp3 wav ogg json yaml yml woff woff2 ttf otf eot pdf txt xml csv zip`.split(
+    ' ',
+  ),
+);
+/** Names that Windows gives to devices: a bundle with one of them cannot be unpacked there. */
+const reservedName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
+
+export type FileKind = 'page' | 'code' | 'style' | 'script' | 'asset' | 'other';
+
+export const extensionOf = (path: string): string => /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+
+/** What a file may be, by its name alone. `page` is a page or a snippet, `code` a snippet, `script` a script or a snippet. */
+export function fileKind(path: string): FileKind {
+  const extension = extensionOf(path);
+  if (/(?:^|\/)\.(?!well-known\/)/.test(path)) return 'other';
+  if (path.toLowerCase() === 'skill.md') return 'asset';
+  if (extension === 'mdx' || extension === 'md') return 'page';
+  if (extension === 'jsx' || extension === 'tsx') return 'code';
+  if (extension === 'css') return 'style';
+  if (extension === 'js') return 'script';
+  return assetTypes.has(extension) ? 'asset' : 'other';
+}
+
+/**
+ * The files that can be in a bundle, sorted by path. Left out and reported: names that no archive may have, names that only differ by
+ * case or by Unicode form from another one (they would be one file on many systems), and files over 20 MB.
+ */
+export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
+  const taken = new Map<string, string>();
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+  return sorted.filter(({ path, sizeBytes }) => {
+    const refuse = (code: string, message: string): false => {
+      report({ severity: 'error', code, message, file: path.slice(0, 300).toWellFormed() });
+      return false;
+    };
+    const reserved = path.split('/').find((name) => reservedName.test(name));
+    const problem =
+      archivePathProblem(path) ?? (reserved ? `has the name "${reserved}", which Windows reserves` : undefined);
+    if (problem) return refuse('bad-path', `The file ${quoted(path)} is left out: its path ${problem}. Rename it.`);
+    const key = path.normalize('NFC').toLowerCase();
+    const other = taken.get(key);
+    if (other !== undefined) {
+      const message = `The file ${quoted(path)} is left out: ${quoted(other)} has the same name on many systems. Rename one of them.`;
+      return refuse('path-collision', message);
+    }
+    if (sizeBytes > MAX_ASSET_BYTES)
+      return refuse('file-too-large', `The file ${quoted(path)} is left out: it is larger than 20 MB.`);
+    taken.set(key, path);
+    return true;
+  });
+}
+
+/** Page path → file. Of `x.mdx` and `x.md` the first is the page. `x` and `x/index` may both be there, but readers find one of them. */
+export function filesByPagePath(
+  files: readonly ProjectFile[],
+  ignored: (path: string) => boolean,
+  report: Report,
+): Map<string, string> {
+  const byPath = new Map<string, string>();
+  for (const { path: file } of files) {
+    if (fileKind(file) !== 'page') continue;
+    const path = pagePathOf(file);
+    const other = byPath.get(path);
+    if (other !== undefined) {
+      const message = `${quoted(other)} and ${quoted(file)} would be the same page; the .mdx file is. Rename or remove the other one.`;
+      report({ severity: 'warning', code: 'page-collision', message, file });
+    }
+    if (other === undefined || file.endsWith('.mdx')) byPath.set(path, file);
+  }
+  for (const [path, file] of byPath) {
+    const folder = path.endsWith('/index') ? path.slice(0, -'/index'.length) : undefined;
+    const other = folder === undefined ? undefined : byPath.get(folder);
+    if (other === undefined || ignored(file) || ignored(other)) continue;
+    const message = `${quoted(other)} and ${quoted(file)} are both asked for at "/${folder}". Rename one of them.`;
+    report({ severity: 'warning', code: 'page-collision', message, file });
+  }
+  return byPath;
+}
+
+/** Path of a page as readers know it: `guides/x` for `guides/x.mdx`. */
+export const pagePathOf = (file: string): string => file.replace(/\.mdx?$/i, '');
+
+/** A title for a page that has none: its last name in words (`getting-started` → `Getting started`). */
+export function titleFromPath(path: string): string {
+  const names = path.split('/').filter((name) => name !== '');
+  const last = names.at(-1) === 'index' && names.length > 1 ? names.at(-2) : names.at(-1);
+  const words = (last ?? '').replaceAll(/[-_]+/g, ' ').trim();
+  return words === '' ? 'Untitled' : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const SNIFFED_BYTES = 64 * 1024;
+
+/** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by its first 64 KB. */
+export function isSpec(bytes: Uint8Array, path: string): boolean {
+  const text = new TextDecoder().decode(bytes.subarray(0, SNIFFED_BYTES));
+  if (path.toLowerCase().endsWith('.json')) return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
+  return /^(?:openapi|asyncapi|swagger)["']?\s*:\s*["']?\d/m.test(text);
+}
+
+/** The specs that a page's frontmatter refers to; all of them where it names an operation without a file. */
+export function specsOfPage(frontmatter: JsonObject, specs: readonly string[]): string[] {
+  const named = ['openapi', 'openapi-schema', 'asyncapi', 'sdk'].flatMap((key) => textsOf(frontmatter[key]));
+  if (named.length === 0) return [];
+  const found = named.flatMap((reference) => {
+    const path = (reference.split(/\s+/, 1)[0] ?? '').replace(/^\.?\//, '');
+    return specs.includes(path) ? [path] : specs;
+  });
+  return [...new Set(found)];
+}

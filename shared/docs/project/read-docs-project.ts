@@ -1,0 +1,161 @@
+import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
+import { ignoreRules } from './ignore-rules.ts';
+import { isSafeHref, present, textOf } from './json-values.ts';
+import { pageEntry } from './page-entry.ts';
+import {
+  fileKind,
+  filesByPagePath,
+  isSpec,
+  pagePathOf,
+  type ProjectFile,
+  type ProjectFiles,
+  SNIFFED_BYTES,
+  specsOfPage,
+  usableFiles,
+} from './project-files.ts';
+import { readConfig, readIgnoreFile } from './read-config.ts';
+import { readNavigation, withTitles } from './read-navigation.ts';
+import { readRedirects } from './read-redirects.ts';
+import { readSettings } from './read-settings.ts';
+import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
+import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
+
+/** A site model that does not know yet under which content version it will be stored. */
+export type DocsProject = Omit<SiteModel, 'contentVersion'>;
+
+/**
+ * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into what its pages share. Same files, same
+ * model, whatever the order of `project.files`. Throws `InvalidProject` when there is nothing to publish; all else that is wrong is in `diagnostics`.
+ */
+export async function readDocsProject(project: ProjectFiles): Promise<DocsProject> {
+  const { report, all } = diagnosticList();
+  const files = usableFiles(project.files, report);
+  const usable: ProjectFiles = { files, read: (path, maxBytes) => project.read(path, maxBytes) };
+
+  // 1. Configuration: settings and navigation.
+  const config = await readConfig(usable);
+  const settings = readSettings(config.value, config.file, report);
+  const ignored = ignoreRules(await readIgnoreFile(usable));
+  const pageFiles = filesByPagePath(files, ignored, report);
+  const pageAt = (named: string): string | undefined => {
+    const candidates = [named, `${named}/index`, named.normalize('NFC'), named.normalize('NFD')];
+    return candidates.find((path) => pageFiles.has(path));
+  };
+  const { nodes, places } = readNavigation(config.value['navigation'], config.file, pageAt, report);
+
+  // 2. Sources: which are pages, which are snippets, what depends on what.
+  const candidates = files.filter(({ path }) => {
+    const kind = fileKind(path);
+    return (kind === 'page' || kind === 'code') && (!ignored(path) || isNamed(path, pageFiles, places));
+  });
+  const sources = await readSources(
+    usable,
+    candidates.map(({ path }) => path),
+    settings.variables,
+    report,
+  );
+  refuseUndefinedVariables(sources, settings.variables);
+  const importsOf = (path: string): readonly string[] => sources.get(path)?.imports ?? [];
+  const imported = new Set([...sources.keys()].flatMap((path) => importsOf(path)));
+  const isPage = (path: string): boolean =>
+    fileKind(path) === 'page' &&
+    pageFiles.get(pagePathOf(path)) === path &&
+    (isNamed(path, pageFiles, places) || !(imported.has(path) || isInSnippetFolder(path)));
+  reportCycles(sources, importsOf, report);
+
+  // 3. Files that are carried as they are.
+  const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path));
+  const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
+    carried.filter(({ path }) => fileKind(path) === kind);
+  const specs = await specsOf(usable, ofKind('asset'));
+  const specPaths = specs.map(({ path }) => path);
+
+  // 4. Pages.
+  const pages: PageEntry[] = [];
+  const links = new Map<string, NavigationNode>();
+  for (const [file, source] of sources) {
+    if (!isPage(file)) continue;
+    const path = pagePathOf(file);
+    const included = reachableImports(file, importsOf);
+    // A page links to what its snippets link to.
+    const targets = [source, ...included.flatMap((path) => sources.get(path) ?? [])].flatMap(
+      (each) => each.linkTargets,
+    );
+    const linkTargets = [...new Set(targets)].sort();
+    const entry = pageEntry(path, { ...source, linkTargets }, places.get(path) ?? [], settings.seo.indexing, [
+      ...included,
+      ...specsOfPage(source.frontmatter, specPaths),
+    ]);
+    const url = textOf(source.frontmatter['url']);
+    if (url === undefined || !isSafeHref(url)) pages.push(entry);
+    else
+      links.set(
+        path,
+        present({ kind: 'link' as const, title: entry.sidebarTitle ?? entry.title, href: url, icon: entry.icon }),
+      );
+  }
+  pages.sort((a, b) => (a.path < b.path ? -1 : 1));
+  if (pages.length === 0) {
+    const message = `The project has no pages. Add an .mdx file and name it in "navigation" of ${config.file}.`;
+    throw new InvalidProject('no-pages', config.file, message);
+  }
+  const byPath = new Map(pages.map((page) => [page.path, page]));
+  return {
+    formatVersion: 1,
+    settings,
+    navigation: withTitles(nodes, byPath, links),
+    pages,
+    snippets: [...sources.values()]
+      .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))
+      .map(({ entry: { path, sha256, sizeBytes } }) => {
+        return { path, sha256, sizeBytes, dependencies: reachableImports(path, importsOf) };
+      })
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    specs: specs.map((entry) => entryOf(entry)),
+    assets: ofKind('asset').map((entry) => entryOf(entry)),
+    styles: ofKind('style').map((entry) => entryOf(entry)),
+    scripts: ofKind('script')
+      .filter(({ path }) => !imported.has(path))
+      .map((entry) => entryOf(entry)),
+    redirects: readRedirects(config.value['redirects'], config.file, (path) => byPath.has(path), report),
+    diagnostics: all(),
+  };
+}
+
+const entryOf = ({ path, sha256, sizeBytes }: ProjectFile): ProjectFile => ({ path, sha256, sizeBytes });
+
+const isInSnippetFolder = (path: string): boolean => /^_?snippets\//.test(path);
+
+const isNamed = (path: string, pageFiles: ReadonlyMap<string, string>, places: ReadonlyMap<string, unknown>): boolean =>
+  places.has(pagePathOf(path)) && pageFiles.get(pagePathOf(path)) === path;
+
+function refuseUndefinedVariables(sources: ReadonlyMap<string, ReadSource>, variables: Record<string, string>): void {
+  // Without any variables of its own a project that shows {{braces}} means another language's templates.
+  if (Object.keys(variables).length === 0) return;
+  for (const [file, { undefinedVariables }] of sources) {
+    const [name] = undefinedVariables;
+    if (name === undefined) continue;
+    const message = `${file} uses {{${name}}}, which has no value. Add it to "variables" in docs.json, or write it as code.`;
+    throw new InvalidProject('undefined-variable', file, message);
+  }
+}
+
+function reportCycles(
+  sources: ReadonlyMap<string, ReadSource>,
+  importsOf: (path: string) => readonly string[],
+  report: Report,
+): void {
+  for (const chain of importCycles([...sources.keys()].sort(), importsOf)) {
+    const message = `These files import each other in a circle: ${chain.slice(0, 10).join(' → ')}. Break it; what is included again is left out.`;
+    report({ severity: 'error', code: 'snippet-cycle', message, file: chain[0] ?? '' });
+  }
+}
+
+async function specsOf(project: ProjectFiles, assets: readonly ProjectFile[]): Promise<ProjectFile[]> {
+  const specs: ProjectFile[] = [];
+  for (const entry of assets) {
+    if (!/\.(?:json|ya?ml)$/i.test(entry.path)) continue;
+    if (isSpec(await project.read(entry.path, SNIFFED_BYTES), entry.path)) specs.push(entry);
+  }
+  return specs;
+}

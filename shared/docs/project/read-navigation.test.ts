@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { JsonValue } from './json-values.ts';
+import { readNavigation } from './read-navigation.ts';
+
+function read(navigation: JsonValue, missing: string[] = []) {
+  const diagnostics: Diagnostic[] = [];
+  const pageAt = (named: string): string | undefined => (missing.includes(named) ? undefined : named);
+  const { nodes, places } = readNavigation(navigation, 'docs.json', pageAt, (found) => diagnostics.push(found));
+  return { nodes, places, codes: diagnostics.map(({ code }) => code), diagnostics };
+}
+
+describe('navigation', () => {
+  it('has groups in groups, with roots', () => {
+    const { nodes, places, codes } = read({
+      groups: [
+        {
+          group: 'A',
+          icon: 'i',
+          tag: 'NEW',
+          pages: ['/a.mdx', { group: 'B', root: 'b', collapsed: true, pages: ['b/c'] }],
+        },
+      ],
+    });
+    expect(nodes).toEqual([
+      {
+        kind: 'group',
+        title: 'A',
+        icon: 'i',
+        tag: 'NEW',
+        hidden: false,
+        children: [
+          { kind: 'page', path: 'a' },
+          {
+            kind: 'group',
+            title: 'B',
+            root: 'b',
+            expanded: false,
+            hidden: false,
+            children: [{ kind: 'page', path: 'b/c' }],
+          },
+        ],
+      },
+    ]);
+    expect([...places.keys()].sort()).toEqual(['a', 'b', 'b/c']);
+    expect(codes).toEqual([]);
+  });
+
+  it.each([
+    ['tabs', 'tab'],
+    ['anchors', 'anchor'],
+    ['dropdowns', 'dropdown'],
+    ['products', 'product'],
+    ['versions', 'version'],
+    ['languages', 'language'],
+    ['menu', 'item'],
+  ])('is divided by %s', (list, kind) => {
+    expect(
+      read({
+        [list]: [
+          { [kind]: 'One', default: true, pages: ['a'] },
+          { [kind]: 'Two', href: 'https://b.example' },
+        ],
+      }).nodes,
+    ).toEqual([
+      {
+        kind: 'division',
+        division: kind,
+        title: 'One',
+        isDefault: true,
+        hidden: false,
+        children: [{ kind: 'page', path: 'a' }],
+      },
+      {
+        kind: 'division',
+        division: kind,
+        title: 'Two',
+        href: 'https://b.example',
+        isDefault: false,
+        hidden: false,
+        children: [],
+      },
+    ]);
+  });
+
+  it('says language, version and visibility of each place', () => {
+    const { places } = read({
+      languages: [
+        {
+          language: 'en',
+          versions: [
+            {
+              version: 'v1',
+              tabs: [{ tab: 'T', hidden: true, searchable: true, groups: [{ group: 'G', pages: ['a'] }] }],
+            },
+          ],
+        },
+        { language: 'fr', pages: ['a', 'fr/b'] },
+      ],
+    });
+    expect(places.get('a')).toEqual([
+      { hidden: true, searchable: true, language: 'en', version: 'v1' },
+      { hidden: false, searchable: undefined, language: 'fr', version: undefined },
+    ]);
+    expect(places.get('fr/b')).toHaveLength(1);
+  });
+
+  it('puts what is global last', () => {
+    const { nodes } = read({
+      global: { anchors: [{ anchor: 'Forum', href: 'https://f.example' }] },
+      tabs: [{ tab: 'T', pages: ['a'] }],
+    });
+    expect(nodes).toMatchObject([{ division: 'tab' }, { division: 'anchor', href: 'https://f.example' }]);
+  });
+
+  it('takes the list of mint.json, links and anchors of pages', () => {
+    expect(read([{ group: 'A', pages: ['a#some-part', 'https://a.example/x', '/'] }]).nodes).toMatchObject([
+      {
+        children: [
+          { kind: 'link', title: 'some part', href: '/a#some-part' },
+          { kind: 'link', title: 'a.example/x', href: 'https://a.example/x' },
+          { kind: 'page', path: 'index' },
+        ],
+      },
+    ]);
+  });
+
+  it('leaves out operations and specs, with one report each', () => {
+    const { nodes, codes } = read({
+      tabs: [
+        { tab: 'API', openapi: 'a.json' },
+        { tab: 'Mixed', groups: [{ group: 'G', openapi: 'a.json', pages: ['GET /a', 'a.json POST /b', 'page'] }] },
+      ],
+    });
+    expect(nodes).toMatchObject([
+      { title: 'Mixed', children: [{ title: 'G', children: [{ kind: 'page', path: 'page' }] }] },
+    ]);
+    expect(codes).toEqual(['api-pages-not-rendered', 'api-pages-not-rendered']);
+  });
+
+  it.each([
+    ['missing-page', 'gone'],
+    ['bad-navigation-entry', '../../etc/passwd'],
+    ['bad-navigation-entry', 'a/../../b'],
+    ['bad-navigation-entry', 'ok\u0000.md'],
+    ['bad-navigation-entry', 'a'.repeat(300)],
+    ['bad-navigation-entry', 'x/./y'],
+    ['bad-navigation-entry', ' '],
+    ['bad-navigation-entry', 7],
+    ['bad-link', 'javascript:alert(1)'],
+    ['bad-link', 'C:\\windows\\win.ini'],
+  ])('refuses with %s: %j', (code, entry) => {
+    expect(read({ pages: [entry] }, ['gone'])).toMatchObject({ nodes: [], codes: [code] });
+  });
+
+  it('is refused when missing or too deep', () => {
+    expect(() => read(null)).toThrow('has no "navigation"');
+    let deep: JsonValue = 'a';
+    for (let level = 0; level < 40; level += 1) deep = { group: 'g', pages: [deep] };
+    expect(() => read({ pages: [deep] })).toThrow('deeper than 32');
+  });
+});

@@ -1,0 +1,237 @@
+import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
+import { InvalidProject, quoted, type Report } from './diagnostics.ts';
+import {
+  isExternalHref,
+  isJsonObject,
+  isSafeHref,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  objectsOf,
+  present,
+  textOf,
+} from './json-values.ts';
+import type { NavigationNode, PageEntry } from './site-model.ts';
+
+const MAX_LEVELS = 32;
+/** Key of a list of divisions → kind of its members, which is also the key of a member's name. */
+const divisionLists = [
+  ['tabs', 'tab'],
+  ['dropdowns', 'dropdown'],
+  ['anchors', 'anchor'],
+  ['products', 'product'],
+  ['versions', 'version'],
+  ['languages', 'language'],
+  ['menu', 'item'],
+] as const;
+const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+\S/i;
+const specKeys = ['openapi', 'asyncapi', 'graphql', 'sdk'] as const;
+
+/** Where the navigation has a page: what its place says of visibility, and to which language and version it belongs. */
+export type PagePlace = {
+  hidden: boolean;
+  /** `searchable` of the nearest node around it that says anything. */
+  searchable: boolean | undefined;
+  language: string | undefined;
+  version: string | undefined;
+};
+
+export type ReadNavigation = { nodes: NavigationNode[]; places: Map<string, PagePlace[]> };
+
+type Around = PagePlace & { level: number };
+
+/**
+ * `navigation` of docs.json as nodes, with the pages' places. `pageAt` gives the page path for what an entry names (`guides/x`), undefined
+ * when there is no such file. Entries that cannot be shown are reported and left out. Throws `InvalidProject` when it is no
+ * navigation at all or deeper than 32 levels.
+ */
+export function readNavigation(
+  navigation: JsonValue | undefined,
+  file: string,
+  pageAt: (named: string) => string | undefined,
+  report: Report,
+): ReadNavigation {
+  if (typeof navigation !== 'object' || navigation === null) {
+    const message = `${file} has no "navigation". Add it, for example "navigation": { "pages": ["index"] }.`;
+    throw new InvalidProject('missing-setting', file, message);
+  }
+  const places = new Map<string, PagePlace[]>();
+  const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
+
+  function childrenOf(node: JsonObject, around: Around): NavigationNode[] {
+    if (around.level > MAX_LEVELS) {
+      const message = `The navigation in ${file} is nested deeper than ${MAX_LEVELS} levels. Make it flatter.`;
+      throw new InvalidProject('config-too-deep', file, message);
+    }
+    const inner = { ...around, level: around.level + 1 };
+    const nodes = [...entries(node['groups'], inner), ...entries(node['pages'], inner)];
+    for (const [list, kind] of divisionLists) {
+      for (const division of objectsOf(node[list])) nodes.push(...divisionOf(division, kind, inner));
+    }
+    return nodes;
+  }
+
+  function entries(value: JsonValue | undefined, around: Around): NavigationNode[] {
+    const operations: string[] = [];
+    const nodes = (Array.isArray(value) ? value : []).flatMap((entry) => {
+      if (typeof entry === 'string' && methods.test(entry.trim())) operations.push(entry.trim());
+      else if (typeof entry === 'string') return pageOf(entry, around);
+      else if (isJsonObject(entry)) return groupOf(entry, around);
+      else
+        warn(
+          'bad-navigation-entry',
+          `An entry of the navigation is ${quoted(JSON.stringify(entry))}. Name a page or a group.`,
+        );
+      return [];
+    });
+    if (operations[0]) apiPagesLeftOut(`${operations.length} such as ${quoted(operations[0])}`);
+    return nodes;
+  }
+
+  function pageOf(entry: string, around: Around): NavigationNode[] {
+    const named = entry.trim();
+    if (isExternalHref(named)) {
+      if (isSafeHref(named)) return [{ kind: 'link', title: named.replace(/^https?:\/\//, ''), href: named }];
+      warn(
+        'bad-link',
+        `The navigation names ${quoted(named)}, which is no address that a page may link to. Remove it.`,
+      );
+      return [];
+    }
+    const [path = '', anchor] = named.replace(/^\//, '').replace(/\/$/, '').split('#', 2);
+    const target = path === '' && named.startsWith('/') ? 'index' : path.replace(/\.mdx?$/, '');
+    const problem = archivePathProblem(target);
+    if (problem || !isSafeHref(target)) {
+      const why = problem ?? 'is no path';
+      warn(
+        'bad-navigation-entry',
+        `The navigation names the page ${quoted(named)}, which ${why}. Name a file of this project.`,
+      );
+      return [];
+    }
+    const page = pageAt(target);
+    if (page === undefined) {
+      warn(
+        'missing-page',
+        `The navigation names the page ${quoted(target)}, but there is no file ${quoted(`${target}.mdx`)}. Add the file, or remove the entry.`,
+      );
+      return [];
+    }
+    if (anchor) return [{ kind: 'link', title: anchor.replaceAll('-', ' '), href: `/${page}#${anchor}` }];
+    place(page, around);
+    return [{ kind: 'page', path: page }];
+  }
+
+  function groupOf(group: JsonObject, around: Around): NavigationNode[] {
+    const division = divisionLists.find(
+      ([, kind]) => textOf(group[kind]) !== undefined && group['group'] === undefined,
+    );
+    if (division) return divisionOf(group, division[1], around);
+    if (textOf(group['page']) !== undefined && group['pages'] === undefined)
+      return pageOf(textOf(group['page']) ?? '', around);
+    const inner = inside(group, around);
+    const children = childrenOf(group, inner);
+    const root = rootOf(group, inner);
+    const title = textOf(group['group']) ?? '';
+    noteSpecs(group, title, children.length > 0);
+    if (children.length === 0 && root === undefined) return [];
+    const expanded = group['expanded'] ?? (typeof group['collapsed'] === 'boolean' ? !group['collapsed'] : undefined);
+    return [
+      present({
+        kind: 'group' as const,
+        title,
+        icon: textOf(group['icon']),
+        tag: textOf(group['tag']),
+        root,
+        expanded: typeof expanded === 'boolean' ? expanded : undefined,
+        hidden: group['hidden'] === true,
+        children,
+      }),
+    ];
+  }
+
+  function divisionOf(node: JsonObject, division: (typeof divisionLists)[number][1], around: Around): NavigationNode[] {
+    const title = textOf(node[division]) ?? '';
+    const inner = {
+      ...inside(node, around),
+      ...(division === 'language' ? { language: title } : {}),
+      ...(division === 'version' ? { version: title } : {}),
+    };
+    const children = childrenOf(node, inner);
+    let href = textOf(node['href']);
+    if (href !== undefined && !isSafeHref(href)) {
+      warn(
+        'bad-link',
+        `"href" of the ${division} ${quoted(title)} is ${quoted(href)}, which is no address that a page may link to.`,
+      );
+      href = undefined;
+    }
+    noteSpecs(node, title, children.length > 0);
+    if (children.length === 0 && href === undefined) return [];
+    return [
+      present({
+        kind: 'division' as const,
+        division,
+        title,
+        icon: textOf(node['icon']),
+        description: textOf(node['description']),
+        tag: textOf(node['tag']),
+        href,
+        isDefault: node['default'] === true,
+        hidden: node['hidden'] === true,
+        children,
+      }),
+    ];
+  }
+
+  function rootOf(group: JsonObject, around: Around): string | undefined {
+    const named = textOf(group['root']);
+    const node = named === undefined ? undefined : pageOf(named, around)[0];
+    return node?.kind === 'page' ? node.path : undefined;
+  }
+
+  function place(page: string, { hidden, searchable, language, version }: Around): void {
+    const known = places.get(page) ?? [];
+    known.push({ hidden, searchable, language, version });
+    places.set(page, known);
+  }
+
+  function noteSpecs(node: JsonObject, title: string, hasPages: boolean): void {
+    if (!hasPages && specKeys.some((key) => node[key] !== undefined)) apiPagesLeftOut(`all of ${quoted(title)}`);
+  }
+
+  function apiPagesLeftOut(which: string): void {
+    const message = `Pages made from an API description are not rendered; left out: ${which}. A page of your own with "openapi" in its frontmatter is.`;
+    warn('api-pages-not-rendered', message);
+  }
+
+  const top: Around = { level: 0, hidden: false, searchable: undefined, language: undefined, version: undefined };
+  const root: JsonObject = Array.isArray(navigation) ? { pages: navigation } : navigation;
+  const nodes = [...childrenOf(root, top), ...childrenOf(objectOf(root['global']), top)];
+  return { nodes, places };
+}
+
+function inside(node: JsonObject, around: Around): Around {
+  const { hidden, searchable } = node;
+  return {
+    ...around,
+    hidden: around.hidden || hidden === true,
+    searchable: typeof searchable === 'boolean' ? searchable : around.searchable,
+  };
+}
+
+/** Puts the titles of the pages into their places, and links where a page is nothing but one. */
+export function withTitles(
+  nodes: readonly NavigationNode[],
+  pages: ReadonlyMap<string, PageEntry>,
+  links: ReadonlyMap<string, NavigationNode>,
+): NavigationNode[] {
+  return nodes.flatMap((node): NavigationNode[] => {
+    if (node.kind === 'link') return [node];
+    if (node.kind !== 'page') return [{ ...node, children: withTitles(node.children, pages, links) }];
+    const link = links.get(node.path);
+    const page = pages.get(node.path);
+    if (link || !page) return link ? [link] : [];
+    return [present({ ...node, title: page.sidebarTitle ?? page.title, icon: page.icon, tag: page.tag })];
+  });
+}

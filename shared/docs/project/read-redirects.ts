@@ -1,0 +1,89 @@
+import { quoted, type Report } from './diagnostics.ts';
+import { segmentMatch } from './ignore-rules.ts';
+import { isExternalHref, isSafeHref, type JsonValue, objectsOf, textOf } from './json-values.ts';
+
+export type Redirect = { source: string; destination: string; permanent: boolean };
+
+const MAX_REDIRECTS = 20_000;
+const MAX_HOPS = 20;
+const MAX_PATTERNS = 500;
+
+/**
+ * `redirects` of docs.json. Left out and reported: what is no path, leads to an address that is not http(s), goes in circles, or hides a page
+ * that exists. Of two with the same source the first one counts.
+ */
+export function readRedirects(
+  value: JsonValue | undefined,
+  file: string,
+  isPage: (path: string) => boolean,
+  report: Report,
+): Redirect[] {
+  const bySource = new Map<string, Redirect>();
+  const refuse = (code: string, source: string, why: string): void => {
+    report({ severity: 'warning', code, message: `The redirect from ${quoted(source)} is left out: ${why}.`, file });
+  };
+  for (const entry of objectsOf(value).slice(0, MAX_REDIRECTS)) {
+    const source = rooted(textOf(entry['source']) ?? '');
+    const destination = textOf(entry['destination']) ?? '';
+    if (source === '' || /[?#\\\s]|^\/\//.test(source))
+      refuse('bad-redirect', source, 'its source must be a path without "?" and "#"');
+    else if (!isTarget(destination))
+      refuse('bad-redirect', source, `${quoted(destination)} is no path and no address with https`);
+    else if (bySource.has(source)) refuse('duplicate-redirect', source, 'there is another one before it');
+    else if (isPage(source.slice(1) || 'index')) refuse('redirect-hides-page', source, 'there is a page at this path');
+    else {
+      const target = isExternalHref(destination) ? destination : rooted(destination);
+      bySource.set(source, { source, destination: target, permanent: entry['permanent'] !== false });
+    }
+  }
+  const circular = circles(bySource);
+  for (const source of circular)
+    refuse(
+      'redirect-loop',
+      source,
+      `it leads back to itself through ${quoted(bySource.get(source)?.destination ?? '')}`,
+    );
+  return [...bySource.values()].filter((redirect) => !circular.has(redirect.source));
+}
+
+const rooted = (path: string): string => (path === '' || path.startsWith('/') ? path : `/${path}`);
+
+function isTarget(destination: string): boolean {
+  if (destination === '' || destination.includes('\\') || destination.startsWith('//')) return false;
+  return isSafeHref(destination) && (!isExternalHref(destination) || /^https?:\/\//i.test(destination));
+}
+
+/** Sources from which one comes back to where one was. */
+function circles(bySource: ReadonlyMap<string, Redirect>): Set<string> {
+  const patterns = [...bySource.values()].filter(({ source }) => isPattern(source)).slice(0, MAX_PATTERNS);
+  const circular = new Set<string>();
+  const next = (path: string): Redirect | undefined =>
+    bySource.get(path) ?? patterns.find(({ source }) => matches(source, path));
+  for (const start of bySource.values()) {
+    const seen = new Set([start.source]);
+    let at: Redirect | undefined = start;
+    for (let hops = 0; at && hops < MAX_HOPS; hops += 1) {
+      const path: string = at.destination.split(/[?#]/, 1)[0] ?? '';
+      // A destination with a captured part (`/b/:x*`) is looked up as it is written, so its fixed part decides.
+      at = isExternalHref(path) ? undefined : next(path);
+      if (at && seen.has(at.source)) {
+        circular.add(start.source);
+        break;
+      }
+      if (at) seen.add(at.source);
+    }
+  }
+  return circular;
+}
+
+const isPattern = (source: string): boolean => /[:*]/.test(source);
+
+function matches(pattern: string, path: string): boolean {
+  const segments = path.split('/');
+  for (const [index, part] of pattern.split('/').entries()) {
+    if (/^:[\w-]+\*$/.test(part) || part === '*') return true;
+    const segment = segments[index];
+    if (segment === undefined || !segmentMatch(part.replaceAll(/:[\w-]+\*?/g, '*'), segment)) return false;
+  }
+  return segments.length === pattern.split('/').length;
+}

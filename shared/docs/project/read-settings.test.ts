@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { docsFromMint } from './docs-from-mint.ts';
+import type { JsonObject } from './json-values.ts';
+import { readSettings } from './read-settings.ts';
+import { siteSettingsSchema } from './site-model.ts';
+
+function read(config: JsonObject) {
+  const diagnostics: Diagnostic[] = [];
+  const settings = readSettings(config, 'docs.json', (found) => diagnostics.push(found));
+  return { settings: siteSettingsSchema.parse(settings), codes: diagnostics.map(({ code }) => code), diagnostics };
+}
+const minimal = { theme: 'mint', name: 'Acme', colors: { primary: '#112233' } };
+
+describe('settings of docs.json', () => {
+  it('need only four keys', () => {
+    const { settings, codes } = read({ ...minimal, navigation: {} });
+    expect(codes).toEqual([]);
+    expect(settings).toMatchObject({
+      name: 'Acme',
+      appearance: { default: 'system', strict: false },
+      iconLibrary: 'fontawesome',
+      notFound: { redirect: true },
+    });
+    expect(Object.keys(settings)).not.toContain('banner');
+  });
+
+  it('without a name are refused, without theme or colour reported', () => {
+    expect(() => read({ theme: 'mint' })).toThrow('docs.json has no "name"');
+    expect(read({ name: 'A' })).toMatchObject({
+      settings: { theme: 'mint', colors: { primary: '#16A34A' } },
+      codes: ['missing-setting', 'missing-setting'],
+    });
+  });
+
+  it('take one value or a light and a dark one', () => {
+    expect(read({ ...minimal, logo: '/l.svg', favicon: { light: '/f.svg' } }).settings).toMatchObject({
+      logo: { light: '/l.svg', dark: '/l.svg' },
+      favicon: { light: '/f.svg', dark: '/f.svg' },
+    });
+  });
+
+  it('lose links that nobody may follow, values that are not known, and keys that are none', () => {
+    const { settings, codes } = read({
+      ...minimal,
+      logo: { light: '/l.svg', href: 'javascript:alert(1)' },
+      navbar: {
+        links: [
+          { label: 'x', href: 'data:text/html,x' },
+          { type: 'github', href: 'https://github.com/a/b' },
+        ],
+        primary: { type: 'button', href: 'javascript:x' },
+      },
+      footer: { socials: { x: 'https://x.com/a', website: 'javascript:x' } },
+      icons: { library: 'wingdings' },
+      colors: { primary: '#112233', light: 'red;}' },
+      surprise: true,
+    });
+    expect(settings.logo).toEqual({ light: '/l.svg', dark: '/l.svg' });
+    expect(settings.navbar).toEqual({ links: [{ label: 'GitHub', href: 'https://github.com/a/b', type: 'github' }] });
+    expect(settings.footer.socials).toEqual({ x: 'https://x.com/a' });
+    expect(settings.iconLibrary).toBe('fontawesome');
+    expect(codes.sort()).toEqual([
+      'bad-link',
+      'bad-link',
+      'bad-link',
+      'bad-link',
+      'bad-setting',
+      'bad-setting',
+      'unknown-setting',
+    ]);
+  });
+
+  it('have variables, instructions and a page for what is not found', () => {
+    const { settings } = read({
+      ...minimal,
+      variables: { v: 2, 'no good': 'x' },
+      markdown: { instructions: 'Be kind.' },
+      errors: { 404: { redirect: false, title: 'Gone' } },
+    });
+    expect(settings).toMatchObject({
+      variables: { v: '2' },
+      markdownInstructions: ['Be kind.'],
+      notFound: { redirect: false, title: 'Gone' },
+    });
+  });
+});
+
+describe('mint.json', () => {
+  it('becomes the same settings', () => {
+    const docs = docsFromMint({
+      name: 'Keep',
+      colors: { primary: '#112233' },
+      modeToggle: { default: 'dark', isHidden: true },
+      topbarLinks: [{ name: 'App', url: 'https://a.example' }],
+      topbarCtaButton: { type: 'github', url: 'https://github.com/a/b' },
+      footerSocials: [{ type: 'x', url: 'https://x.com/a' }],
+      api: { baseUrl: 'https://api.example' },
+      navigation: [],
+    });
+    expect(read(docs)).toMatchObject({
+      codes: [],
+      settings: {
+        appearance: { default: 'dark', strict: true },
+        navbar: { links: [{ label: 'App', href: 'https://a.example' }], primary: { label: 'GitHub' } },
+        footer: { socials: { x: 'https://x.com/a' } },
+        api: { mdx: { server: 'https://api.example' } },
+      },
+    });
+  });
+
+  it('gives each tab and anchor the groups of its folder', () => {
+    const { navigation } = docsFromMint({
+      navigation: [
+        { group: 'A', pages: ['a'] },
+        { group: 'B', pages: [{ group: 'C', pages: ['api/b'] }] },
+        { group: 'D', pages: ['help/d'] },
+      ],
+      tabs: [{ name: 'API', url: 'api' }],
+      anchors: [
+        { name: 'Help', url: '/help', icon: 'x' },
+        { name: 'Forum', url: 'https://f.example' },
+      ],
+      primaryTab: { name: 'Guides' },
+    });
+    expect(navigation).toEqual({
+      tabs: [
+        { tab: 'Guides', groups: [{ group: 'A', pages: ['a'] }] },
+        { tab: 'API', hidden: false, groups: [{ group: 'B', pages: [{ group: 'C', pages: ['api/b'] }] }] },
+      ],
+      global: {
+        anchors: [
+          { anchor: 'Help', icon: 'x', hidden: false, groups: [{ group: 'D', pages: ['help/d'] }] },
+          { anchor: 'Forum', hidden: false, href: 'https://f.example' },
+        ],
+      },
+    });
+  });
+});

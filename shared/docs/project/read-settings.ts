@@ -1,0 +1,188 @@
+import { InvalidProject, quoted, type Report } from './diagnostics.ts';
+import {
+  isSafeHref,
+  type JsonObject,
+  type JsonValue,
+  lightDarkOf,
+  listOf,
+  objectOf,
+  objectsOf,
+  present,
+  textOf,
+  textRecordOf,
+  textsOf,
+} from './json-values.ts';
+import type { SiteSettings } from './site-model.ts';
+
+const defaultPrimary = '#16A34A';
+const knownKeys = new Set(
+  `$schema theme name description colors logo favicon appearance fonts icons background styling thumbnails navigation navbar footer banner
+  interaction contextual redirects variables metadata errors api markdown seo search integrations`.split(/\s+/),
+);
+
+/**
+ * `docs.json`, references resolved, as `SiteSettings`. A missing name throws `InvalidProject`; whatever else is missing has a default, and
+ * what is wrong is reported and left out.
+ */
+export function readSettings(config: JsonObject, file: string, report: Report): SiteSettings {
+  const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
+  const name = textOf(config['name']);
+  if (name === undefined) {
+    throw new InvalidProject('missing-setting', file, `${file} has no "name". Add the name of the documentation.`);
+  }
+  for (const key of Object.keys(config)) {
+    if (!knownKeys.has(key)) {
+      const message = `"${key.slice(0, 60)}" is no setting that is known, so it has no effect.`;
+      report({ severity: 'info', code: 'unknown-setting', message, file });
+    }
+  }
+  const href = (value: JsonValue | undefined, field: string): string | undefined => {
+    const text = textOf(value);
+    if (text === undefined || isSafeHref(text)) return text;
+    warn(
+      'bad-link',
+      `"${field}" is ${quoted(text)}, which is no address that a page may link to. Use https, mailto or a path.`,
+    );
+    return undefined;
+  };
+  const oneOf = <T extends string>(value: JsonValue | undefined, allowed: readonly T[], field: string): T => {
+    const [fallback] = allowed as readonly [T, ...T[]];
+    const text = textOf(value);
+    if (text === undefined) return fallback;
+    const found = allowed.find((item) => item === text);
+    if (!found) warn('bad-setting', `"${field}" is ${quoted(text)}; it can be ${allowed.join(', ')}.`);
+    return found ?? fallback;
+  };
+  const color = (value: JsonValue | undefined, field: string): string | undefined => {
+    const text = textOf(value);
+    if (text === undefined || /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(text)) return text;
+    warn('bad-setting', `"${field}" is ${quoted(text)}; it must be a colour such as ${defaultPrimary}.`);
+    return undefined;
+  };
+
+  const colors = objectOf(config['colors']);
+  const primary = color(colors['primary'], 'colors.primary');
+  if (textOf(config['theme']) === undefined) warn('missing-setting', `${file} has no "theme"; "mint" is used.`);
+  if (primary === undefined)
+    warn('missing-setting', `${file} has no usable "colors.primary"; ${defaultPrimary} is used.`);
+  const logo = lightDarkOf(config['logo']);
+  const appearance = objectOf(config['appearance']);
+  const styling = objectOf(config['styling']);
+  const navbar = objectOf(config['navbar']);
+  const primaryLink = objectOf(navbar['primary']);
+  const primaryHref = href(primaryLink['href'], 'navbar.primary.href');
+  const footer = objectOf(config['footer']);
+  const banner = objectOf(config['banner']);
+  const bannerContent = textOf(banner['content']);
+  const seo = objectOf(config['seo']);
+  const notFound = objectOf(objectOf(config['errors'])['404']);
+
+  const socials: Record<string, string> = {};
+  for (const [network, address] of Object.entries(textRecordOf(footer['socials']))) {
+    const safe = href(address, `footer.socials.${network}`);
+    if (safe) socials[network] = safe;
+  }
+  const labelled = (item: JsonObject, field: string): { label: string; href: string }[] => {
+    const address = href(item['href'], field);
+    return address === undefined ? [] : [{ label: textOf(item['label']) ?? '', href: address }];
+  };
+
+  const settings = {
+    name,
+    description: textOf(config['description']),
+    theme: textOf(config['theme']) ?? 'mint',
+    colors: present({
+      primary: primary ?? defaultPrimary,
+      light: color(colors['light'], 'colors.light'),
+      dark: color(colors['dark'], 'colors.dark'),
+    }),
+    logo: logo && present({ ...logo, href: href(objectOf(config['logo'])['href'], 'logo.href') }),
+    favicon: lightDarkOf(config['favicon']),
+    appearance: {
+      default: oneOf(appearance['default'], ['system', 'light', 'dark'], 'appearance.default'),
+      strict: appearance['strict'] === true,
+    },
+    iconLibrary: oneOf(objectOf(config['icons'])['library'], ['fontawesome', 'lucide', 'tabler'], 'icons.library'),
+    fonts: config['fonts'],
+    background: config['background'],
+    styling: present({
+      eyebrows: oneOf(styling['eyebrows'], ['section', 'breadcrumbs'], 'styling.eyebrows'),
+      latex: typeof styling['latex'] === 'boolean' ? styling['latex'] : undefined,
+      codeblocks: styling['codeblocks'],
+    }),
+    navbar: present({
+      links: objectsOf(navbar['links']).flatMap((link) =>
+        labelled(link, 'navbar.links.href').map((item) =>
+          present({
+            ...item,
+            label: item.label || networkName(link['type']),
+            icon: textOf(link['icon']),
+            type: textOf(link['type']),
+          }),
+        ),
+      ),
+      primary:
+        primaryHref === undefined
+          ? undefined
+          : present({
+              label: textOf(primaryLink['label']) ?? networkName(primaryLink['type']),
+              href: primaryHref,
+              type: textOf(primaryLink['type']),
+            }),
+    }),
+    footer: {
+      socials,
+      links: objectsOf(footer['links']).map((column) =>
+        present({
+          header: textOf(column['header']),
+          items: objectsOf(column['items']).flatMap((item) => labelled(item, 'footer.links.items.href')),
+        }),
+      ),
+    },
+    banner:
+      bannerContent === undefined
+        ? undefined
+        : present({
+            content: bannerContent,
+            dismissible: banner['dismissible'] === true,
+            type: textOf(banner['type']),
+            color: lightDarkOf(banner['color']),
+          }),
+    variables: readVariables(config['variables'], warn),
+    seo: present({
+      indexing: oneOf(seo['indexing'], ['navigable', 'all'], 'seo.indexing'),
+      metatags: textRecordOf(seo['metatags']),
+      organization: seo['organization'],
+    }),
+    searchPrompt: textOf(objectOf(config['search'])['prompt']),
+    notFound: present({
+      redirect: notFound['redirect'] !== false,
+      title: textOf(notFound['title']),
+      description: textOf(notFound['description']),
+    }),
+    timestamp: objectOf(config['metadata'])['timestamp'] === true,
+    contextual: config['contextual'],
+    api: config['api'],
+    integrations: config['integrations'],
+    markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),
+  };
+  return present(settings);
+}
+
+function networkName(type: JsonValue | undefined): string {
+  const names: Record<string, string> = { github: 'GitHub', discord: 'Discord' };
+  const name = textOf(type) ?? '';
+  return names[name] ?? '';
+}
+
+function readVariables(
+  value: JsonValue | undefined,
+  warn: (code: string, message: string) => void,
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, text] of Object.entries(textRecordOf(value))) {
+    if (/^[A-Za-z0-9_-]{1,100}$/.test(name)) variables[name] = text;
+    else warn('bad-setting', `The variable ${quoted(name)} is left out: names are of letters, digits and hyphens.`);
+  }
+  return variables;
+}

@@ -1,0 +1,221 @@
+import { posix } from 'node:path';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { decodeSource } from './decode-source.ts';
+import type { Report } from './diagnostics.ts';
+import type { JsonObject } from './json-values.ts';
+import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
+import { fencedLines, prepareSource } from './prepare-source.ts';
+import { extensionOf, type ProjectFile, type ProjectFiles } from './project-files.ts';
+import { MAX_SOURCE_BYTES } from './source-limits.ts';
+
+export type ReadSource = {
+  entry: ProjectFile;
+  frontmatter: JsonObject;
+  /** Its frontmatter cannot be read and says something about groups, or might. */
+  groupsUnreadable: boolean;
+  /** Project files that it imports or includes itself. */
+  imports: string[];
+  linkTargets: string[];
+  /** `{{names}}` in its text that have no value. */
+  undefinedVariables: string[];
+};
+
+const PARALLEL_READS = 32;
+
+/**
+ * Reads pages, snippets and whatever they import, each file once: frontmatter, imports, link targets. A file that cannot be read is reported
+ * and left out.
+ */
+export async function readSources(
+  project: ProjectFiles,
+  wanted: readonly string[],
+  variables: Record<string, string>,
+  report: Report,
+): Promise<Map<string, ReadSource>> {
+  const entries = new Map(project.files.map((entry) => [entry.path, entry]));
+  const sources = new Map<string, ReadSource>();
+  const asked = new Set(wanted);
+  let open = [...asked];
+  while (open.length > 0) {
+    const batch = open.slice(0, PARALLEL_READS);
+    open = open.slice(PARALLEL_READS);
+    const read = await Promise.all(batch.map((path) => readSource(project, entries, path, variables)));
+    for (const { source, diagnostics } of read) {
+      for (const found of diagnostics) report(found);
+      if (!source) continue;
+      sources.set(source.entry.path, source);
+      for (const path of source.imports) {
+        if (asked.has(path) || !isSource(path)) continue;
+        asked.add(path);
+        open.push(path);
+      }
+    }
+  }
+  return sources;
+}
+
+export const isSource = (path: string): boolean => ['mdx', 'md', 'jsx', 'tsx', 'js', 'ts'].includes(extensionOf(path));
+
+type OneRead = { source?: ReadSource; diagnostics: Diagnostic[] };
+
+async function readSource(
+  project: ProjectFiles,
+  entries: ReadonlyMap<string, ProjectFile>,
+  path: string,
+  variables: Record<string, string>,
+): Promise<OneRead> {
+  const entry = entries.get(path);
+  if (!entry) return { diagnostics: [] };
+  let bytes: Uint8Array;
+  try {
+    bytes = await project.read(path, MAX_SOURCE_BYTES + 1);
+  } catch (error) {
+    const message = `The file cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return { diagnostics: [{ severity: 'error', code: 'file-not-read', message, file: path }] };
+  }
+  const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));
+  const isCut = bytes.byteLength > MAX_SOURCE_BYTES;
+  const decoded = decodeSource(bytes.subarray(0, MAX_SOURCE_BYTES), path);
+  const frontmatter = isMarkdown ? parseFrontmatter(decoded.text, path) : noFrontmatter(decoded.text);
+  const { data, raw, broken, body } = frontmatter;
+  const variablesLeft = isMarkdown && body.includes('{{') ? prepareSource(body, path, variables).diagnostics : [];
+  const scanned = scanSource(body, path);
+  const has = (candidate: string): boolean => entries.has(candidate);
+  const imports = [
+    ...scanned.imports.map((specifier) => resolveImport(specifier, path, has)),
+    ...scanned.snippetFiles.map((named) => resolveSnippetFile(named, has)),
+  ].filter((found) => found !== undefined);
+  return {
+    source: {
+      entry,
+      groupsUnreadable: broken && /^\s*["']?groups["']?\s*:/m.test(raw),
+      imports: [...new Set(imports)].sort(),
+      undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
+      ...freshCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
+    },
+    // The end of what was cut off at the limit is no bad encoding of its author.
+    diagnostics: [...(isCut ? [] : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
+  };
+}
+
+const noFrontmatter = (body: string): Frontmatter => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });
+
+/** V8 keeps a whole text in memory for any piece cut out of it; of thousands of pages that is all of the project. */
+const freshCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+export type ScannedSource = {
+  /** As written: `/snippets/x.mdx`, `./x.jsx`, `react`. */
+  imports: string[];
+  /** `file` of `<Snippet file="…">`. */
+  snippetFiles: string[];
+  /** `/`-rooted, without query and anchor; sorted, each once. A superset: what looks like a path counts. */
+  linkTargets: string[];
+};
+
+const importStatement = /\bfrom[ \t]*['"]([^'"\n]{1,500})['"]|^[ \t]*import[ \t]*['"]([^'"\n]{1,500})['"]/gm;
+const snippetElement = /<Snippet\b[^>]{0,500}?\bfile\s*=\s*\{?\s*["'`]([^"'`\n]{1,500})["'`]/g;
+const markdownTarget = /\]\(\s*<?([^\s)>]{1,1000})|^[ \t>]*\[[^\]\n]{1,500}\]:[ \t]*<?([^\s>]{1,1000})/gm;
+const quotedPath = /["'`]((?:\/|\.\.?\/)[^"'`\s{}<>\\]{0,1000})["'`]/g;
+const attributeTarget = /\b(?:href|src|img|url|root|icon|poster|file)\s*=\s*\{?\s*["'`]([^"'`\s{}<>\\]{1,1000})["'`]/g;
+
+/** What a page or snippet refers to, found without parsing it. `file` is its path in the project, from which relative targets count. */
+export function scanSource(text: string, file: string): ScannedSource {
+  const imports =
+    text.includes('from') || text.includes('import') ? firstGroups(withoutFences(text), importStatement) : [];
+  const snippetFiles = text.includes('<Snippet') ? firstGroups(text, snippetElement) : [];
+  const targets = new Set<string>();
+  for (const pattern of [markdownTarget, quotedPath, attributeTarget]) {
+    for (const found of firstGroups(text, pattern)) {
+      const target = rooted(found, file);
+      if (target !== undefined) targets.add(target);
+    }
+  }
+  return { imports, snippetFiles, linkTargets: [...targets].sort() };
+}
+
+/** Imports in fenced code are examples. */
+function withoutFences(text: string): string {
+  if (!text.includes('```') && !text.includes('~~~')) return text;
+  const lines = text.split('\n');
+  const fenced = fencedLines(lines);
+  return lines.filter((_line, index) => !fenced[index]).join('\n');
+}
+
+const firstGroups = (text: string, pattern: RegExp): string[] =>
+  Array.from(text.matchAll(pattern), (match) => match[1] ?? match[2] ?? '');
+
+function rooted(target: string, file: string): string | undefined {
+  if (/^(?:[a-z][a-z0-9+.-]*:|\/\/|#)/i.test(target)) return undefined;
+  const [path = ''] = target.split(/[?#]/, 1);
+  if (path === '' || path.length > 500 || !/^[/.\p{L}\p{N}_@-]/u.test(path)) return undefined;
+  const normal = path.startsWith('/') ? posix.normalize(path) : posix.join('/', posix.dirname(file), path);
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal;
+}
+
+const extensions = ['', '.mdx', '.md', '.jsx', '.tsx', '.js', '.ts'];
+
+/**
+ * The project file that an import names from `from`; undefined when there is none (a package, an address, a path that climbs out, a
+ * file that is missing). Paths are absolute from the project's root, relative, or, as older projects write them, without a slash in front.
+ */
+export function resolveImport(specifier: string, from: string, has: (path: string) => boolean): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:|^\/\/|\\|%/i.test(specifier)) return undefined;
+  const isRelative = /^\.\.?\//.test(specifier);
+  const path = posix.normalize(isRelative ? posix.join(posix.dirname(from), specifier) : specifier.replace(/^\//, ''));
+  if (path === '..' || path.startsWith('../') || path.startsWith('/')) return undefined;
+  return extensions.map((extension) => path + extension).find((candidate) => has(candidate));
+}
+
+/** The file of `<Snippet file="…">`: in one of the folders for snippets, or from the root. */
+export function resolveSnippetFile(named: string, has: (path: string) => boolean): string | undefined {
+  const path = named.replace(/^\//, '');
+  for (const folder of ['_snippets/', 'snippets/', '']) {
+    const found = resolveImport(`/${folder}${path}`, '', has);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Everything that can be reached from `file` by imports, sorted, without itself. `importsOf` gives the files that one file imports
+ * directly.
+ */
+export function reachableImports(file: string, importsOf: (file: string) => readonly string[]): string[] {
+  const reached = new Set<string>();
+  const open = [...importsOf(file)];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    open.push(...importsOf(next));
+  }
+  reached.delete(file);
+  return [...reached].sort();
+}
+
+/** Circles of imports among `files`, each as the chain that comes back to its first member; at most 100. */
+export function importCycles(files: readonly string[], importsOf: (file: string) => readonly string[]): string[][] {
+  const done = new Set<string>();
+  const cycles: string[][] = [];
+  for (const start of files) {
+    // Depth-first with a stack of our own: chains may be as long as the project has files.
+    const path: { file: string; next: number }[] = [{ file: start, next: 0 }];
+    const onPath = new Set([start]);
+    while (path.length > 0 && cycles.length < 100) {
+      const top = path.at(-1) as { file: string; next: number };
+      const child = done.has(top.file) ? undefined : importsOf(top.file)[top.next];
+      top.next += 1;
+      if (child === undefined) {
+        done.add(top.file);
+        onPath.delete(top.file);
+        path.pop();
+      } else if (onPath.has(child)) {
+        const chain = path.map(({ file }) => file);
+        cycles.push([...chain.slice(chain.indexOf(child)), child]);
+      } else if (!done.has(child)) {
+        path.push({ file: child, next: 0 });
+        onPath.add(child);
+      }
+    }
+  }
+  return cycles;
+}

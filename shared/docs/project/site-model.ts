@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
+import { contentVersion, sha256Hex } from '#shared/contracts/identifiers.ts';
+
+const lightDark = z.object({ light: z.string(), dark: z.string() });
+
+/**
+ * `docs.json` (or `mint.json`, brought to the same shape) without its navigation: what pages and the site's files show.
+ * Everything optional that a project left out is absent, not null. Unknown keys are dropped with a diagnostic.
+ */
+export const siteSettingsSchema = z.object({
+  name: z.string(),
+  description: z.string().optional(),
+  theme: z.string(),
+  colors: z.object({ primary: z.string(), light: z.string().optional(), dark: z.string().optional() }),
+  logo: lightDark.extend({ href: z.string().optional() }).optional(),
+  favicon: lightDark.optional(),
+  appearance: z.object({ default: z.enum(['system', 'light', 'dark']), strict: z.boolean() }),
+  iconLibrary: z.enum(['fontawesome', 'lucide', 'tabler']),
+  fonts: z.json().optional(),
+  background: z.json().optional(),
+  styling: z.object({
+    eyebrows: z.enum(['section', 'breadcrumbs']),
+    latex: z.boolean().optional(),
+    codeblocks: z.json().optional(),
+  }),
+  navbar: z.object({
+    links: z.array(
+      z.object({ label: z.string(), href: z.string(), icon: z.string().optional(), type: z.string().optional() }),
+    ),
+    primary: z.object({ label: z.string(), href: z.string(), type: z.string().optional() }).optional(),
+  }),
+  footer: z.object({
+    socials: z.record(z.string(), z.string()),
+    links: z.array(
+      z.object({ header: z.string().optional(), items: z.array(z.object({ label: z.string(), href: z.string() })) }),
+    ),
+  }),
+  banner: z
+    .object({ content: z.string(), dismissible: z.boolean(), type: z.string().optional(), color: lightDark.optional() })
+    .optional(),
+  variables: z.record(z.string(), z.string()),
+  seo: z.object({
+    indexing: z.enum(['navigable', 'all']),
+    metatags: z.record(z.string(), z.string()),
+    organization: z.json().optional(),
+  }),
+  searchPrompt: z.string().optional(),
+  notFound: z.object({ redirect: z.boolean(), title: z.string().optional(), description: z.string().optional() }),
+  timestamp: z.boolean(),
+  contextual: z.json().optional(),
+  api: z.json().optional(),
+  integrations: z.json().optional(),
+  markdownInstructions: z.array(z.string()),
+});
+
+export type SiteSettings = z.infer<typeof siteSettingsSchema>;
+
+/**
+ * What the pages of one content version share, made once at publication and stored as
+ * `contents/<org>/<domain>/<contentVersion>/site-model.json`. Page paths are as readers know them: `guides/x`, no slash in front,
+ * no extension; the start page is `index`. File paths are as in the project: `guides/x.mdx`.
+ */
+const pageEntrySchema = z.object({
+  path: z.string(),
+  file: z.string(),
+  sha256: sha256Hex,
+  sizeBytes: z.int(),
+  title: z.string(),
+  sidebarTitle: z.string().optional(),
+  description: z.string().optional(),
+  icon: z.string().optional(),
+  tag: z.string().optional(),
+  deprecated: z.boolean(),
+  /** Reachable through the navigation. */
+  inNavigation: z.boolean(),
+  hidden: z.boolean(),
+  noindex: z.boolean(),
+  searchable: z.boolean(),
+  /** Only readers of these groups may see it; empty: everyone. */
+  groups: z.array(z.string()),
+  keywords: z.array(z.string()),
+  /** Position in a navigation with languages and versions. */
+  language: z.string().optional(),
+  version: z.string().optional(),
+  /** All of the frontmatter that YAML core schema gives, dangerous keys dropped. */
+  frontmatter: z.record(z.string(), z.json()),
+  /** Project files that its bytes may depend on: snippets (transitively), specs. Superset is fine, a missing one is a bug. */
+  dependencies: z.array(z.string()),
+  /** Internal targets that the source seems to link to, `/`-rooted without anchor and query; a superset. */
+  linkTargets: z.array(z.string()),
+});
+
+const fileEntrySchema = z.object({ path: z.string(), sha256: sha256Hex, sizeBytes: z.int() });
+
+/** A place in the sidebar. `kind: 'division'` is any of tab, anchor, dropdown, product, version, language, menu item. */
+export type NavigationNode =
+  | { kind: 'page'; path: string; title?: string | undefined; icon?: string | undefined; tag?: string | undefined }
+  | { kind: 'link'; title: string; href: string; icon?: string | undefined }
+  | {
+      kind: 'group';
+      title: string;
+      icon?: string | undefined;
+      tag?: string | undefined;
+      root?: string | undefined;
+      expanded?: boolean | undefined;
+      hidden: boolean;
+      children: NavigationNode[];
+    }
+  | {
+      kind: 'division';
+      division: 'tab' | 'anchor' | 'dropdown' | 'product' | 'version' | 'language' | 'item';
+      title: string;
+      icon?: string | undefined;
+      description?: string | undefined;
+      tag?: string | undefined;
+      href?: string | undefined;
+      isDefault: boolean;
+      hidden: boolean;
+      children: NavigationNode[];
+    };
+
+export const navigationNodeSchema: z.ZodType<NavigationNode> = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.object({
+      kind: z.literal('page'),
+      path: z.string(),
+      title: z.string().optional(),
+      icon: z.string().optional(),
+      tag: z.string().optional(),
+    }),
+    z.object({ kind: z.literal('link'), title: z.string(), href: z.string(), icon: z.string().optional() }),
+    z.object({
+      kind: z.literal('group'),
+      title: z.string(),
+      icon: z.string().optional(),
+      tag: z.string().optional(),
+      root: z.string().optional(),
+      expanded: z.boolean().optional(),
+      hidden: z.boolean(),
+      children: z.array(navigationNodeSchema),
+    }),
+    z.object({
+      kind: z.literal('division'),
+      division: z.enum(['tab', 'anchor', 'dropdown', 'product', 'version', 'language', 'item']),
+      title: z.string(),
+      icon: z.string().optional(),
+      description: z.string().optional(),
+      tag: z.string().optional(),
+      href: z.string().optional(),
+      isDefault: z.boolean(),
+      hidden: z.boolean(),
+      children: z.array(navigationNodeSchema),
+    }),
+  ]),
+);
+
+export const siteModelSchema = z.object({
+  formatVersion: z.literal(1),
+  contentVersion,
+  settings: siteSettingsSchema,
+  navigation: z.array(navigationNodeSchema),
+  /** Sorted by path. */
+  pages: z.array(pageEntrySchema),
+  /** MDX, Markdown and JSX files that other files import; with their own imports. */
+  snippets: z.array(fileEntrySchema.extend({ dependencies: z.array(z.string()) })),
+  /** OpenAPI and AsyncAPI files. */
+  specs: z.array(fileEntrySchema),
+  /** Files that are copied as they are, images above all. */
+  assets: z.array(fileEntrySchema),
+  /** The project's own .css and .js files, in the order in which every page loads them. */
+  styles: z.array(fileEntrySchema),
+  scripts: z.array(fileEntrySchema),
+  redirects: z.array(z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() })),
+  diagnostics: z.array(diagnosticSchema),
+});
+
+export type SiteModel = z.infer<typeof siteModelSchema>;
+export type PageEntry = z.infer<typeof pageEntrySchema>;
+export type FileEntry = z.infer<typeof fileEntrySchema>;

@@ -1,0 +1,172 @@
+import type { Root } from 'mdast';
+import { inlineCodeSpans } from './prepare-source.ts';
+
+/** What a page may cost, known before any parser sees it. */
+export const MAX_SOURCE_BYTES = 512 * 1024;
+export const MAX_TABLE_CELLS = 50_000;
+export const MAX_BLOCK_NESTING = 100;
+export const MAX_ELEMENT_NESTING = 200;
+export const MAX_EXPRESSION_NESTING = 200;
+
+const MAX_LAZY_LINES = 5000;
+
+export type BrokenLimit = { code: string; message: string; line?: number };
+
+/**
+ * The first limit that a page breaks, found by one cheap reading of its lines; undefined when the parser may have it. Parsers of
+ * Markdown and JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
+ */
+export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  return blockNesting(lines, fenced) ?? lazyLines(lines, fenced) ?? tableCells(lines, fenced);
+}
+
+/** As `brokenLimit`, for what only MDX nests: elements and expressions. Plain Markdown may break these. */
+export function brokenMdxLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  return expressionNesting(lines, fenced) ?? elementNesting(lines, fenced);
+}
+
+export function sourceTooLarge(sizeBytes: number): BrokenLimit | undefined {
+  if (sizeBytes <= MAX_SOURCE_BYTES) return undefined;
+  return {
+    code: 'page-too-large',
+    message: `The source has ${Math.ceil(sizeBytes / 1024)} KB; at most ${MAX_SOURCE_BYTES / 1024} KB are allowed. Split the page.`,
+  };
+}
+
+function blockNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  const indents: number[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index]) continue;
+    const markers = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/.exec(line)?.[0];
+    if (!markers) continue;
+    const indent = markers.search(/[^ \t]/);
+    while (indents.length > 0 && (indents.at(-1) ?? 0) >= indent) indents.pop();
+    indents.push(indent);
+    const depth = indents.length + markers.replaceAll(/[^>*+).-]/g, '').length - 1;
+    if (depth > MAX_BLOCK_NESTING) {
+      const message = `Lists and quotes are nested deeper than ${MAX_BLOCK_NESTING}. Use fewer levels.`;
+      return { code: 'nesting-too-deep', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+/** Lines that go on a quote without its `>`: the time of micromark grows with the square of their number. */
+function lazyLines(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let lazy = 0;
+  let inQuote = false;
+  for (const [index, line] of lines.entries()) {
+    const isQuote = /^\s*>/.test(line);
+    if (!isQuote && inQuote && !fenced[index] && line.trim() !== '') lazy += 1;
+    inQuote = isQuote || (inQuote && line.trim() !== '');
+    if (lazy > MAX_LAZY_LINES) {
+      const message = `More than ${MAX_LAZY_LINES} lines go on a quote without ">". Start them with ">", or end the quote by an empty line.`;
+      return { code: 'page-too-large', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+/** Brackets inside of `{…}`. Strings are not told apart: text with 200 open brackets more than closed ones is nothing to keep. */
+function expressionNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let depth = 0;
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index]) continue;
+    if (depth === 0 && !line.includes('{')) continue;
+    for (let at = 0; at < line.length; at += 1) {
+      const character = line.charCodeAt(at);
+      if (character === 0x7b) depth += 1;
+      else if (depth > 0 && (character === 0x5b || character === 0x28)) depth += 1;
+      else if (depth > 0 && (character === 0x7d || character === 0x5d || character === 0x29)) depth -= 1;
+      if (depth > MAX_EXPRESSION_NESTING) {
+        const message = `An expression is nested deeper than ${MAX_EXPRESSION_NESTING}. Make it flatter.`;
+        return { code: 'expression-too-deep', message, line: index + 1 };
+      }
+    }
+  }
+  return undefined;
+}
+
+function elementNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  const open: { name: string; line: number }[] = [];
+  let tooDeep: BrokenLimit | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index] || !(line.includes('<') || line.includes('/>'))) continue;
+    for (const [token, slash, name = ''] of withoutInlineCode(line).matchAll(/<(\/?)([A-Za-z][\w.-]*)|\/>/g)) {
+      if (token === '/>') open.pop();
+      else if (slash) open.splice(open.findLastIndex((element) => element.name === name) >>> 0);
+      else open.push({ name, line: index + 1 });
+      if (open.length > MAX_ELEMENT_NESTING && !tooDeep) {
+        const message = `Elements are nested deeper than ${MAX_ELEMENT_NESTING}. Use fewer levels.`;
+        tooDeep = { code: 'nesting-too-deep', message, line: index + 1 };
+      }
+      if (open.length > 4 * MAX_ELEMENT_NESTING) open.splice(0, MAX_ELEMENT_NESTING);
+    }
+  }
+  const unclosed = open[0];
+  if (tooDeep && unclosed && open.length > MAX_ELEMENT_NESTING) {
+    const message = `Expected a closing tag for <${unclosed.name.slice(0, 60)}>. More than ${MAX_ELEMENT_NESTING} elements are not closed.`;
+    return { code: 'mdx-syntax', message, line: unclosed.line };
+  }
+  return tooDeep;
+}
+
+function withoutInlineCode(line: string): string {
+  let text = line;
+  for (const [start, end] of inlineCodeSpans(line))
+    text = text.slice(0, start) + ' '.repeat(end - start) + text.slice(end);
+  return text;
+}
+
+/** Rows of a table are filled up to the width of its head, so a small source can make a huge table. */
+function tableCells(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let cells = 0;
+  let columns = 0;
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index] || /^[\s>]*$/.test(line)) columns = 0;
+    else if (columns === 0 && line.includes('-') && /^[\s>|:-]+$/.test(line) && line.includes('|')) {
+      columns = line.split('|').length;
+      cells += columns;
+    }
+    cells += columns;
+    if (cells > MAX_TABLE_CELLS) {
+      const message = `Tables have more than ${MAX_TABLE_CELLS} cells. Split the page, or offer the table as a file.`;
+      return { code: 'page-too-large', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+export const MAX_LINE_CHARACTERS = 100_000;
+
+const placeholder = (line: number): string => `\ue000${line}\ue001`;
+const placeholders = /\ue000(\d{1,7})\ue001/g;
+
+export type SetAsideLines = Map<number, string>;
+
+/**
+ * Lines over 100,000 characters are never prose that somebody wrote, and parsers may take minutes for one: outside of code they are set aside
+ * before the parse, and come back as plain text with `bringBackLines`. Changes `lines`; the result is by line number, from 1.
+ */
+export function setAsideLongLines(lines: string[], fenced: readonly boolean[]): SetAsideLines {
+  const setAside: SetAsideLines = new Map();
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index] || line.length <= MAX_LINE_CHARACTERS) continue;
+    setAside.set(index + 1, line);
+    lines[index] = placeholder(index + 1);
+  }
+  return setAside;
+}
+
+export function bringBackLines(tree: Root, setAside: SetAsideLines): Root {
+  if (setAside.size === 0) return tree;
+  const stack: unknown[] = [tree];
+  while (stack.length > 0) {
+    const node = stack.pop() as { type: string; value?: string; children?: unknown[] };
+    if (node.type === 'text' && node.value !== undefined) {
+      node.value = node.value.replaceAll(placeholders, (written, line) => setAside.get(Number(line)) ?? written);
+    }
+    if (node.children) for (const child of node.children) stack.push(child);
+  }
+  return tree;
+}

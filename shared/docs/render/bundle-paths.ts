@@ -1,0 +1,56 @@
+import type { SiteSettings } from '#shared/docs/project/site-model.ts';
+
+/** File of a page inside the bundle's top folder: `guides/x` → `guides/x.html`. */
+export function pageFile(path: string): string {
+  return `${path}.html`;
+}
+
+/** Address of a page on a server, without extension: `guides/x` → `/guides/x`, `index` → `/`, `guides/index` → `/guides`. */
+export function pageAddress(path: string): string {
+  const trimmed = path === 'index' ? '' : path.replace(/\/index$/, '');
+  return `/${encodePath(trimmed)}`;
+}
+
+/** Relative address from a page's file to another file of the bundle: from `guides/x` to `a/b.html` is `../a/b.html`. */
+export function relativeHref(fromPage: string, toFile: string): string {
+  return `${pathToTop(fromPage)}${encodePath(toFile)}`;
+}
+
+/** `../` as often as the page is deep; `./` at the top, so that a name with a colon is not taken for a protocol. */
+export function pathToTop(fromPage: string): string {
+  const depth = fromPage.split('/').length - 1;
+  return depth === 0 ? './' : '../'.repeat(depth);
+}
+
+/** Percent-encodes what has a meaning in addresses, part by part; letters of all languages are encoded too. */
+export function encodePath(path: string): string {
+  return path
+    .toWellFormed()
+    .split('/')
+    .map((part) => encodeURIComponent(part).replace(/%40/g, '@').replace(/%2B/g, '+').replace(/%2C/g, ','))
+    .join('/');
+}
+
+/** A file of the bundle: path inside its top folder (`guides/x.html`), and its bytes. */
+export type RenderedFile = { path: string; body: Uint8Array };
+
+/**
+ * Where the site will be is not known when it is exported, unless the project says so (`seo.metatags.canonical` in docs.json).
+ * Without a slash at the end.
+ */
+export function siteBase(settings: SiteSettings): string | undefined {
+  const written = settings.seo.metatags.canonical;
+  if (written === undefined || !/^https?:\/\//i.test(written)) return undefined;
+  try {
+    const url = new URL(written);
+    return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Absolute address of a page, without extension; undefined where the project does not say where it is. */
+export function siteAddress(settings: SiteSettings, path: string): string | undefined {
+  const base = siteBase(settings);
+  return base === undefined ? undefined : base + pageAddress(path);
+}

@@ -1,0 +1,225 @@
+import type { Element, ElementContent } from 'hast';
+import { h } from 'hastscript';
+import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
+import { icon } from '#shared/docs/render/content/icon.ts';
+import { escapeHtml } from '../html.ts';
+import { highlight, type Token } from './highlighter.ts';
+
+export type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
+
+/** Where coloured code is put in when the page is written out: a number into `ContentContext.codes`. */
+export const CODE_SLOT = 'dataCodeSlot';
+
+const EXPANDABLE_FROM_LINES = 14;
+
+/** A block of code with its header. `bare`: without header, for a place that shows the title itself. */
+export function codeBlock(input: CodeInput, context: ContentContext, bare = false): Element {
+  const { language, meta, title } = codeFacts(input);
+  if (language === 'mermaid') return diagram(input.code);
+  const coloured = codeHtml(input.code, language, meta);
+  if (coloured.hasBidi) {
+    context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown by their numbers.');
+  }
+  const slot = context.codes.push({ html: coloured.html, text: coloured.text }) - 1;
+  const classes = ['code-block'];
+  if (meta.lines) classes.push('with-lines');
+  if (meta.wrap) classes.push('wrapped');
+  if (meta.focused.size > 0) classes.push('has-focus');
+  if (meta.expandable && coloured.lineCount > EXPANDABLE_FROM_LINES) classes.push('expandable-code');
+  const pre = h('pre', { tabIndex: 0 }, [
+    h('code', { className: [`language-${language || 'text'}`], [CODE_SLOT]: String(slot) }),
+  ]);
+  const head: ElementContent[] =
+    title === undefined || bare
+      ? []
+      : [
+          h('div', { className: ['code-block-header'] }, [
+            ...icon(meta.icon, 'code-block-icon'),
+            h('span', { className: ['code-block-title'] }, title),
+          ]),
+        ];
+  return h('div', { className: classes, ...(meta.copy ? {} : { dataNocopy: '' }), dataLanguage: language || 'text' }, [
+    ...head,
+    pre,
+  ]);
+}
+
+/** Language, options and title of a fence. `nocopy` may stand where the language does. */
+export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
+  language: string;
+  meta: FenceMeta;
+  title: string | undefined;
+} {
+  let language = (written ?? '').trim();
+  let options = rest ?? '';
+  if (language.includes('{') || language.includes('=') || language.includes('"')) {
+    options = `${language.replace(/^[\w+#.-]*/, '')} ${options}`;
+    language = /^[\w+#.-]*/.exec(language)?.[0] ?? '';
+  }
+  const meta = fenceMeta(options, code.split('\n').length);
+  if (language === 'nocopy') {
+    language = '';
+    meta.copy = false;
+  }
+  return {
+    language: language
+      .toLowerCase()
+      .replace(/[^a-z0-9+#-]/g, '')
+      .slice(0, 40),
+    meta,
+    title: meta.title,
+  };
+}
+
+/** Diagrams are shown as their source, which says the same. */
+function diagram(source: string): Element {
+  return h('figure', { className: ['mermaid'] }, [
+    h('pre', { tabIndex: 0 }, [h('code', { className: ['language-mermaid'] }, source)]),
+  ]);
+}
+
+/** Classes of the palette, short because a page has thousands. */
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ['constant', 'tc'],
+  ['string', 'ts'],
+  ['comment', 'tm'],
+  ['keyword', 'tk'],
+  ['parameter', 'tp'],
+  ['function', 'tf'],
+  ['string-expression', 'te'],
+  ['punctuation', 'tu'],
+  ['link', 'tl'],
+]);
+
+/** Characters that reorder what a reader sees: shown by their number, since in code they are an attack and nothing else. */
+const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are what is taken out
+const TERMINAL_CODES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+export type CodeHtml = {
+  /** Safe HTML: text of the code escaped, in spans with classes of ours. Nothing of it is ever parsed again. */
+  html: string;
+  /** The code itself, marks taken out. */
+  text: string;
+  lineCount: number;
+  hasBidi: boolean;
+};
+
+/** Inside of `<code>`: one span per line. Marks `[!code ++]`, `[!code --]`, `[!code highlight]`, `[!code focus]` in comments are obeyed. */
+export function codeHtml(code: string, language: string, meta: FenceMeta): CodeHtml {
+  const hasBidi = BIDI.test(code);
+  BIDI.lastIndex = 0;
+  const marks = new Map<number, string>();
+  const cleaned = code
+    .replace(TERMINAL_CODES, '')
+    .replace(BIDI, (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+  const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
+  const lines = highlight(text, language);
+  const html = lines.map((line, position) => lineHtml(line, position + 1, meta, marks.get(position + 1))).join('\n');
+  return { html, text, lineCount: lines.length, hasBidi };
+}
+
+function lineHtml(tokens: readonly Token[], number: number, meta: FenceMeta, mark: string | undefined): string {
+  const classes = ['line'];
+  if (meta.highlighted.has(number) || mark === 'highlight') classes.push('highlighted');
+  if (meta.focused.has(number) || mark === 'focus') classes.push('focused');
+  if (mark === '++') classes.push('diff', 'add');
+  if (mark === '--') classes.push('diff', 'remove');
+  let inside = '';
+  for (const { text, kind } of tokens) {
+    const name = kind === undefined ? undefined : CLASSES.get(kind);
+    inside += name === undefined ? escapeHtml(text) : `<span class="${name}">${escapeHtml(text)}</span>`;
+  }
+  return `<span class="${classes.join(' ')}">${inside}</span>`;
+}
+
+const MARK =
+  /\s*(?:\/\/|#|--|;|<!--|\/\*|\{\/\*|%)\s*\[!code\s+(\+\+|--|highlight|hl|focus)(?::(\d{1,4}))?\]\s*(?:-->|\*\/\}?)?\s*$/;
+
+/** Takes marks off; `[!code ++:3]` means three lines from there. */
+function withoutMarks(code: string, marks: Map<number, string>): string {
+  const lines = code.split('\n');
+  return lines
+    .map((line, position) => {
+      if (line.length > 2000) return line;
+      const found = MARK.exec(line);
+      if (!found) return line;
+      const mark = found[1] === 'hl' ? 'highlight' : (found[1] ?? '');
+      const count = Math.min(Number(found[2] ?? 1), lines.length - position);
+      for (let offset = 0; offset < count; offset++) marks.set(position + 1 + offset, mark);
+      return line.slice(0, found.index);
+    })
+    .join('\n');
+}
+
+/** What an author said after the language of a fence. Line numbers count from 1. */
+export type FenceMeta = {
+  title?: string;
+  icon?: string;
+  lines: boolean;
+  wrap: boolean;
+  expandable: boolean;
+  copy: boolean;
+  highlighted: ReadonlySet<number>;
+  focused: ReadonlySet<number>;
+};
+
+const FLAGS = new Set(['lines', 'wrap', 'expandable', 'nocopy', 'twoslash', 'showLineNumbers']);
+
+/**
+ * Reads `title="x" icon="js" lines {1,3-5} focus={2} Some bare title`. Line ranges are clamped to `lineCount`, so that none can be
+ * larger than the code.
+ */
+export function fenceMeta(meta: string, lineCount: number): FenceMeta {
+  const read: FenceMeta = {
+    lines: false,
+    wrap: false,
+    expandable: false,
+    copy: true,
+    highlighted: new Set(),
+    focused: new Set(),
+  };
+  const bare: string[] = [];
+  const token = /([A-Za-z][\w-]*)=(?:"([^"]*)"|'([^']*)'|\{([^}]*)\}|(\S+))|\{([\d,\s-]+)\}|(\S+)/g;
+  for (const [, key, double, single, braced, plain, range, word] of meta.slice(0, 2000).matchAll(token)) {
+    const value = double ?? single ?? braced ?? plain ?? '';
+    if (range !== undefined) read.highlighted = lineNumbers(range, lineCount);
+    else if (word !== undefined) {
+      if (FLAGS.has(word)) setFlag(read, word);
+      else bare.push(word);
+    } else if (key === 'title' || key === 'filename') read.title = value.replace(/^["']|["']$/g, '');
+    else if (key === 'icon') read.icon = value.replace(/^["']|["']$/g, '');
+    else if (key === 'highlight') read.highlighted = lineNumbers(value, lineCount);
+    else if (key === 'focus') read.focused = lineNumbers(value, lineCount);
+    else if (key !== undefined && FLAGS.has(key)) {
+      if (value !== 'false') setFlag(read, key);
+    } else if (key !== undefined && !['theme', 'actions', 'placement', 'startLine'].includes(key))
+      bare.push(`${key}=${value}`);
+  }
+  const title = bare.join(' ').replace(/^["']|["']$/g, '');
+  if (read.title === undefined && title !== '') read.title = title;
+  return read;
+}
+
+function setFlag(read: FenceMeta, name: string): void {
+  if (name === 'lines' || name === 'showLineNumbers') read.lines = true;
+  if (name === 'wrap') read.wrap = true;
+  if (name === 'expandable') read.expandable = true;
+  if (name === 'nocopy') read.copy = false;
+}
+
+/** `1,3-5` or `[1,3]` as a set of numbers from 1 to `lineCount`. */
+export function lineNumbers(written: string, lineCount: number): ReadonlySet<number> {
+  const numbers = new Set<number>();
+  for (const part of written
+    .replace(/[[\]{}\s]/g, '')
+    .split(',')
+    .slice(0, 500)) {
+    const range = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
+    if (!range) continue;
+    const first = Number(range[1]);
+    const last = Math.min(Number(range[2] ?? range[1]), lineCount);
+    for (let line = Math.max(1, first); line <= last; line++) numbers.add(line);
+  }
+  return numbers;
+}

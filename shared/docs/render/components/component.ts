@@ -1,0 +1,97 @@
+import type { ElementContent } from 'hast';
+import type { Nodes } from 'mdast';
+import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
+import { icon } from '#shared/docs/render/content/icon.ts';
+import {
+  type StaticElement,
+  StaticNodes,
+  type StaticProps,
+  type StaticValue,
+} from '#shared/docs/render/evaluate/static-tree.ts';
+
+/** Makes HTML of a built-in component. Reads only the props that it knows. */
+export type Component = (element: StaticElement, context: ContentContext) => ElementContent[];
+
+/** A prop as text; numbers too, all else is undefined. */
+export function textProp(props: StaticProps, ...names: string[]): string | undefined {
+  for (const name of names) {
+    const value = props.get(name);
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  return undefined;
+}
+
+/** `name`, `name={true}` and `name="true"`. */
+export function flagProp(props: StaticProps, name: string): boolean {
+  const value = props.get(name);
+  return value === true || value === 'true' || value === '';
+}
+
+export function numberProp(props: StaticProps, name: string): number | undefined {
+  const value = props.get(name);
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+export function textsProp(props: StaticProps, name: string): string[] {
+  const value = props.get(name);
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+/** A title may be text or JSX. */
+export function contentProp(value: StaticValue, context: ContentContext): ElementContent[] {
+  return context.children(contentNodes(value));
+}
+
+/** `icon` is a library name, JSX, or the address of a picture. */
+export function iconProp(props: StaticProps, className: string, context: ContentContext): ElementContent[] {
+  const value = props.get('icon') ?? props.get('src');
+  if (value instanceof StaticNodes) {
+    return [
+      {
+        type: 'element',
+        tagName: 'span',
+        properties: { className: ['icon', className] },
+        children: context.children(value.nodes),
+      },
+    ];
+  }
+  if (typeof value !== 'string') return [];
+  if (!/[/.:]/.test(value)) return icon(value, className);
+  return [
+    {
+      type: 'element',
+      tagName: 'img',
+      properties: { className: ['icon', className], src: value, alt: '' },
+      children: [],
+    },
+  ];
+}
+
+/** Hex or named colours, and those of CSS functions; nothing else of CSS. */
+export function colorValue(value: StaticValue): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return /^(#[0-9a-f]{3,8}|[a-z]{3,20}|(rgb|rgba|hsl|hsla|oklch|oklab|lab|lch)\([\d\s.,%/deg-]{1,60}\))$/i.test(
+    value.trim(),
+  )
+    ? value.trim()
+    : undefined;
+}
+
+/** Elements of some names among the children, fragments and paragraphs around them opened. */
+export function elementsNamed(nodes: readonly Nodes[], ...names: string[]): StaticElement[] {
+  return nodes.flatMap((node): StaticElement[] => {
+    if (node.type === 'staticElement') return names.includes(node.name) ? [node] : [];
+    if (node.type === 'staticFragment' || node.type === 'paragraph') return elementsNamed(node.children, ...names);
+    return [];
+  });
+}
+
+/** A prop as static nodes, before they are HTML. */
+export function contentNodes(value: StaticValue): Nodes[] {
+  if (value instanceof StaticNodes) return value.nodes;
+  if (typeof value === 'string' && value !== '') return [{ type: 'text', value }];
+  return typeof value === 'number' ? [{ type: 'text', value: String(value) }] : [];
+}

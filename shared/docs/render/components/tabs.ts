@@ -1,0 +1,139 @@
+import type { Element, ElementContent } from 'hast';
+import { h } from 'hastscript';
+import type { Code, Nodes } from 'mdast';
+import { codeBlock, codeFacts } from '#shared/docs/render/code/code-block.ts';
+import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
+import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
+import { type Component, elementsNamed, iconProp, numberProp, textProp } from './component.ts';
+
+type Panel = { title: string; id: string; icon: ElementContent[]; children: ElementContent[] };
+
+/** `Tabs` with its `Tab`s. What is no tab is shown before them. */
+export const tabs: Component = ({ props, children }, context) => {
+  const panels = elementsNamed(children, 'Tab').map((tab): Panel => {
+    const title = textProp(tab.props, 'title', 'label', 'name') ?? 'Tab';
+    const written = textProp(tab.props, 'id');
+    return {
+      title,
+      id: written === undefined ? context.anchors.claim(title) : context.anchors.claimWritten(written),
+      icon: iconProp(tab.props, 'tab-icon', context),
+      children: context.children(tab.children),
+    };
+  });
+  if (panels.length === 0) return context.children(children);
+  const rest = children.filter((node) => node.type !== 'staticElement' || node.name !== 'Tab');
+  const isLoose = (node: Nodes) => elementsNamed([node], 'Tab').length === 0;
+  const chosen = Math.min(panels.length - 1, Math.max(0, numberProp(props, 'defaultTabIndex') ?? 0));
+  return [
+    ...context.children(rest.filter(isLoose)),
+    tabSet(panels, chosen, ['tabs'], props.get('sync') === false ? {} : { dataSync: '' }),
+  ];
+};
+
+/** A `Tab` by itself, without `Tabs` around it. */
+export const loneTab: Component = (tab, context) => [
+  h('div', { className: ['tab-panel'] }, [
+    h('p', { className: ['tab-title', 'shown'] }, textProp(tab.props, 'title') ?? ''),
+    ...context.children(tab.children),
+  ]),
+];
+
+/** `CodeGroup`, and the examples beside a page: a tab per fence. */
+export const codeGroup: Component = ({ children }, context) => {
+  const blocks = codesIn(children);
+  const others = context.children(children.filter((node) => codesIn([node]).length === 0));
+  if (blocks.length === 0) return others;
+  const [only] = blocks;
+  if (blocks.length === 1 && only)
+    return [...others, h('div', { className: ['code-group', 'single'] }, [blockOf(only, context, false)])];
+  const panels = blocks.map((code): Panel => {
+    const { title, language } = codeFacts({ code: code.value, language: code.lang, meta: code.meta });
+    return { title: title ?? (language || 'Code'), id: '', icon: [], children: [blockOf(code, context, true)] };
+  });
+  return [...others, tabSet(panels, 0, ['code-group'], { dataSync: '' })];
+};
+
+export const codeBlockComponent: Component = (element, context) => {
+  const [code] = codesIn([element]);
+  if (code) return [blockOf(code, context, false)];
+  return [codeBlock({ code: plainText(element.children), language: 'text' }, context)];
+};
+
+const blockOf = (code: Code, context: ContentContext, bare: boolean): Element =>
+  codeBlock({ code: code.value, language: code.lang, meta: code.meta }, context, bare);
+
+/** Fences and `CodeBlock`s, in any nesting of wrappers. */
+export function codesIn(nodes: readonly Nodes[]): Code[] {
+  return nodes.flatMap((node): Code[] => {
+    if (node.type === 'code') return [node];
+    if (node.type === 'staticElement' && node.name === 'CodeBlock') return [codeOfElement(node)];
+    if (node.type === 'staticFragment' || node.type === 'paragraph') return codesIn(node.children);
+    if (node.type === 'staticElement' && ['div', 'CodeGroup', 'Tab'].includes(node.name)) return codesIn(node.children);
+    return [];
+  });
+}
+
+function codeOfElement({ props, children }: StaticElement): Code {
+  const fence = codesIn(children)[0];
+  const title = textProp(props, 'filename', 'title');
+  const options = [
+    fence?.meta ?? '',
+    title === undefined ? '' : `title="${title.replace(/"/g, '')}"`,
+    ...['lines', 'wrap', 'nocopy', 'expandable'].filter(
+      (name) => props.get(name) === true || props.get(name) === 'true',
+    ),
+    ...['highlight', 'focus'].flatMap((name) => {
+      const value = textProp(props, name);
+      return value === undefined ? [] : [`${name}={${value.replace(/[{}]/g, '')}}`];
+    }),
+  ];
+  return {
+    type: 'code',
+    lang: textProp(props, 'language', 'lang') ?? fence?.lang ?? 'text',
+    meta: options.join(' ').trim(),
+    value: fence?.value ?? plainText(children),
+  };
+}
+
+export function plainText(nodes: readonly Nodes[]): string {
+  return nodes
+    .map((node) =>
+      'value' in node ? node.value : 'children' in node ? plainText(node.children) : node.type === 'break' ? '\n' : '',
+    )
+    .join('');
+}
+
+/** The list of tabs is there from the start, so that nothing moves when scripts take over; without them the panels follow each other. */
+function tabSet(panels: readonly Panel[], chosen: number, classes: string[], data: Record<string, string>): Element {
+  return h('div', { className: classes, ...data }, [
+    h(
+      'div',
+      { className: ['tabs-list'], role: 'tablist' },
+      panels.map((panel, position) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            role: 'tab',
+            className: ['tabs-item'],
+            ariaSelected: String(position === chosen),
+            tabIndex: position === chosen ? 0 : -1,
+          },
+          [...panel.icon, h('span', panel.title)],
+        ),
+      ),
+    ),
+    ...panels.map((panel, position) =>
+      h(
+        'section',
+        {
+          className: ['tab-panel'],
+          ...(panel.id !== '' && { id: panel.id }),
+          dataTitle: panel.title,
+          ...(position === chosen && { dataActive: '' }),
+        },
+        [h('p', { className: ['tab-title'] }, panel.title), ...panel.children],
+      ),
+    ),
+  ]);
+}

@@ -1,0 +1,88 @@
+import type { ElementContent } from 'hast';
+import type { Nodes } from 'mdast';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+
+/** An entry of "On this page". */
+export type TocEntry = { anchor: string; title: string; depth: 2 | 3 };
+
+export type FeedItem = { anchor: string; title: string; text: string; tags: string[] };
+
+/** What the parts of a page's content share while they become HTML. */
+export type ContentContext = {
+  anchors: Anchors;
+  toc: TocEntry[];
+  feedItems: FeedItem[];
+  /** Content for the column beside the text: request and response examples, panels. */
+  aside: ElementContent[];
+  /** Coloured code by slot; see `codeBlock`. */
+  codes: { html: string; text: string }[];
+  /** Content of an element as HTML tree. */
+  children(nodes: readonly Nodes[]): ElementContent[];
+  /** A line of Markdown that an author wrote in an attribute. */
+  inlineMarkdown(text: string): ElementContent[];
+  report(code: string, message: string, node?: Pick<Nodes, 'position'>, severity?: Diagnostic['severity']): void;
+};
+
+const MAX_LENGTH = 200;
+
+/**
+ * Names that mean something on `document` and `window`: an element of that id would stand in front of it for scripts. Heading texts that
+ * give one get a prefix.
+ */
+const CLOBBERING = new Set(
+  `__proto__ __defineGetter__ __definesetter__ constructor prototype hasownproperty isprototypeof tostring valueof
+  location document window self top parent frames history navigator cookie domain body head forms images links scripts embeds plugins
+  children childnodes attributes innerhtml outerhtml innertext textcontent baseuri referrer url implementation defaultview
+  currentscript activeelement getelementbyid queryselector createelement addeventlistener localstorage sessionstorage
+  alert eval fetch name length opener closed origin status`.split(/\s+/),
+);
+
+/** Ids of one page: each once, made of headings as the documentation format says. */
+export class Anchors {
+  readonly #taken = new Map<string, number>();
+
+  /** The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, a second time `…-2`. */
+  claim(text: string): string {
+    return this.#claim(anchorOf(text));
+  }
+
+  /** An id that the author wrote: kept as it is while it is free and safe. */
+  claimWritten(id: string): string {
+    return this.#claim(safeId(id.replace(/[\s\u0000-\u001f]+/g, '-').slice(0, MAX_LENGTH)));
+  }
+
+  all(): string[] {
+    return [...this.#taken.keys()];
+  }
+
+  #claim(base: string): string {
+    const count = this.#taken.get(base);
+    if (count === undefined) {
+      this.#taken.set(base, 1);
+      return base;
+    }
+    let next = count + 1;
+    while (this.#taken.has(`${base}-${next}`)) next += 1;
+    this.#taken.set(base, next);
+    this.#taken.set(`${base}-${next}`, 1);
+    return `${base}-${next}`;
+  }
+}
+
+/** Not the slugs of GitHub: slashes and ampersands stay, straight apostrophes become typographic ones. */
+export function anchorOf(text: string): string {
+  const id = text
+    .slice(0, 4 * MAX_LENGTH)
+    .trim()
+    .toLowerCase()
+    .replace(/['\u0027]/g, '’')
+    .replace(/[()\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u2069`"<>]/g, (sign) => (/\s/.test(sign) ? ' ' : ''))
+    .replace(/[\s.]+/g, '-')
+    .slice(0, MAX_LENGTH)
+    .toWellFormed();
+  return safeId(id === '' ? 'section' : id);
+}
+
+function safeId(id: string): string {
+  return CLOBBERING.has(id.toLowerCase()) || id.startsWith('__') || /^bindery/i.test(id) ? `h-${id}` : id;
+}

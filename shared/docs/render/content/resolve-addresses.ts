@@ -1,0 +1,133 @@
+import type { Element, Root } from 'hast';
+import { visit } from 'unist-util-visit';
+import { relativeHref } from '../bundle-paths.ts';
+import type { PageSlice } from '../page-slice.ts';
+import { classifyUrl, isInlineImage } from '#shared/docs/render/sanitize/url-policy.ts';
+
+type Report = (code: string, message: string, element: Element) => void;
+
+/**
+ * Turns the addresses of a page's content into relative ones, so that the bundle works at any path and from a folder. Pictures of other
+ * sites stay where they are: nothing is fetched. Gives the internal targets, `/`-rooted with their anchors.
+ */
+export function resolveAddresses(trees: readonly Root[], slice: PageSlice, report: Report): string[] {
+  const links = new Set<string>();
+  for (const tree of trees) {
+    visit(tree, 'element', (element) => {
+      const { properties, tagName } = element;
+      if (typeof properties.href === 'string') resolveHref(element, properties.href);
+      for (const name of ['src', 'poster'] as const) {
+        const written = properties[name];
+        if (typeof written === 'string') resolveSource(element, name, written);
+      }
+      if (tagName === 'img' && properties.src === undefined) becomeText(element);
+    });
+  }
+
+  function resolveHref(element: Element, written: string): void {
+    const url = classifyUrl(written);
+    if (url.kind === 'refused') {
+      delete element.properties.href;
+      report(
+        'address-not-allowed',
+        `The address ${quoted(written)} is left out: only http, https, mailto and tel may be linked.`,
+        element,
+      );
+    } else if (url.kind === 'external') element.properties.href = url.href;
+    else if (url.kind === 'anchor') {
+      if (url.hash.length > 1 && !('dataFootnoteRef' in element.properties)) links.add(`/${slice.path}${url.hash}`);
+    } else if (url.path === '') links.add(`/${slice.path}${url.hash}`);
+    else {
+      const target = rooted(url.path, slice.file);
+      links.add(target + url.hash);
+      const found = resolve(target);
+      if (found === null) report('broken-link', `There is no page or file ${quoted(target)} in this export.`, element);
+      element.properties.href = hrefOf(found ?? fallbackFile(target), url.query, url.hash);
+    }
+  }
+
+  function resolveSource(element: Element, name: 'src' | 'poster', written: string): void {
+    if (isInlineImage(written)) return;
+    const url = classifyUrl(written);
+    const refuse = (why: string) => {
+      delete element.properties[name];
+      report('address-not-allowed', `The address ${quoted(written)} is left out: ${why}.`, element);
+    };
+    if (url.kind === 'external') {
+      if (url.href.startsWith('https:')) element.properties[name] = url.href;
+      else refuse('media of other sites must have an https address');
+    } else if (url.kind !== 'path' || url.path === '')
+      refuse('it is neither a file of the project nor an https address');
+    else {
+      if (climbsOut(url.path, slice.file)) {
+        refuse('it leads out of the project');
+        return;
+      }
+      const target = rooted(url.path, slice.file);
+      const found = resolve(target);
+      if (found === null || found.startsWith('https:')) {
+        delete element.properties[name];
+        report('missing-file', `There is no file ${quoted(target)} in the project.`, element);
+      } else element.properties[name] = relativeHref(slice.path, found);
+    }
+  }
+
+  /** Targets that publication did not see (made by expressions or snippets) are taken to be there. */
+  function resolve(target: string): string | null {
+    const names = [target, target.replace(/\/$/, ''), decoded(target)];
+    const known = names.find((name) => Object.hasOwn(slice.links, name));
+    return known === undefined ? fallbackFile(target) : (slice.links[known] ?? null);
+  }
+
+  function hrefOf(file: string, query: string, hash: string): string {
+    if (file.startsWith('https:')) return file;
+    const [path = '', anchor] = file.split('#');
+    return relativeHref(slice.path, path) + query + (hash !== '' ? hash : anchor === undefined ? '' : `#${anchor}`);
+  }
+
+  return [...links];
+}
+
+/** A picture without a source is its description. */
+function becomeText(element: Element): void {
+  const { alt } = element.properties;
+  element.tagName = 'span';
+  element.properties = { className: ['missing-image'] };
+  element.children = [{ type: 'text', value: typeof alt === 'string' && alt !== '' ? alt : 'Image' }];
+}
+
+function fallbackFile(target: string): string {
+  const path = target.replace(/^\/+|\/+$/g, '');
+  if (path === '') return 'index.html';
+  return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : `${decoded(path)}.html`;
+}
+
+/** `/`-rooted: from the top, or from the folder of the page's file. */
+export function rooted(path: string, file: string): string {
+  const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+function climbsOut(path: string, file: string): boolean {
+  let depth = path.startsWith('/') ? 0 : file.split('/').length - 1;
+  for (const part of decoded(path).split('/')) {
+    if (part === '..') depth -= 1;
+    else if (part !== '' && part !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));

@@ -1,0 +1,199 @@
+import type { Element, ElementContent, Properties, Root as HtmlRoot } from 'hast';
+import { h, s } from 'hastscript';
+import type { Code, Emphasis, Heading, Root, Table } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
+import { codeBlock } from '#shared/docs/render/code/code-block.ts';
+import { componentRegistry } from '#shared/docs/render/components/registry.ts';
+import { PageFailed } from '#shared/docs/render/evaluate/evaluation.ts';
+import {
+  type StaticElement,
+  type StaticFragment,
+  StaticNodes,
+  type StaticProps,
+  type StaticValue,
+} from '#shared/docs/render/evaluate/static-tree.ts';
+import { contentSchema } from '#shared/docs/render/sanitize/sanitize-content.ts';
+import { Anchors, type ContentContext } from './content-context.ts';
+import { toText } from './finish-content.ts';
+
+export type Content = Pick<ContentContext, 'anchors' | 'toc' | 'feedItems' | 'codes'> & {
+  tree: HtmlRoot;
+  aside: HtmlRoot;
+};
+
+const MAX_HEADINGS_IN_TOC = 300;
+const MAX_DEPTH = 250;
+
+/** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. */
+export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'file'>) => void): Content {
+  let depth = 0;
+  let state: State | undefined;
+  const context: ContentContext = {
+    anchors: new Anchors(),
+    toc: [],
+    feedItems: [],
+    aside: [],
+    codes: [],
+    children: () => [],
+    inlineMarkdown(text) {
+      const parsed = fromMarkdown(text.slice(0, 5000));
+      const blocks = parsed.children.filter((node) => node.type !== 'html');
+      return blocks.flatMap((node) =>
+        node.type === 'paragraph' ? context.children(node.children) : context.children([node]),
+      );
+    },
+    report(code, message, node, severity = 'warning') {
+      const start = node?.position?.start;
+      report({
+        severity,
+        code,
+        message: message.slice(0, 500),
+        ...(start && { line: start.line, column: start.column }),
+      });
+    },
+  };
+
+  const component: Handler = (pageState, element: StaticElement) => {
+    state = pageState;
+    depth += 1;
+    try {
+      if (depth > MAX_DEPTH) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
+      const known = componentRegistry.get(element.name);
+      return known ? known(element, context) : htmlElement(element, context);
+    } finally {
+      depth -= 1;
+    }
+  };
+  const fragment: Handler = (pageState, node: StaticFragment) => {
+    state = pageState;
+    return context.children(node.children);
+  };
+  const code: Handler = (_state, node: Code) =>
+    codeBlock({ code: node.value, language: node.lang, meta: node.meta }, context);
+  const heading: Handler = (pageState, node: Heading) => {
+    const children = pageState.all(node);
+    return headingElement(node.depth, children, node.data?.id, context, false);
+  };
+  const table: Handler = (pageState, node: Table) => {
+    const made = defaultHandlers.table(pageState, node);
+    return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
+  };
+  const math: Handler = (_state, node: InlineMath | BlockMath) =>
+    node.type === 'math'
+      ? h('div', { className: ['math', 'math-block'] }, h('code', node.value))
+      : h('code', { className: ['math'] }, node.value);
+
+  // The state of the whole page, so that definitions and footnotes count everywhere; without the line breaks that blocks of a root get.
+  context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
+  const options = {
+    handlers: { staticElement: component, staticFragment: fragment, code, heading, table, math, inlineMath: math },
+    clobberPrefix: 'note-',
+  };
+  const made = toHast(tree, options);
+  const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
+  context.toc.splice(MAX_HEADINGS_IN_TOC);
+  const { anchors, toc, feedItems, codes, aside } = context;
+  return { tree: root, aside: { type: 'root', children: aside }, anchors, toc, feedItems, codes };
+}
+
+/** A heading with its id and a link to itself; of the second and third level in the table of contents too. */
+export function headingElement(
+  depth: number,
+  children: ElementContent[],
+  writtenId: string | undefined,
+  context: ContentContext,
+  noAnchor: boolean,
+): Element {
+  const text = toText(children).trim();
+  const id = writtenId === undefined ? context.anchors.claim(text) : context.anchors.claimWritten(writtenId);
+  if ((depth === 2 || depth === 3) && text !== '') context.toc.push({ anchor: id, title: text.slice(0, 300), depth });
+  const link = noAnchor
+    ? []
+    : [h('a', { className: ['heading-anchor'], href: `#${id}`, ariaLabel: `Link to this section` })];
+  return h(`h${depth}`, { id }, [...children, ...link]);
+}
+
+const ALLOWED: ReadonlySet<string> = new Set(contentSchema.tagNames);
+const STRIPPED: ReadonlySet<string> = new Set(contentSchema.strip);
+const DRAWN: ReadonlySet<string> = new Set(
+  'svg g path circle ellipse line polyline polygon rect tspan defs linearGradient radialGradient stop clipPath mask'.split(
+    ' ',
+  ),
+);
+
+/** An element of HTML that an author wrote. Its attributes are judged where all are: when the page is sanitized. */
+export function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
+  const { name, props, children } = element;
+  if (STRIPPED.has(name)) {
+    context.report('element-not-allowed', `<${name}> is left out: it cannot be in a page.`, element);
+    return [];
+  }
+  if (!ALLOWED.has(name)) {
+    context.report(
+      'element-not-allowed',
+      `<${name.slice(0, 60)}> is left out, its content is shown without it.`,
+      element,
+    );
+    return context.children(children);
+  }
+  const heading = /^h([1-6])$/.exec(name);
+  const id = props.get('id');
+  if (heading) {
+    const made = headingElement(
+      Number(heading[1]),
+      context.children(children),
+      typeof id === 'string' ? id : undefined,
+      context,
+      props.get('noAnchor') === true,
+    );
+    const { id: made_, ...rest } = { ...propertiesOf(props), ...made.properties };
+    return [{ ...made, properties: { id: made_, ...rest } }];
+  }
+  const properties = propertiesOf(props);
+  if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
+  if (name === 'iframe' && properties.title === undefined) properties.title = 'Embedded content';
+  if (DRAWN.has(name)) return [s(name, properties, context.children(children))];
+  const made = h(name, properties, context.children(children));
+  if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];
+  return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
+}
+
+function propertiesOf(props: StaticProps): Properties {
+  const properties: Properties = {};
+  for (const [key, value] of props) {
+    if (/^on/i.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
+    if (key === 'style') {
+      const style = styleOf(value);
+      if (style !== undefined) properties.style = style;
+    } else if (key === 'className' || key === 'class') {
+      if (typeof value === 'string')
+        properties.className = value
+          .split(/\s+/)
+          .filter((name) => name !== '' && name.length <= 100)
+          .slice(0, 100);
+    } else if (key === 'noZoom') properties.dataNoZoom = '';
+    else if (typeof value === 'string' || typeof value === 'number' || value === true) properties[key] = value;
+  }
+  return properties;
+}
+
+/** `style={{ fontSize: 12 }}` as declarations. A name that is no name of CSS is judged and dropped later. */
+function styleOf(value: StaticValue): string | undefined {
+  if (typeof value === 'string') return value;
+  if (!(value instanceof Map)) return undefined;
+  const declarations: string[] = [];
+  for (const [name, part] of value) {
+    if (part instanceof StaticNodes || (typeof part !== 'string' && typeof part !== 'number')) continue;
+    const property = name.startsWith('--') ? name : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const isLength = typeof part === 'number' && part !== 0 && !UNITLESS.has(name);
+    declarations.push(`${property}: ${part}${isLength ? 'px' : ''}`);
+  }
+  return declarations.join('; ');
+}
+
+const UNITLESS = new Set(
+  'opacity zIndex fontWeight lineHeight flex flexGrow flexShrink order zoom columns columnCount aspectRatio'.split(' '),
+);

@@ -1,0 +1,305 @@
+import type { Expression, MemberExpression, Pattern, SpreadElement, Super } from 'estree';
+import { evaluateJsx } from './evaluate-element.ts';
+import { type Evaluation, NotStatic } from './evaluation.ts';
+import { binaryOperation, isTruthy, textOf, unaryOperation } from './operators.ts';
+import {
+  Closure,
+  ComponentReference,
+  type Module,
+  type PureFunction,
+  Scope,
+  StaticNodes,
+  type StaticObject,
+  type StaticValue,
+} from './static-tree.ts';
+
+/** Where an expression stands: what it may use, whose text it is, and the names it sees. */
+export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
+
+/** Names that lead from data to JavaScript itself, whatever they are written on. */
+const FORBIDDEN = new Set(['constructor', '__proto__', 'prototype']);
+
+/**
+ * The value of an expression of the static subset: literals, templates, arrays and objects without methods, operators, own-property access,
+ * `.map`, `.filter`, `.join`, `.slice`, JSX, arrow functions. Throws `NotStatic` for all else, and `PageFailed` when the budget is used up.
+ */
+export function evaluateExpression(node: Expression | Super, frame: Frame): StaticValue {
+  const { budget } = frame.evaluation;
+  budget.step();
+  return budget.deeper(() => evaluateKind(node, frame));
+}
+
+function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
+  const { budget } = frame.evaluation;
+  switch (node.type) {
+    case 'Literal':
+      if ('regex' in node) throw new NotStatic('expression-not-static', 'has a regular expression');
+      if ('bigint' in node) throw new NotStatic('expression-not-static', 'has a big integer');
+      return node.value;
+    case 'TemplateLiteral': {
+      let text = node.quasis[0]?.value.cooked ?? '';
+      for (const [position, part] of node.expressions.entries()) {
+        text += textOf(evaluateExpression(part, frame)) + (node.quasis[position + 1]?.value.cooked ?? '');
+      }
+      budget.text(text.length);
+      return text;
+    }
+    case 'Identifier':
+      if (node.name === 'undefined') return undefined;
+      if (frame.scope.has(node.name)) return frame.scope.get(node.name);
+      throw new NotStatic('expression-not-static', `uses \`${node.name}\`, which is not defined in this file`);
+    case 'ArrayExpression': {
+      const items: StaticValue[] = [];
+      for (const element of node.elements) {
+        if (element === null) items.push(undefined);
+        else if (element.type === 'SpreadElement') items.push(...spreadItems(element, frame));
+        else items.push(evaluateExpression(element, frame));
+      }
+      return items;
+    }
+    case 'ObjectExpression': {
+      const object: StaticObject = new Map();
+      for (const property of node.properties) {
+        if (property.type === 'SpreadElement') {
+          for (const [key, value] of spreadObject(evaluateExpression(property.argument, frame))) object.set(key, value);
+          continue;
+        }
+        if (property.kind !== 'init' || property.method)
+          throw new NotStatic('expression-not-static', 'has a method or getter');
+        const key =
+          !property.computed && property.key.type === 'Identifier'
+            ? property.key.name
+            : textOf(evaluateExpression(property.key, frame));
+        // Own data of that name cannot mean anything here, and must not travel on.
+        if (FORBIDDEN.has(key)) continue;
+        object.set(key, evaluateExpression(property.value as Expression, frame));
+      }
+      return object;
+    }
+    case 'UnaryExpression':
+      return unaryOperation(node.operator, evaluateExpression(node.argument, frame));
+    case 'BinaryExpression': {
+      if (node.left.type === 'PrivateIdentifier') throw new NotStatic('expression-not-static', 'has a private name');
+      const value = binaryOperation(
+        node.operator,
+        evaluateExpression(node.left, frame),
+        evaluateExpression(node.right, frame),
+      );
+      if (typeof value === 'string') budget.text(value.length);
+      return value;
+    }
+    case 'LogicalExpression': {
+      const left = evaluateExpression(node.left, frame);
+      if (node.operator === '&&') return isTruthy(left) ? evaluateExpression(node.right, frame) : left;
+      if (node.operator === '||') return isTruthy(left) ? left : evaluateExpression(node.right, frame);
+      return left ?? evaluateExpression(node.right, frame);
+    }
+    case 'ConditionalExpression':
+      return evaluateExpression(
+        isTruthy(evaluateExpression(node.test, frame)) ? node.consequent : node.alternate,
+        frame,
+      );
+    case 'ChainExpression':
+      return evaluateExpression(node.expression, frame);
+    case 'MemberExpression':
+      return memberOf(node, frame).value;
+    case 'CallExpression': {
+      if (node.callee.type !== 'MemberExpression') {
+        const name = node.callee.type === 'Identifier' ? `\`${node.callee.name}\`` : 'a function';
+        throw new NotStatic('expression-not-static', `calls ${name}`);
+      }
+      return callMethod(node.callee, node.arguments, frame);
+    }
+    case 'ArrowFunctionExpression':
+      if (node.async) throw new NotStatic('expression-not-static', 'has an async function');
+      return new Closure('', node, frame.scope, frame.module);
+    case 'JSXElement' as never:
+    case 'JSXFragment' as never:
+      return new StaticNodes(evaluateJsx(node as never, frame));
+    default:
+      throw new NotStatic(
+        'expression-not-static',
+        `has a ${node.type.replace(/Expression$/, '').toLowerCase()} expression`,
+      );
+  }
+}
+
+/** Calls an arrow function with values. Its body may be an expression, or declarations of constants, `if` and `return`. */
+export function callClosure(closure: Closure, values: readonly StaticValue[], frame: Frame): StaticValue {
+  const scope = new Scope(closure.scope);
+  const inner: Frame = { evaluation: frame.evaluation, module: closure.module, scope };
+  for (const [position, parameter] of closure.code.params.entries()) {
+    if (parameter.type === 'RestElement') throw new NotStatic('expression-not-static', 'has rest parameters');
+    bindPattern(parameter, values[position], inner);
+  }
+  return runBody(closure.code.body, inner);
+}
+
+function runBody(body: PureFunction['body'], frame: Frame): StaticValue {
+  if (body.type !== 'BlockStatement') return evaluateExpression(body, frame);
+  return runStatements(body.body, frame)?.value;
+}
+
+function runStatements(
+  statements: Extract<PureFunction['body'], { type: 'BlockStatement' }>['body'],
+  frame: Frame,
+): { value: StaticValue } | undefined {
+  for (const statement of statements) {
+    frame.evaluation.budget.step();
+    if (statement.type === 'ReturnStatement') {
+      return { value: statement.argument ? evaluateExpression(statement.argument, frame) : undefined };
+    }
+    if (statement.type === 'VariableDeclaration' && statement.kind === 'const') {
+      for (const { id, init } of statement.declarations) {
+        bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
+      }
+    } else if (statement.type === 'IfStatement') {
+      const branch = isTruthy(evaluateExpression(statement.test, frame)) ? statement.consequent : statement.alternate;
+      if (!branch) continue;
+      const inner = { ...frame, scope: new Scope(frame.scope) };
+      const done = runStatements(branch.type === 'BlockStatement' ? branch.body : [branch], inner);
+      if (done) return done;
+    } else if (statement.type === 'BlockStatement') {
+      const done = runStatements(statement.body, { ...frame, scope: new Scope(frame.scope) });
+      if (done) return done;
+    } else if (statement.type !== 'EmptyStatement') {
+      throw new NotStatic(
+        'expression-not-static',
+        `has a ${statement.type.replace(/Statement$/, '').toLowerCase()} statement`,
+      );
+    }
+  }
+  return undefined;
+}
+
+/** A component is called what it is bound to. */
+export function nameClosure(value: StaticValue, id: Pattern): StaticValue {
+  return value instanceof Closure && value.name === '' && id.type === 'Identifier'
+    ? new Closure(id.name, value.code, value.scope, value.module)
+    : value;
+}
+
+/** Binds parameters and constants: names, `{ a, b: c = 1, ...rest }` and `[a, b]`. */
+export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame): void {
+  frame.evaluation.budget.step();
+  if (pattern.type === 'Identifier') {
+    frame.scope.set(pattern.name, value);
+  } else if (pattern.type === 'AssignmentPattern') {
+    bindPattern(pattern.left, value === undefined ? evaluateExpression(pattern.right, frame) : value, frame);
+  } else if (pattern.type === 'ObjectPattern') {
+    const object = spreadObject(value);
+    const taken = new Set<string>();
+    for (const property of pattern.properties) {
+      if (property.type === 'RestElement') {
+        const rest: StaticObject = new Map([...object].filter(([key]) => !taken.has(key)));
+        bindPattern(property.argument, rest, frame);
+        continue;
+      }
+      if (property.computed) {
+        throw new NotStatic('expression-not-static', 'has a computed name in a pattern');
+      }
+      const key =
+        property.key.type === 'Identifier' ? property.key.name : textOf(evaluateExpression(property.key, frame));
+      taken.add(key);
+      bindPattern(property.value, FORBIDDEN.has(key) ? undefined : object.get(key), frame);
+    }
+  } else if (pattern.type === 'ArrayPattern') {
+    if (!Array.isArray(value)) throw new NotStatic('expression-not-static', 'takes items out of what is no array');
+    for (const [position, element] of pattern.elements.entries()) {
+      if (element?.type === 'RestElement') bindPattern(element.argument, value.slice(position), frame);
+      else if (element) bindPattern(element, value[position], frame);
+    }
+  } else {
+    throw new NotStatic('expression-not-static', 'has an assignment');
+  }
+}
+
+type Member = { object: StaticValue; key: string; value: StaticValue };
+
+function memberOf(node: MemberExpression, frame: Frame): Member {
+  if (node.object.type === 'Super' || node.property.type === 'PrivateIdentifier') {
+    throw new NotStatic('expression-not-static', 'has a private name or `super`');
+  }
+  const object = evaluateExpression(node.object, frame);
+  const key =
+    !node.computed && node.property.type === 'Identifier'
+      ? node.property.name
+      : textOf(evaluateExpression(node.property, frame));
+  if (FORBIDDEN.has(key)) throw new NotStatic('expression-not-static', `reads \`${key}\``);
+  return { object, key, value: ownProperty(object, key, node.optional) };
+}
+
+function ownProperty(object: StaticValue, key: string, optional: boolean): StaticValue {
+  if (object === null || object === undefined) {
+    // After `?.` all the chain is undefined; reading on from there is allowed too, which differs from JavaScript in being kinder.
+    if (optional) return undefined;
+    throw new NotStatic('expression-not-static', `reads \`${key}\` of what has no value`);
+  }
+  if (object instanceof Map) return object.get(key);
+  if (Array.isArray(object) || typeof object === 'string') {
+    if (key === 'length') return object.length;
+    return /^\d{1,9}$/.test(key) ? object[Number(key)] : undefined;
+  }
+  return undefined;
+}
+
+function callMethod(
+  callee: MemberExpression,
+  args: readonly (Expression | SpreadElement)[],
+  frame: Frame,
+): StaticValue {
+  const { object, key } = memberOf(callee, frame);
+  const { budget } = frame.evaluation;
+  if ((object === undefined || object === null) && callee.optional) return undefined;
+  const values = args.map((argument) => {
+    if (argument.type === 'SpreadElement') throw new NotStatic('expression-not-static', 'spreads arguments');
+    return evaluateExpression(argument, frame);
+  });
+  const [first, second] = values;
+  if (Array.isArray(object)) {
+    if ((key === 'map' || key === 'filter') && first instanceof Closure) {
+      const results: StaticValue[] = [];
+      for (const [position, item] of object.entries()) {
+        budget.step();
+        const result = callClosure(first, [item, position, object], frame);
+        if (key === 'map') results.push(result);
+        else if (isTruthy(result)) results.push(item);
+      }
+      return results;
+    }
+    if (key === 'join' && (first === undefined || typeof first === 'string')) {
+      budget.step(object.length);
+      const text = object.map((item) => (item === null || item === undefined ? '' : textOf(item))).join(first ?? ',');
+      budget.text(text.length);
+      return text;
+    }
+    if (key === 'slice') {
+      budget.step(object.length);
+      return object.slice(wholeNumber(first), wholeNumber(second));
+    }
+  }
+  if (typeof object === 'string' && key === 'slice') return object.slice(wholeNumber(first), wholeNumber(second));
+  throw new NotStatic('expression-not-static', `calls \`.${key.slice(0, 40)}()\``);
+}
+
+function wholeNumber(value: StaticValue): number | undefined {
+  if (value === undefined || typeof value === 'number') return value;
+  throw new NotStatic('expression-not-static', 'slices by what is no number');
+}
+
+function spreadItems(element: SpreadElement, frame: Frame): StaticValue[] {
+  const value = evaluateExpression(element.argument, frame);
+  if (!Array.isArray(value)) throw new NotStatic('expression-not-static', 'spreads what is no array');
+  frame.evaluation.budget.step(value.length);
+  return value;
+}
+
+/** The members of an object; of nothing there are none. */
+export function spreadObject(value: StaticValue): StaticObject {
+  if (value instanceof Map) return value;
+  if (value === undefined || value === null || value === false) return new Map();
+  throw new NotStatic('expression-not-static', 'spreads what is no object');
+}
+
+export const isComponent = (value: StaticValue): value is Closure | ComponentReference =>
+  value instanceof Closure || value instanceof ComponentReference;

@@ -1,0 +1,255 @@
+import { Parser } from 'acorn';
+import jsx from 'acorn-jsx';
+import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
+import type { Nodes, Root } from 'mdast';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { PageParser, ParsedPage } from '#shared/docs/project/parse-page.ts';
+import { bindPattern, evaluateExpression, type Frame, nameClosure } from './evaluate-expression.ts';
+import { evaluateModule } from './evaluate-tree.ts';
+import { Budget, type Evaluation, NotStatic, PageFailed, report } from './evaluation.ts';
+import { Closure, ComponentReference, type Module, Scope, StaticNodes, type StaticValue } from './static-tree.ts';
+
+export type PageSource = {
+  /** Path in the project. */
+  file: string;
+  source: Uint8Array | string;
+  /** Text of the files that it may import, by project path. */
+  dependencies: Readonly<Record<string, string>>;
+};
+
+const MAX_NODES = 50_000;
+const MAX_TEXT = 2_000_000;
+
+/**
+ * Parses a page and evaluates its expressions, components and snippets. Throws `PageFailed` for a page that breaks a limit; all else that
+ * is wrong with it is a diagnostic.
+ */
+export function evaluatePage(
+  { file, source, dependencies }: PageSource,
+  parser: PageParser,
+  options: Parameters<PageParser['parse']>[2],
+): { tree: Root; diagnostics: Diagnostic[] } {
+  const parsed = parser.parse(source, file, options);
+  if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
+  const evaluation: Evaluation = {
+    budget: new Budget(),
+    diagnostics: [...parsed.diagnostics],
+    active: [],
+    loadModule: moduleLoader(dependencies, parser, options, () => evaluation),
+  };
+  const tree = evaluateModule(pageModule(file, parsed, evaluation), evaluation);
+  measure(tree);
+  return { tree, diagnostics: evaluation.diagnostics };
+}
+
+/** The same nodes may stand in many places, so what the page really has is counted where it all is known. */
+function measure(tree: Root): void {
+  let nodes = 0;
+  let text = 0;
+  const pending: Nodes[] = [tree];
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    nodes += 1;
+    if ('value' in node) text += node.value.length;
+    if (nodes > MAX_NODES) throw new PageFailed('page-too-large', `it has more than ${MAX_NODES} nodes`);
+    if (text > MAX_TEXT) throw new PageFailed('page-too-large', `it has more than ${MAX_TEXT} characters`);
+    if ('children' in node) for (const child of node.children) pending.push(child);
+    if (node.type === 'staticElement') for (const value of node.props.values()) pending.push(...nodesIn(value));
+  }
+}
+
+function nodesIn(value: StaticValue): Nodes[] {
+  if (value instanceof StaticNodes) return value.nodes;
+  if (Array.isArray(value)) return value.flatMap(nodesIn);
+  return [];
+}
+
+/** Reads files that pages import, each once per page. `files` has the text of all that may be imported, by project path. */
+export function moduleLoader(
+  files: Readonly<Record<string, string>>,
+  parser: PageParser,
+  options: Parameters<PageParser['parse']>[2],
+  evaluation: () => Evaluation,
+): Evaluation['loadModule'] {
+  const loaded = new Map<string, Module>();
+  return (path) => {
+    const known = loaded.get(path);
+    if (known || !Object.hasOwn(files, path)) return known;
+    const source = files[path] ?? '';
+    const module: Module = { path, tree: { type: 'root', children: [] }, scope: new Scope(), exports: new Set() };
+    loaded.set(path, module);
+    if (/\.(jsx|tsx|js|ts)$/.test(path)) {
+      const script = parseScript(source);
+      if ('problem' in script)
+        report(evaluation(), module, 'import-not-parsed', `This file cannot be read: ${script.problem}`);
+      else bindProgram(script.program, { evaluation: evaluation(), module, scope: module.scope });
+    } else {
+      const parsed = parser.parse(source, path, options);
+      module.tree = parsed.tree;
+      evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
+      bindModule(module, evaluation());
+    }
+    return module;
+  };
+}
+
+/** The page itself as a module. */
+export function pageModule(path: string, parsed: ParsedPage, evaluation: Evaluation): Module {
+  const module: Module = { path, tree: parsed.tree, scope: new Scope(), exports: new Set() };
+  evaluation.active.push(module);
+  bindModule(module, evaluation);
+  return module;
+}
+
+/** Binds what a file imports, then what it exports, in its order. */
+function bindModule(module: Module, evaluation: Evaluation): void {
+  for (const node of module.tree.children) {
+    if (node.type === 'mdxjsEsm' && node.data?.estree) {
+      bindProgram(node.data.estree, { evaluation, module, scope: module.scope });
+    }
+  }
+}
+
+type ProgramNode = Program['body'][number] | Directive | Statement | ModuleDeclaration;
+
+function bindProgram(program: Program, frame: Frame): void {
+  for (const node of program.body) if (node.type === 'ImportDeclaration') bindImport(node, frame);
+  for (const node of program.body as ProgramNode[]) {
+    if (node.type === 'ExportNamedDeclaration' && node.declaration) bindDeclaration(node.declaration, frame, true);
+    else if (node.type === 'VariableDeclaration' || node.type === 'FunctionDeclaration')
+      bindDeclaration(node, frame, false);
+    else if (node.type !== 'ImportDeclaration' && node.type !== 'EmptyStatement') {
+      const what = node.type.startsWith('Export') ? 'Only `export const` is known; this export' : 'This statement';
+      report(frame.evaluation, frame.module, 'export-not-static', `${what} is left out.`, node);
+    }
+  }
+}
+
+function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boolean): void {
+  const { evaluation, module } = frame;
+  if (declaration.type === 'FunctionDeclaration' && !declaration.async && !declaration.generator) {
+    const { name } = declaration.id;
+    frame.scope.set(name, new Closure(name, declaration, frame.scope, module));
+    if (isExport) module.exports.add(name);
+    return;
+  }
+  if (declaration.type !== 'VariableDeclaration') {
+    report(
+      evaluation,
+      module,
+      'export-not-static',
+      'Only constants and arrow functions can be exported; this is left out.',
+      declaration,
+    );
+    return;
+  }
+  for (const { id, init } of declaration.declarations) {
+    const names = 'name' in id ? [id.name] : [];
+    try {
+      bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
+    } catch (error) {
+      if (!(error instanceof NotStatic)) throw error;
+      report(
+        evaluation,
+        module,
+        error.code,
+        `The constant \`${names[0] ?? ''}\` has no value here: it ${error.message}.`,
+        declaration,
+      );
+      for (const name of names) frame.scope.set(name, undefined);
+    }
+    if (isExport) for (const name of names) module.exports.add(name);
+  }
+}
+
+function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration' }>, frame: Frame): void {
+  const { evaluation, module } = frame;
+  const specifier = String(node.source.value);
+  // Hooks are there without an import; importing them all the same is common and harmless.
+  if (/^(react|react-dom)$/.test(specifier)) return;
+  const resolved = resolveImport(specifier, module.path);
+  if (!('path' in resolved)) {
+    report(evaluation, module, resolved.code, resolved.message, node);
+    return;
+  }
+  const candidates = [resolved.path, `${resolved.path}.mdx`, `${resolved.path}.jsx`, `${resolved.path}.md`];
+  const target = candidates
+    .map((path) => evaluation.loadModule(path, module.path))
+    .find((found) => found !== undefined);
+  if (!target) {
+    report(
+      evaluation,
+      module,
+      'import-not-found',
+      `There is no file ${JSON.stringify(resolved.path.slice(0, 200))} to import.`,
+      node,
+    );
+    return;
+  }
+  for (const imported of node.specifiers) {
+    const name = imported.local.name;
+    if (imported.type === 'ImportDefaultSpecifier') {
+      frame.scope.set(name, new ComponentReference(target));
+      continue;
+    }
+    if (imported.type === 'ImportNamespaceSpecifier') {
+      frame.scope.set(name, new Map([...target.exports].map((exported) => [exported, target.scope.get(exported)])));
+      continue;
+    }
+    const wanted = 'name' in imported.imported ? imported.imported.name : String(imported.imported.value);
+    const value: StaticValue = target.exports.has(wanted) ? target.scope.get(wanted) : undefined;
+    if (!target.exports.has(wanted)) {
+      report(evaluation, module, 'import-not-found', `${target.path} exports no \`${wanted.slice(0, 60)}\`.`, node);
+    }
+    frame.scope.set(name, value);
+  }
+}
+
+/** A file of the project, or why the import is refused. */
+export type ResolvedImport = { path: string } | { code: string; message: string };
+
+/**
+ * Imports are of project files only: `/snippets/x.mdx` from the top, `./x.mdx` from the importing file. Percent signs are read before the
+ * path is checked, so that none can climb later.
+ */
+export function resolveImport(specifier: string, importer: string): ResolvedImport {
+  const shown = JSON.stringify(specifier.slice(0, 200));
+  const outside = {
+    code: 'import-outside-project',
+    message: `The import ${shown} leads out of the project; nothing is imported.`,
+  };
+  let written = specifier;
+  try {
+    written = decodeURIComponent(specifier);
+  } catch {
+    return outside;
+  }
+  if (/^file:/i.test(written) || written.includes('\\') || written.includes('\0')) return outside;
+  if (!/^\.{0,2}\//.test(written)) {
+    return {
+      code: 'import-not-allowed',
+      message: `The import ${shown} is not a file of the project; only paths that start with "/", "./" or "../" can be imported.`,
+    };
+  }
+  if (written.startsWith('//')) return outside;
+  const parts = written.startsWith('/') ? [] : importer.split('/').slice(0, -1);
+  for (const part of written.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..') {
+      if (parts.length === 0) return outside;
+      parts.pop();
+    } else parts.push(part);
+  }
+  return { path: parts.join('/') };
+}
+
+const componentParser = Parser.extend(jsx());
+
+/** Syntax tree of a component file (`.jsx`), or why there is none. Runs nothing of it. */
+export function parseScript(source: string): { program: Program } | { problem: string } {
+  try {
+    const options = { ecmaVersion: 2024, sourceType: 'module', locations: true } as const;
+    return { program: componentParser.parse(source, options) as unknown as Program };
+  } catch (error) {
+    return { problem: (error instanceof Error ? error.message : String(error)).slice(0, 200) };
+  }
+}

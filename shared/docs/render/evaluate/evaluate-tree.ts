@@ -1,0 +1,175 @@
+import type { Program } from 'estree';
+import type { Nodes, Paragraph, Root } from 'mdast';
+import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
+import { evaluateElement, nodesOf } from './evaluate-element.ts';
+import { evaluateExpression, type Frame, spreadObject } from './evaluate-expression.ts';
+import { type Evaluation, NotStatic, PageFailed, report } from './evaluation.ts';
+import { textOf } from './operators.ts';
+import { type Module, Scope, type StaticObject, type StaticValue } from './static-tree.ts';
+
+const MAX_TREE_DEPTH = 200;
+
+/** The static tree of a module's body: of the page itself. */
+export function evaluateModule(module: Module, evaluation: Evaluation): Root {
+  const frame: Frame = { evaluation, module, scope: module.scope };
+  return { type: 'root', children: evaluateChildren(module.tree.children, frame, undefined, 0) as Root['children'] };
+}
+
+/** The body of a snippet with the props it is given: each by its name, all as `props`. What the snippet defines itself goes first. */
+export function evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[] {
+  const given = new Scope(module.scope);
+  given.set('props', props);
+  for (const [name, value] of props) if (!module.scope.has(name)) given.set(name, value);
+  const inCode = new Map<string, string>();
+  for (const name of [...module.exports, ...props.keys()]) {
+    const value = given.get(name);
+    if (typeof value === 'string' || typeof value === 'number') inCode.set(name, String(value));
+  }
+  return evaluateChildren(module.tree.children, { evaluation, module, scope: given }, inCode, 0);
+}
+
+type InCode = ReadonlyMap<string, string> | undefined;
+
+function evaluateChildren(nodes: readonly Nodes[], frame: Frame, inCode: InCode, depth: number): Nodes[] {
+  if (depth > MAX_TREE_DEPTH)
+    throw new PageFailed('nesting-too-deep', `it is nested more than ${MAX_TREE_DEPTH} levels deep`);
+  const made: Nodes[] = [];
+  for (const node of nodes) {
+    const result = evaluateNode(node, frame, inCode, depth);
+    if (Array.isArray(result)) for (const one of result) made.push(one);
+    else made.push(result);
+  }
+  return made;
+}
+
+function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number): Nodes | Nodes[] {
+  frame.evaluation.budget.node();
+  switch (node.type) {
+    case 'mdxjsEsm':
+      return [];
+    case 'mdxFlowExpression':
+    case 'mdxTextExpression': {
+      const made = attempt(frame, node, 'The expression', () => {
+        const expression = expressionOf(node.data?.estree);
+        return expression === undefined ? [] : nodesOf(evaluateExpression(expression, frame));
+      });
+      return node.type === 'mdxFlowExpression' && depth === 0 && isText(made) ? paragraphOf(made) : made;
+    }
+    case 'mdxJsxFlowElement':
+    case 'mdxJsxTextElement': {
+      const children = evaluateChildren(node.children, frame, inCode, depth + 1);
+      if (node.name === null) return [{ type: 'staticFragment', children }];
+      const props = propsOf(node, frame);
+      const given =
+        children.length === 0 && props.has('children')
+          ? attempt(frame, node, 'The content', () => nodesOf(props.get('children')))
+          : children;
+      props.delete('children');
+      return evaluateElement(node.name, props, given, frame, node);
+    }
+    case 'paragraph':
+      return isOnlyJsx(node)
+        ? unwrapped(evaluateChildren(node.children, frame, inCode, depth + 1))
+        : { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) as Paragraph['children'] };
+    case 'code':
+      return inCode && inCode.size > 0 ? { ...node, value: substituted(node.value, inCode) } : node;
+    case 'html':
+      return htmlAsText(node.value);
+    default:
+      if ('children' in node)
+        return { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) } as Nodes;
+      return node;
+  }
+}
+
+const isText = (nodes: readonly Nodes[]): boolean => nodes.length > 0 && nodes.every((node) => node.type === 'text');
+const paragraphOf = (nodes: readonly Nodes[]): Paragraph => ({
+  type: 'paragraph',
+  children: [...nodes] as Paragraph['children'],
+});
+
+function unwrapped(nodes: Nodes[]): Nodes | Nodes[] {
+  if (isText(nodes))
+    return nodes.every((node) => node.type === 'text' && node.value.trim() === '') ? [] : paragraphOf(nodes);
+  return nodes.filter((node) => node.type !== 'text' || node.value.trim() !== '');
+}
+
+/** A line of nothing but tags and expressions is no paragraph: `<Note>…</Note>` written on one line. */
+function isOnlyJsx(node: Paragraph): boolean {
+  let hasElement = false;
+  for (const child of node.children) {
+    if (child.type === 'mdxJsxTextElement' || child.type === 'mdxTextExpression') {
+      if (child.type === 'mdxTextExpression' || !isInlineTag(child.name)) hasElement = true;
+      else return false;
+    } else if (child.type !== 'text' || child.value.trim() !== '') return false;
+  }
+  return hasElement;
+}
+
+const INLINE_TAGS = new Set(
+  'a abbr b br code em i img kbd mark s small span strong sub sup u Badge Icon Link Tooltip'.split(' '),
+);
+const isInlineTag = (name: string | null): boolean => name !== null && INLINE_TAGS.has(name);
+
+function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): StaticObject {
+  const props: StaticObject = new Map();
+  for (const attribute of node.attributes) {
+    if (attribute.type === 'mdxJsxExpressionAttribute') {
+      attempt(frame, node, `An attribute of <${node.name}>`, () => {
+        const expression = expressionOf(attribute.data?.estree);
+        if (expression?.type !== 'ObjectExpression') return [];
+        for (const [key, value] of spreadObject(evaluateExpression(expression, frame))) props.set(key, value);
+        return [];
+      });
+    } else if (attribute.value === null || attribute.value === undefined) props.set(attribute.name, true);
+    else if (typeof attribute.value === 'string') props.set(attribute.name, attribute.value);
+    else {
+      const { data } = attribute.value;
+      if (/^on[A-Z]/.test(attribute.name)) {
+        props.set(attribute.name, undefined);
+        continue;
+      }
+      attempt(frame, node, `The attribute \`${attribute.name.slice(0, 40)}\` of <${node.name}>`, () => {
+        const expression = expressionOf(data?.estree);
+        const value: StaticValue = expression === undefined ? undefined : evaluateExpression(expression, frame);
+        props.set(attribute.name, value);
+        return [];
+      });
+    }
+  }
+  return props;
+}
+
+/** What cannot be evaluated is left out and reported. */
+function attempt(frame: Frame, node: Nodes, what: string, run: () => Nodes[]): Nodes[] {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof NotStatic)) throw error;
+    report(frame.evaluation, frame.module, error.code, `${what} is left out: it ${error.message}.`, node);
+    return [];
+  }
+}
+
+function expressionOf(program: Program | null | undefined) {
+  const statement = program?.body[0];
+  return statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
+}
+
+/** Only names that are passed or exported: in code, braces are nearly always the code's own. */
+function substituted(code: string, values: ReadonlyMap<string, string>): string {
+  return code.replace(/\{(?:props\.)?([A-Za-z_$][\w$]*)\}/g, (written, name: string) => values.get(name) ?? written);
+}
+
+/** Raw HTML is never parsed: line breaks stay, of all else the text. */
+function htmlAsText(html: string): Nodes[] {
+  if (/^<br\s*\/?>$/i.test(html)) return [{ type: 'break' }];
+  const text = textOf(html)
+    .replace(/<(script|style)\b[\s\S]*?(<\/\1\s*>|$)/gi, '')
+    .replace(/<!--[\s\S]*?(-->|$)/g, '')
+    .replace(/<\/?[a-zA-Z][^<>]*>?/g, '');
+  if (text.trim() === '') return [];
+  return /\n/.test(html.trim())
+    ? [{ type: 'paragraph', children: [{ type: 'text', value: text.trim() }] }]
+    : [{ type: 'text', value: text }];
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import { PageFailed } from './evaluation.ts';
+import { renderedContent } from '../test-project.ts';
+
+const cases: [name: string, source: string, content: RegExp][] = [
+  ['literals and operators', '{1 + 2 * 3} {"a" + 1} {true && "yes"} {null ?? "no"}', /7 a1 yes no/],
+  ['templates', 'export const name = "x";\n\n{`Hello ${name}!`}', /Hello x!/],
+  [
+    'objects and arrays',
+    'export const o = { a: [1, { b: "deep" }] };\n\n{o.a[1].b} {o.a.length} {o.nothing?.more}',
+    /deep 2/,
+  ],
+  [
+    'map with JSX',
+    'export const list = ["a", "b"];\n\n<ul>{list.map((x, i) => <li key={i}>{x}{i}</li>)}</ul>',
+    /<li>a0<\/li><li>b1<\/li>/,
+  ],
+  ['filter, slice, join', '{["a", "b", "c"].filter((x) => x !== "b").slice(0, 2).join("+")}', /a\+c/],
+  ['conditionals', '{1 > 2 ? "more" : "less"}', /less/],
+  [
+    'pure components',
+    'export const Hi = ({ name = "you", children }) => <b>Hi {name}: {children}</b>;\n\n<Hi name="Ann">**there**</Hi>\n\n<Hi />',
+    /<b>Hi Ann: <strong>there<\/strong><\/b>.*<b>Hi you: <\/b>/s,
+  ],
+  [
+    'component with a body',
+    'export const X = ({ on }) => { const word = on ? "on" : "off"; if (on) { return <i>{word}</i>; } return <u>{word}</u>; };\n\n<X on /><X />',
+    /<i>on<\/i>\s*<u>off<\/u>/,
+  ],
+  [
+    'props that are JSX',
+    '<Card title={<b>T</b>} icon={<svg viewBox="0 0 1 1"><path d="M0 0" /></svg>} />',
+    /<b>T<\/b>/,
+  ],
+  ['spread', '<Card {...{ title: "S" }} />', /card-title">S</],
+  ['comments', 'a{/* nothing */}b', /<p>ab<\/p>/],
+  ['fragments', '<>x **y**</>', /x\s+<strong>y<\/strong>/],
+];
+
+describe('expressions of the static subset', () => {
+  test.each(cases)('%s', async (_name, source, content) => {
+    const rendered = await renderedContent(source);
+    expect(rendered.content).toMatch(content);
+    expect(rendered.codes).toEqual([]);
+  });
+});
+
+describe('what is not static is left out and reported', () => {
+  const refused: [source: string, code: string][] = [
+    ['before {fetch("x")} after', 'expression-not-static'],
+    ['before {unknown} after', 'expression-not-static'],
+    ['before {[].constructor} after', 'expression-not-static'],
+    ['before {({})["__pro" + "to__"]} after', 'expression-not-static'],
+    ['before {new Date()} after', 'expression-not-static'],
+    ['before {/a+/.test("a")} after', 'expression-not-static'],
+    ['before {"a".repeat(9)} after', 'expression-not-static'],
+    ['before {2n} after', 'expression-not-static'],
+    ['before {{ a: 1 }} after', 'expression-not-static'],
+    ['before <Nobody>inside</Nobody> after', 'unknown-component'],
+    ['import fs from "node:fs";\n\nbefore after', 'import-not-allowed'],
+    ['import X from "/snippets/../../x.mdx";\n\nbefore after', 'import-outside-project'],
+    ['import X from "/snippets/no.mdx";\n\nbefore after', 'import-not-found'],
+    ['export default () => null;\n\nbefore after', 'export-not-static'],
+  ];
+  test.each(refused)('%s', async (source, code) => {
+    const rendered = await renderedContent(source);
+    expect(rendered.content).toMatch(/before.*after/s);
+    expect(rendered.codes).toContain(code);
+    const diagnostic = rendered.page.diagnostics.find((found) => found.code === code);
+    expect(diagnostic?.file).toBe('page.mdx');
+    expect(diagnostic?.line).toBeGreaterThan(0);
+  });
+
+  test('an unknown component gives way to its content', async () => {
+    expect((await renderedContent('<Nobody>**inside**</Nobody>')).content).toContain('<strong>inside</strong>');
+  });
+
+  test('a handler is left out, its element stays', async () => {
+    const rendered = await renderedContent('<div onClick={() => alert(1)}>x</div>');
+    expect(rendered.content).toBe('<div>x</div>');
+    expect(rendered.codes).toEqual(['expression-not-static']);
+  });
+
+  test('a component with hooks gives way to its content', async () => {
+    const rendered = await renderedContent(
+      'export const C = ({ children }) => { const [n] = useState(0); return <b>{n}</b>; };\n\n<C>kept</C>',
+    );
+    expect(rendered.content).toContain('kept');
+    expect(rendered.codes).toContain('expression-not-static');
+  });
+});
+
+describe('snippets', () => {
+  test('with props in text and in code, exports, and imports of their own', async () => {
+    const rendered = await renderedContent(
+      'import S from "/snippets/s.mdx";\nimport { product } from "./snippets/s.mdx";\n\n<S word="bananas">child</S>\n\n{product}',
+      {
+        'snippets/s.mdx':
+          'import T from "./t.mdx";\n\nexport const product = "Bindery";\n\nI like {word}, {props.word}. <T />\n\n```js\nconst x = {word}; {other}\n```\n',
+        'snippets/t.mdx': 'Deep {1 + 1}',
+      },
+    );
+    expect(rendered.content).toMatch(/I like bananas, bananas\./);
+    expect(rendered.content).toContain('Deep 2');
+    expect(rendered.content.replace(/<[^>]+>/g, '')).toContain('const x = bananas; {other}');
+    expect(rendered.content).toMatch(/Bindery/);
+    expect(rendered.codes).toEqual([]);
+  });
+
+  test('components from a .jsx file', async () => {
+    const rendered = await renderedContent('import { Chip } from "/snippets/chip.jsx";\n\n<Chip label="x" />', {
+      'snippets/chip.jsx':
+        'const size = 2;\n\n// A chip.\nexport const Chip = ({ label }) => {\n  return <span className="chip">{label}{size}</span>;\n};\n',
+    });
+    expect(rendered.content).toBe('<span class="chip">x2</span>');
+    expect(rendered.codes).toEqual([]);
+  });
+
+  test('the older include', async () => {
+    const rendered = await renderedContent('<Snippet file="old.mdx" />', { '_snippets/old.mdx': 'Old text' });
+    expect(rendered.content).toBe('<p>Old text</p>');
+  });
+
+  test('in a circle are left out with their chain', async () => {
+    const rendered = await renderedContent('import A from "/snippets/a.mdx";\n\nbefore\n\n<A />', {
+      'snippets/a.mdx': 'import B from "/snippets/b.mdx";\n\na\n\n<B />',
+      'snippets/b.mdx': 'import A from "/snippets/a.mdx";\n\nb\n\n<A />',
+    });
+    expect(rendered.content.replace(/<[^>]+>|\s/g, '')).toBe('beforeab');
+    expect(rendered.codes).toContain('snippet-cycle');
+  });
+});
+
+describe('limits', () => {
+  test('fuel ends nested maps', async () => {
+    const ten = 'export const a = [0,1,2,3,4,5,6,7,8,9];\n\n';
+    const source = `${ten}{a.map((x) => a.map((x) => a.map((x) => a.map((x) => a.map((x) => a.map((x) => x))))))}`;
+    await expect(renderedContent(source)).rejects.toThrow(PageFailed);
+  });
+
+  test('sharing of children does not multiply past the limit', async () => {
+    const lines = Array.from(
+      { length: 20 },
+      (_, level) => `export const D${level} = ({ children }) => <>{children}{children}</>;`,
+    );
+    const open = Array.from({ length: 20 }, (_, level) => `<D${level}>`).join('');
+    const close = Array.from({ length: 20 }, (_, level) => `</D${19 - level}>`).join('');
+    await expect(renderedContent(`${lines.join('\n')}\n\n${open}x${close}`)).rejects.toThrow(/page-too-large/);
+  });
+
+  test('a component in itself is left out', async () => {
+    const rendered = await renderedContent('export const R = () => <div>r<R /><R /></div>;\n\n<R />');
+    expect(rendered.content).toBe('<div>r</div>');
+    expect(rendered.codes).toContain('component-recursion');
+  });
+
+  test('a deep literal is left out', async () => {
+    const rendered = await renderedContent(`<Card title="t" data={${'['.repeat(100)}${']'.repeat(100)}} />`);
+    expect(rendered.content).toContain('card-title');
+    expect(rendered.codes).toEqual(['expression-too-deep']);
+  });
+});

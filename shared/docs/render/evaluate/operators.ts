@@ -1,0 +1,73 @@
+import { NotStatic } from './evaluation.ts';
+import type { StaticValue } from './static-tree.ts';
+
+type Primitive = string | number | boolean | null | undefined;
+
+const isPrimitive = (value: StaticValue): value is Primitive =>
+  value === null || (typeof value !== 'object' && typeof value !== 'bigint');
+
+/** Text of a primitive as in a template. Objects have none here: turning them into text is how code is run in JavaScript. */
+export function textOf(value: StaticValue): string {
+  if (isPrimitive(value)) return String(value);
+  throw new NotStatic('expression-not-static', 'turns an object into text');
+}
+
+export function isTruthy(value: StaticValue): boolean {
+  return Boolean(value);
+}
+
+export function unaryOperation(operator: string, value: StaticValue): StaticValue {
+  if (operator === '!') return !isTruthy(value);
+  if (operator === 'void') return undefined;
+  if (!isPrimitive(value)) throw new NotStatic('expression-not-static', `applies \`${operator}\` to an object`);
+  if (operator === '-') return -Number(value);
+  if (operator === '+') return Number(value);
+  if (operator === 'typeof') return value === null ? 'object' : typeof value;
+  throw new NotStatic('expression-not-static', `has the operator \`${operator}\``);
+}
+
+export function binaryOperation(operator: string, left: StaticValue, right: StaticValue): StaticValue {
+  if (operator === '===') return left === right;
+  if (operator === '!==') return left !== right;
+  if (!isPrimitive(left) || !isPrimitive(right)) {
+    if (
+      (operator === '==' || operator === '!=') &&
+      (left === null || left === undefined || right === null || right === undefined)
+    ) {
+      return operator === '!=';
+    }
+    throw new NotStatic('expression-not-static', `applies \`${operator}\` to an object`);
+  }
+  switch (operator) {
+    case '+':
+      return typeof left === 'string' || typeof right === 'string'
+        ? String(left) + String(right)
+        : Number(left) + Number(right);
+    case '-':
+      return Number(left) - Number(right);
+    case '*':
+      return Number(left) * Number(right);
+    case '/':
+      return Number(left) / Number(right);
+    case '%':
+      return Number(left) % Number(right);
+    case '**':
+      return Number(left) ** Number(right);
+    case '==':
+      // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
+      return left == right;
+    case '!=':
+      // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
+      return left != right;
+    case '<':
+      return (left as number) < (right as number);
+    case '>':
+      return (left as number) > (right as number);
+    case '<=':
+      return (left as number) <= (right as number);
+    case '>=':
+      return (left as number) >= (right as number);
+    default:
+      throw new NotStatic('expression-not-static', `has the operator \`${operator}\``);
+  }
+}

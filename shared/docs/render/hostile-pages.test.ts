@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Element } from 'hast';
+import { fromHtml } from 'hast-util-from-html';
+import { visit } from 'unist-util-visit';
+import { afterAll, describe, expect, test } from 'vitest';
+import { indexSite, pageSlice } from './page-slice.ts';
+import { PageFailed, renderFailedPage, renderPage } from './render-page.ts';
+import { testOptions, testProject } from './test-project.ts';
+
+const generator = new URL('../../../../shared/nasty/gen.mjs', import.meta.url);
+const isThere = existsSync(generator);
+const folder = isThere ? generated() : '';
+const names = isThere
+  ? readdirSync(folder)
+      .filter((name) => /^[abdegh]\d\d-.*\.mdx$/.test(name))
+      .sort()
+  : [];
+const CANARY = 'canary-7f3a';
+
+afterAll(() => {
+  if (folder !== '') rmSync(folder, { recursive: true });
+});
+
+function generated(): string {
+  const made = mkdtempSync(join(tmpdir(), 'nasty-'));
+  execFileSync(process.execPath, [generator.pathname, made], { stdio: 'ignore' });
+  return made;
+}
+
+/** What no page of ours may have, whatever was in its source. */
+function dangers(html: string): string[] {
+  const found: string[] = [];
+  visit(fromHtml(html), 'element', ({ tagName, properties }: Element) => {
+    if (tagName === 'script') {
+      const source = properties.src ?? '';
+      if (!/^(\.\.?\/)+_bindery\/[a-z0-9/-]+\.js$/.test(source)) found.push(`script ${source}`);
+    }
+    if (/^(object|embed|base|form|style|foreignobject|animate|set|math|noscript|template)$/i.test(tagName))
+      found.push(tagName);
+    if (tagName === 'meta' && properties.httpEquiv !== undefined) found.push('meta http-equiv');
+    if (tagName === 'link' && !/^(\.\.?\/|https:)/.test(String(properties.href)))
+      found.push(`link ${String(properties.href)}`);
+    for (const [name, value] of Object.entries(properties)) {
+      if (/^on/i.test(name)) found.push(`${tagName} ${name}`);
+      if (/^(srcDoc|action|formAction|ping|srcSet)$/i.test(name)) found.push(`${tagName} ${name}`);
+      const text = String(value).replace(/[\u0000-\u0020]/g, '');
+      if (
+        /^(href|src|poster|cite|xLinkHref)$/i.test(name) &&
+        /^(javascript|vbscript|data:(?!image\/(png|jpeg|gif|webp|avif);)|file):?/i.test(text)
+      ) {
+        found.push(`${tagName} ${name} ${text.slice(0, 40)}`);
+      }
+      if (name === 'style' && /url\(|fixed|expression|@import/i.test(text)) found.push(`${tagName} style ${text}`);
+    }
+  });
+  return found;
+}
+
+describe.skipIf(!isThere)('hostile pages (skipped where ../shared/nasty is absent)', () => {
+  test.each(names)(
+    '%s',
+    async (name) => {
+      process.env['CANARY_SECRET'] = CANARY;
+      const source = readFileSync(join(folder, name));
+      const project = await testProject({ 'page.mdx': 'x', 'secret.mdx': 'TENANT-SECRET' });
+      const slice = { ...pageSlice(indexSite(project.model), 'page', testOptions), file: name };
+      const render = () => {
+        try {
+          return renderPage({ slice, source, dependencies: {}, options: testOptions });
+        } catch (error) {
+          if (!(error instanceof PageFailed)) throw error;
+          expect(error.reason).toMatch(/\.$/);
+          return renderFailedPage({ slice, source }, error.reason);
+        }
+      };
+      const { files, page } = render();
+      const html = Buffer.from(files[0]?.body ?? '').toString();
+      expect(dangers(html)).toEqual([]);
+      expect(JSON.stringify(page) + html).not.toContain(CANARY);
+      expect(html).not.toContain('root:x:0');
+      expect(Buffer.from(render().files[0]?.body ?? '').equals(Buffer.from(files[0]?.body ?? ''))).toBe(true);
+      expect(({} as Record<string, unknown>)['polluted'] ?? ({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+      expect((globalThis as Record<string, unknown>)['__canary']).toBeUndefined();
+    },
+    20_000,
+  );
+});
+
+describe('what authors may not write', () => {
+  test('addresses that run or lead out of the site', async () => {
+    const project = await testProject({
+      'page.mdx':
+        '[a](javascript:alert(1)) [b](//example.com/x) [c](\\\\example.com) <a href={"java\\tscript:x"}>d</a> ![e](file:///etc/passwd) ![f](http://169.254.169.254/)',
+    });
+    const html = Buffer.from(project.render('page').files[0]?.body ?? '').toString();
+    expect(dangers(html)).toEqual([]);
+    expect(html).toContain('href="https://example.com/x" target="_blank" rel="noopener noreferrer"');
+    expect(html).not.toContain('169.254');
+  });
+
+  test('ids that stand in front of what scripts use', async () => {
+    const project = await testProject({
+      'page.mdx': '# location\n\n# \\_\\_proto\\_\\_\n\n<a id="binderyConfig">x</a>\n\n# Fine\n',
+    });
+    const { page } = project.render('page');
+    expect(page.anchors).toEqual(['h-location', 'h-__proto__', 'h-binderyConfig', 'fine']);
+  });
+
+  test('a heading keeps its address where the shell has the same id, and the shell gives way', async () => {
+    const project = await testProject({ 'page.mdx': '## Footer\n\n## Navbar' });
+    const html = Buffer.from(project.render('page').files[0]?.body ?? '').toString();
+    expect(html.match(/id="navbar"/g)).toHaveLength(1);
+    expect(html).toContain('<h2 id="navbar">');
+  });
+});

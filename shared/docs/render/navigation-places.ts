@@ -1,0 +1,191 @@
+import type { NavigationNode, PageEntry } from '#shared/docs/project/site-model.ts';
+
+type Division = Extract<NavigationNode, { kind: 'division' }>;
+
+/** An entry of a sidebar, as `_bindery/navigation/<id>.js` has it: p page path, h address, c children, r page of the group itself. */
+export type SidebarEntry = {
+  t: string;
+  p?: string;
+  h?: string;
+  c?: SidebarEntry[];
+  r?: string;
+  /** Open from the start. */
+  x?: 1;
+  i?: string;
+  g?: string;
+};
+
+/** What is shown beside the pages of one innermost division. */
+export type Sidebar = { id: string; links: SidebarEntry[]; entries: SidebarEntry[] };
+
+/** A choice on the way to a page: its tab, version, language … `page` or `href` says where each option leads. */
+export type DivisionChoice = {
+  division: Division['division'];
+  current: number;
+  options: { title: string; page?: string; href?: string; tag?: string; icon?: string }[];
+};
+
+export type NavigationPlace = {
+  sidebar: string;
+  choices: DivisionChoice[];
+  /** Titles of the groups around it, outermost first. */
+  groups: string[];
+  /** Its neighbours in the innermost group, itself included. */
+  siblings: readonly string[];
+  previous?: string;
+  next?: string;
+};
+
+export type NavigationPlaces = {
+  places: Map<string, NavigationPlace>;
+  defaultPlace: NavigationPlace;
+  sidebars: Sidebar[];
+};
+
+/** Finds for every page its first place in the navigation. `isShown` says which pages a reader may see in it. */
+export function navigationPlaces(
+  navigation: readonly NavigationNode[],
+  pages: ReadonlyMap<string, PageEntry>,
+  isShown: (path: string) => boolean,
+): NavigationPlaces {
+  const places = new Map<string, NavigationPlace>();
+  const sidebars: Sidebar[] = [];
+  const ids = new Set<string>();
+
+  const visit = (
+    nodes: readonly NavigationNode[],
+    choices: DivisionChoice[],
+    titles: string[],
+    links: SidebarEntry[],
+  ) => {
+    const divisions = nodes.filter((node): node is Division => node.kind === 'division' && !node.hidden);
+    const inner = divisions.filter((node) => node.children.length > 0);
+    const outward = divisions.filter(
+      (node) => node.children.length === 0 && node.href !== undefined && node.division === 'anchor',
+    );
+    const ownLinks = [
+      ...links,
+      ...outward.map((node) => withIcon({ t: node.title, h: node.href as string }, node.icon)),
+    ];
+    const direct = nodes.filter((node) => node.kind !== 'division');
+    if (direct.length > 0 || inner.length === 0) {
+      addSidebar(direct, choices, titles, ownLinks);
+    }
+    for (const node of inner) {
+      const choice = choiceAmong(node, divisions);
+      const depth = choice.options.length > 1 ? [...choices, choice] : choices;
+      visit(node.children, depth, [...titles, node.title], ownLinks);
+    }
+  };
+
+  const choiceAmong = (node: Division, all: readonly Division[]): DivisionChoice => {
+    const options: DivisionChoice['options'] = [];
+    let current = 0;
+    for (const other of all) {
+      if (other.division !== node.division) continue;
+      const page = firstPage(other.children, isShown);
+      if (other.children.length > 0 ? page === undefined : other.href === undefined || other.division === 'anchor')
+        continue;
+      if (other === node) current = options.length;
+      options.push({
+        title: other.title,
+        ...(page === undefined ? { href: other.href as string } : { page }),
+        ...(other.tag === undefined ? {} : { tag: other.tag }),
+        ...(other.icon === undefined ? {} : { icon: other.icon }),
+      });
+    }
+    return { division: node.division, current, options };
+  };
+
+  const addSidebar = (
+    nodes: readonly NavigationNode[],
+    choices: DivisionChoice[],
+    titles: string[],
+    links: SidebarEntry[],
+  ) => {
+    const id = uniqueId(titles, ids);
+    const ordered = new Set<string>();
+    const put = (path: string, groups: string[], siblings: readonly string[]) => {
+      if (!isShown(path)) return;
+      ordered.add(path);
+      if (!places.has(path)) places.set(path, { sidebar: id, choices, groups, siblings });
+    };
+    const entriesOf = (children: readonly NavigationNode[], groups: string[]): SidebarEntry[] => {
+      const siblings = children.flatMap((child) => (child.kind === 'page' && isShown(child.path) ? [child.path] : []));
+      return children.flatMap((child): SidebarEntry[] => {
+        if (child.kind === 'link') return [withIcon({ t: child.title, h: child.href }, child.icon)];
+        if (child.kind === 'page') {
+          if (!isShown(child.path)) return [];
+          put(child.path, groups, siblings);
+          const page = pages.get(child.path);
+          const entry = { t: child.title ?? page?.sidebarTitle ?? page?.title ?? child.path, p: child.path };
+          return [withIcon({ ...entry, ...tagOf(child.tag ?? page?.tag) }, child.icon ?? page?.icon)];
+        }
+        if (child.kind === 'division') return entriesOf(child.children, groups);
+        if (child.hidden) return [];
+        const root = child.root !== undefined && isShown(child.root) ? child.root : undefined;
+        if (root !== undefined) put(root, [...groups, child.title], siblings);
+        const inside = entriesOf(child.children, [...groups, child.title]);
+        if (inside.length === 0 && root === undefined) return [];
+        const entry: SidebarEntry = { t: child.title, c: inside, ...tagOf(child.tag) };
+        if (root !== undefined) entry.r = root;
+        if (child.expanded === true) entry.x = 1;
+        return [withIcon(entry, child.icon)];
+      });
+    };
+    sidebars.push({ id, links, entries: entriesOf(nodes, []) });
+    const order = [...ordered];
+    for (const [position, path] of order.entries()) {
+      const place = places.get(path);
+      if (place?.sidebar !== id || place.previous !== undefined || place.next !== undefined) continue;
+      const [previous, next] = [order[position - 1], order[position + 1]];
+      if (previous !== undefined) place.previous = previous;
+      if (next !== undefined) place.next = next;
+    }
+  };
+
+  visit(navigation, [], [], []);
+  const start = firstPage(navigation, isShown);
+  const first = start === undefined ? undefined : places.get(start);
+  const defaultPlace: NavigationPlace = {
+    sidebar: first?.sidebar ?? sidebars[0]?.id ?? 'main',
+    choices: first?.choices ?? [],
+    groups: [],
+    siblings: [],
+  };
+  return { places, defaultPlace, sidebars };
+}
+
+/** The page that a reader lands on who chooses this part of the navigation: that of the default division, else the first. */
+export function firstPage(nodes: readonly NavigationNode[], isShown: (path: string) => boolean): string | undefined {
+  const ordered = [...nodes].sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
+  for (const node of ordered) {
+    if (node.kind === 'page' && isShown(node.path)) return node.path;
+    if ((node.kind === 'group' || node.kind === 'division') && !node.hidden) {
+      if (node.kind === 'group' && node.root !== undefined && isShown(node.root)) return node.root;
+      const inside = firstPage(node.children, isShown);
+      if (inside !== undefined) return inside;
+    }
+  }
+  return undefined;
+}
+
+const isDefault = (node: NavigationNode): boolean => node.kind === 'division' && node.isDefault;
+const tagOf = (tag: string | undefined): { g?: string } => (tag === undefined ? {} : { g: tag });
+const withIcon = (entry: SidebarEntry, icon: string | undefined): SidebarEntry =>
+  icon === undefined ? entry : { ...entry, i: icon };
+
+/** From titles and not from positions, so that a division put in front does not rename the others. */
+function uniqueId(titles: readonly string[], taken: Set<string>): string {
+  const base =
+    titles
+      .join('-')
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 80) || 'main';
+  let id = base;
+  for (let count = 2; taken.has(id); count++) id = `${base}-${count}`;
+  taken.add(id);
+  return id;
+}

@@ -1,0 +1,234 @@
+import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
+import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
+import { siteAddress } from './bundle-paths.ts';
+import type { DivisionChoice, NavigationPlace } from './navigation-places.ts';
+import { classifyUrl, isInlineImage } from './sanitize/url-policy.ts';
+import { resolveTarget, type SiteIndex } from './site-index.ts';
+
+export { indexSite, type SiteIndex } from './site-index.ts';
+
+/** A page by name: what a link to it needs. */
+export type PageLink = { path: string; title: string };
+
+/** All of the site model that the bytes of one page may depend on, and nothing else. Plain JSON of a few kilobytes. */
+export type PageSlice = {
+  path: string;
+  file: string;
+  /** Of its source. */
+  sha256: string;
+  title: string;
+  description?: string;
+  tag?: string;
+  language?: string;
+  deprecated: boolean;
+  noindex: boolean;
+  /** Absolute address without extension, where the project names its site. */
+  canonical?: string;
+  frontmatter: PageEntry['frontmatter'];
+  settings: SharedSettings;
+  sidebar: string;
+  choices: DivisionChoice[];
+  groups: string[];
+  /** Its neighbours in the innermost group (at most 24 around it): the sidebar of readers without scripts. */
+  siblings: PageLink[];
+  previous?: PageLink;
+  next?: PageLink;
+  /** Internal target (`/`-rooted) → file in the bundle or https address; null: there is no such page or file. */
+  links: Record<string, string | null>;
+  /** Files whose text the renderer gets beside the source, with the hash of that text. */
+  dependencies: { path: string; sha256: string }[];
+  /** The project's own style sheets and scripts, in order; no scripts where tenants' scripts are not allowed. */
+  styles: string[];
+  scripts: string[];
+};
+
+const MAX_SIBLINGS = 24;
+
+/** Throws when there is no page of that path in the model. */
+export function pageSlice(index: SiteIndex, path: string, options: RenderOptions): PageSlice {
+  const page = index.pages.get(path);
+  if (!page)
+    throw new Error(`there is no page ${JSON.stringify(path)} in content version ${index.model.contentVersion}`);
+  const { settings } = index.model;
+  const place = index.places.get(path) ?? index.defaultPlace;
+  const canonical = siteAddress(settings, path);
+  const slice: PageSlice = {
+    path,
+    file: page.file,
+    sha256: page.sha256,
+    title: page.title,
+    deprecated: page.deprecated,
+    noindex: page.noindex,
+    frontmatter: page.frontmatter,
+    settings: sharedSettings(index),
+    sidebar: place.sidebar,
+    choices: choicesFor(index, page, place),
+    groups: place.groups,
+    siblings: nearest(place.siblings, path).map((sibling) => pageLink(index, sibling)),
+    links: Object.fromEntries(page.linkTargets.map((target) => [target, resolveTarget(index, target)])),
+    dependencies: dependenciesOf(index, page),
+    styles: index.model.styles.map((file) => file.path),
+    scripts: options.allowTenantScripts ? index.model.scripts.map((file) => file.path) : [],
+  };
+  if (page.description !== undefined) slice.description = page.description;
+  if (page.tag !== undefined) slice.tag = page.tag;
+  if (page.language !== undefined && /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(page.language))
+    slice.language = page.language;
+  if (canonical !== undefined) slice.canonical = canonical;
+  if (place.previous !== undefined) slice.previous = pageLink(index, place.previous);
+  if (place.next !== undefined) slice.next = pageLink(index, place.next);
+  return slice;
+}
+
+const pageLink = (index: SiteIndex, path: string): PageLink => {
+  const page = index.pages.get(path);
+  return { path, title: page?.sidebarTitle ?? page?.title ?? path };
+};
+
+function nearest(siblings: readonly string[], path: string): readonly string[] {
+  if (siblings.length <= MAX_SIBLINGS) return siblings;
+  const start = Math.max(0, Math.min(siblings.indexOf(path) - MAX_SIBLINGS / 2, siblings.length - MAX_SIBLINGS));
+  return siblings.slice(start, start + MAX_SIBLINGS);
+}
+
+/** With all that snippets import themselves, sorted: the model's lists may name direct ones only. */
+function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependencies'] {
+  const found = new Map<string, string>();
+  const pending = [...page.dependencies];
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    const file = index.dependencies.get(path);
+    if (!file || found.has(path)) continue;
+    found.set(path, file.sha256);
+    pending.push(...(file.dependencies ?? []));
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, sha256]) => ({ path, sha256 }));
+}
+
+/** Languages lead to the same page in the other language where there is one: `es/quickstart` for `quickstart`. */
+function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): DivisionChoice[] {
+  return place.choices.map((choice) => {
+    if (choice.division !== 'language' && choice.division !== 'version') return choice;
+    const prefixes = choice.options.map((option) => folderOf(choice.division, option.page));
+    const own = prefixes[choice.current] ?? '';
+    if (own !== '' && !page.path.startsWith(`${own}/`)) return choice;
+    const rest = own === '' ? page.path : page.path.slice(own.length + 1);
+    const options = choice.options.map((option, position) => {
+      const prefix = prefixes[position];
+      const twin = prefix === undefined ? undefined : prefix === '' ? rest : `${prefix}/${rest}`;
+      return twin !== undefined && index.exported.has(twin) && index.places.has(twin)
+        ? { ...option, page: twin }
+        : option;
+    });
+    return { ...choice, options };
+  });
+}
+
+/** The folder of a language or version: the first part of its first page's path where that is a language code or a version number. */
+function folderOf(division: DivisionChoice['division'], page: string | undefined): string | undefined {
+  if (page === undefined) return undefined;
+  const first = page.split('/')[0] ?? '';
+  const isFolder = division === 'language' ? /^[a-z]{2}(-[A-Za-z]{2,4})?$/ : /^v?\d/;
+  return page.includes('/') && isFolder.test(first) ? first : '';
+}
+
+/** What of an export's options may show in bytes. An export plan fits as it is. The deployment type shows in `_bindery/config.js` only. */
+export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScripts' | 'deployment'> & {
+  groups: readonly string[];
+};
+
+/** A link of header or footer, ready to use: a file of the bundle or an address elsewhere. */
+export type SharedLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
+
+/** What every page shows of docs.json. */
+export type SharedSettings = {
+  name: string;
+  theme: string;
+  appearance: SiteSettings['appearance'];
+  eyebrows: SiteSettings['styling']['eyebrows'];
+  latex?: boolean;
+  logo?: { light: string; dark: string };
+  home: SharedLink;
+  favicon?: { light: string; dark: string };
+  links: SharedLink[];
+  primary?: SharedLink;
+  socials: SharedLink[];
+  footer: { header?: string; items: SharedLink[] }[];
+  banner?: SiteSettings['banner'];
+  metatags: Record<string, string>;
+  variables: Record<string, string>;
+};
+
+const remembered = new WeakMap<SiteIndex, SharedSettings>();
+
+export function sharedSettings(index: SiteIndex): SharedSettings {
+  const known = remembered.get(index);
+  if (known) return known;
+  const made = makeSharedSettings(index);
+  remembered.set(index, made);
+  return made;
+}
+
+function makeSharedSettings(index: SiteIndex): SharedSettings {
+  const { settings } = index.model;
+  const home = sharedLink(index, settings.name, settings.logo?.href ?? '/');
+  const shared: SharedSettings = {
+    name: settings.name,
+    theme: settings.theme,
+    appearance: settings.appearance,
+    eyebrows: settings.styling.eyebrows,
+    home: home ?? { label: settings.name, file: 'index.html' },
+    links: settings.navbar.links.flatMap((link) => {
+      const made = sharedLink(index, link.label, link.href);
+      if (!made) return [];
+      return [{ ...made, ...(link.icon && { icon: link.icon }), ...(link.type && { type: link.type }) }];
+    }),
+    socials: Object.entries(settings.footer.socials).flatMap(([name, href]) => {
+      const made = sharedLink(index, name, href);
+      return made ? [{ ...made, icon: name }] : [];
+    }),
+    footer: settings.footer.links.map((column) => ({
+      ...(column.header !== undefined && { header: column.header }),
+      items: column.items.flatMap((item) => sharedLink(index, item.label, item.href) ?? []),
+    })),
+    metatags: settings.seo.metatags,
+    variables: settings.variables,
+  };
+  const logo = pictures(index, settings.logo);
+  const favicon = pictures(index, settings.favicon);
+  const { primary } = settings.navbar;
+  const made = primary && sharedLink(index, primary.label, primary.href);
+  if (logo) shared.logo = logo;
+  if (favicon) shared.favicon = favicon;
+  if (made) shared.primary = { ...made, ...(primary.type && { type: primary.type }) };
+  if (settings.banner) shared.banner = settings.banner;
+  if (settings.styling.latex !== undefined) shared.latex = settings.styling.latex;
+  return shared;
+}
+
+/** Undefined for an address that must not be in a page. */
+function sharedLink(index: SiteIndex, label: string, written: string): SharedLink | undefined {
+  const url = classifyUrl(written);
+  if (url.kind === 'external') return { label, href: url.href };
+  if (url.kind !== 'path') return undefined;
+  const resolved = resolveTarget(index, url.path);
+  if (resolved?.startsWith('https:')) return { label, href: resolved };
+  const file = resolved ?? (/^\/?$/.test(url.path) ? 'index.html' : undefined);
+  if (file === undefined) return { label, href: `/${url.path.replace(/^\/+/, '')}${url.query}${url.hash}` };
+  return { label, file, ...(url.hash !== '' && { hash: url.hash }) };
+}
+
+/** Files of the project, or addresses; pictures that are not there are left out. */
+function pictures(index: SiteIndex, written: { light: string; dark: string } | undefined) {
+  const [light, dark] = [picture(index, written?.light), picture(index, written?.dark)];
+  const any = light ?? dark;
+  return any === undefined ? undefined : { light: light ?? any, dark: dark ?? any };
+}
+
+function picture(index: SiteIndex, written: string | undefined): string | undefined {
+  if (written === undefined) return undefined;
+  if (isInlineImage(written)) return written;
+  const url = classifyUrl(written);
+  if (url.kind === 'external' && url.href.startsWith('https:')) return url.href;
+  const path = url.kind === 'path' ? url.path.replace(/^\/+/, '') : undefined;
+  return path !== undefined && index.files.has(path) ? path : undefined;
+}

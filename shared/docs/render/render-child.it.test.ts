@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from 'vitest';
+import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { indexSite, pageSlice } from './page-slice.ts';
+import type { RenderRequest, RenderResponse } from './render-request.ts';
+import { testOptions, testProject } from './test-project.ts';
+
+const pool = childPool({ entry: new URL('./render-child.ts', import.meta.url), slots: 1, warmSpares: 0 });
+afterAll(() => pool.close());
+
+const ask = async (request: RenderRequest): Promise<RenderResponse> =>
+  (await pool.run(request, { deadlineMs: 15_000, affinity: 'acme' })) as RenderResponse;
+
+const source = '```ts\nconst a = 1;\n```\n\n<Note>x</Note>';
+
+test('a child renders as this process does, down to the byte', async () => {
+  const project = await testProject({ 'page.mdx': source });
+  const slice = pageSlice(indexSite(project.model), 'page', testOptions);
+  const answer = await ask({
+    kind: 'page',
+    slice,
+    source: Buffer.from(source),
+    dependencies: {},
+    options: testOptions,
+  });
+  const here = project.render('page');
+  if (answer.kind !== 'page') throw new Error(`the child answered ${answer.kind}`);
+  expect(answer.page).toEqual(here.page);
+  expect(answer.files.map(({ body }) => Buffer.from(body).toString())).toEqual(
+    here.files.map(({ body }) => Buffer.from(body).toString()),
+  );
+});
+
+test('it says why a page breaks a limit, shows its source when asked, and renders the site', async () => {
+  const { model } = await testProject({ 'page.mdx': source });
+  const slice = pageSlice(indexSite(model), 'page', testOptions);
+  const large = Buffer.alloc(600 * 1024, 'word ');
+  const failed = await ask({ kind: 'page', slice, source: large, dependencies: {}, options: testOptions });
+  expect(failed).toMatchObject({ kind: 'page-failed', code: 'page-too-large' });
+  const reason = failed.kind === 'page-failed' ? failed.reason : '';
+  expect(await ask({ kind: 'failed-page', slice, source: large, reason })).toMatchObject({
+    kind: 'page',
+    page: { failure: reason },
+  });
+  expect(await ask({ kind: 'site', model, options: testOptions })).toMatchObject({ kind: 'files' });
+});

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { chunkKey, pageKey } from './segment-keys.ts';
+import { indexSite, pageSlice } from './page-slice.ts';
+import { renderFailedPage, renderPage } from './render-page.ts';
+import { renderedContent, testOptions, testProject } from './test-project.ts';
+
+const files = {
+  'docs.json': JSON.stringify({
+    name: 'Test <site>',
+    theme: 'mint',
+    colors: { primary: '#0f766e' },
+    variables: { product: 'Bindery' },
+    navigation: { groups: [{ group: 'Start', pages: ['index', 'guides/one', 'guides/two'] }] },
+  }),
+  'index.mdx':
+    '---\ntitle: Home\ndescription: "A & B"\n---\n\nSee [one](/guides/one#part), [two](guides/two), [none](/nowhere) and {{product}}.',
+  'guides/one.mdx': '---\ntitle: One\n---\n\n## Part\n\nText\n\n### Deeper\n\nmore',
+  'guides/two.mdx':
+    '---\ntitle: Two\n---\n\nimport S from "/snippets/s.mdx";\n\n<S />\n\n![a](/logo.png) ![b](/none.png)',
+  'snippets/s.mdx': 'shared',
+  'logo.png': 'png',
+};
+
+const textOf = (body: Uint8Array | undefined): string => Buffer.from(body ?? '').toString();
+
+test('a page and its Markdown twin, with relative addresses', async () => {
+  const project = await testProject(files);
+  const { files: made, page } = project.render('index');
+  expect(made.map((file) => file.path)).toEqual(['index.html', 'index.md']);
+  const html = textOf(made[0]?.body);
+  expect(html).toContain('<title>Home - Test &lt;site&gt;</title>');
+  expect(html).toContain('content="A &amp; B"');
+  expect(html).toContain('<a href="./guides/one.html#part">one</a>');
+  expect(html).toContain('and Bindery.');
+  expect(page.links).toEqual(['/guides/one#part', '/guides/two', '/nowhere']);
+  expect(page.diagnostics.map(({ code, line }) => [code, line])).toEqual([['broken-link', 6]]);
+  expect(textOf(made[1]?.body)).toMatch(/^# Home\n\n> A & B\n\nSee \[one\]\(\/guides\/one#part\)/);
+  const deeper = textOf(project.render('guides/two').files[0]?.body);
+  expect(deeper).toContain('<img src="../logo.png" alt="a">');
+  expect(deeper).toContain('<span class="missing-image">b</span>');
+  expect(deeper).toContain('<link rel="stylesheet" href="../_bindery/theme.css">');
+  expect(deeper).toContain('rel="prev" href="../guides/one.html"');
+});
+
+test('sections, anchors and contents', async () => {
+  const { page, files: made } = (await testProject(files)).render('guides/one');
+  expect(page.sections).toEqual([
+    { anchor: 'part', heading: 'Part', text: 'Text' },
+    { anchor: 'deeper', heading: 'Deeper', text: 'more' },
+  ]);
+  expect(page.anchors).toEqual(['part', 'deeper']);
+  expect(textOf(made[0]?.body)).toMatch(/toc-depth-2"><a href="#part">Part.*toc-depth-3"><a href="#deeper">Deeper/s);
+});
+
+test('the same input gives the same bytes', async () => {
+  const project = await testProject(files);
+  for (const path of ['index', 'guides/one', 'guides/two']) expect(project.render(path)).toEqual(project.render(path));
+});
+
+test('a key changes with what the page shows, and with nothing else', async () => {
+  const keysOf = async (changed: Record<string, string>): Promise<Record<string, string>> => {
+    const { model } = await testProject({ ...files, ...changed });
+    const index = indexSite(model);
+    return Object.fromEntries(
+      model.pages.map(({ path }) => [path, pageKey('r-000000000000', pageSlice(index, path, testOptions))]),
+    );
+  };
+  const before = await keysOf({});
+  const changedPages = async (changed: Record<string, string>) => {
+    const after = await keysOf(changed);
+    return Object.keys(before).filter((path) => before[path] !== after[path]);
+  };
+  expect(await changedPages({})).toEqual([]);
+  expect(await changedPages({ 'guides/one.mdx': files['guides/one.mdx'].replace('Text', 'Other') })).toEqual([
+    'guides/one',
+  ]);
+  expect(await changedPages({ 'snippets/s.mdx': 'changed' })).toEqual(['guides/two']);
+  expect(await changedPages({ 'guides/two.mdx': files['guides/two.mdx'].replace('Two', 'Second') })).toEqual([
+    'guides/one',
+    'guides/two',
+    'index',
+  ]);
+  expect(await changedPages({ 'unlisted.mdx': 'x' })).toEqual([]);
+  expect(await changedPages({ 'nowhere.mdx': 'x' })).toEqual(['index']);
+});
+
+test('of the options only what shows in pages is in a chunk’s key', () => {
+  const key = chunkKey('acme', ['a'], testOptions);
+  expect(chunkKey('acme', ['a'], { ...testOptions, deployment: 'air-gapped' })).toBe(key);
+  expect(chunkKey('acme', ['a'], { ...testOptions, onPageError: 'report' })).not.toBe(key);
+  expect(chunkKey('other', ['a'], testOptions)).not.toBe(key);
+});
+
+test('a slice is small and passes JSON', async () => {
+  const { model } = await testProject(files);
+  const slice = pageSlice(indexSite(model), 'index', testOptions);
+  expect(JSON.parse(JSON.stringify(slice))).toEqual(slice);
+  expect(JSON.stringify(slice).length).toBeLessThan(4000);
+});
+
+test('a page that breaks a limit throws, and can be shown as its source', async () => {
+  const project = await testProject(files);
+  const slice = pageSlice(indexSite(project.model), 'guides/one', testOptions);
+  const source = `---\ntitle: One\n---\n${'<b>word</b> '.repeat(60_000)}`;
+  expect(() => renderPage({ slice, source, dependencies: {}, options: testOptions })).toThrow(/page-too-large/);
+  const { files: made, page } = renderFailedPage({ slice, source }, 'It was too large.');
+  expect(textOf(made[0]?.body)).toContain('&#x3C;b>word&#x3C;/b>');
+  expect(page.failure).toBe('It was too large.');
+  expect(textOf(made[1]?.body)).toMatch(/^# One\n/);
+});
+
+test('tenants’ scripts are only in pages where they are allowed', async () => {
+  const { model } = await testProject({ ...files, 'own.js': 'x', 'own.css': 'y' });
+  const index = indexSite(model);
+  expect(pageSlice(index, 'index', testOptions)).toMatchObject({ scripts: ['own.js'], styles: ['own.css'] });
+  expect(pageSlice(index, 'index', { ...testOptions, allowTenantScripts: false })).toMatchObject({
+    scripts: [],
+    styles: ['own.css'],
+  });
+});
+
+test('a paragraph with blocks inside is none', async () => {
+  const { content } = await renderedContent('Text <div>block</div> more');
+  expect(content).toBe('<div>Text <div>block</div> more</div>');
+});
+
+test('definitions of links count inside of components', async () => {
+  const { content } = await renderedContent('<Note>\n\nSee [it][x].\n\n</Note>\n\n[x]: https://example.com');
+  expect(content).toContain('href="https://example.com/"');
+});
+
+test('what a snippet links to is resolved on the pages that include it', async () => {
+  const project = await testProject({
+    ...files,
+    'snippets/s.mdx': '[one](/guides/one) [none](/not/there) ![x](/not-there.png)',
+  });
+  const { files: made, page } = project.render('guides/two');
+  expect(textOf(made[0]?.body)).toContain('href="../guides/one.html"');
+  expect(page.diagnostics.map(({ code }) => code)).toEqual(['broken-link', 'missing-file', 'missing-file']);
+});

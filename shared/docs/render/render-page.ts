@@ -1,0 +1,178 @@
+import type { Root } from 'hast';
+import { toHtml } from 'hast-util-to-html';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import type { RenderedFile } from './bundle-paths.ts';
+import { finishContent } from './content/finish-content.ts';
+import { resolveAddresses } from './content/resolve-addresses.ts';
+import { toContent } from './content/to-content.ts';
+import { evaluatePage } from './evaluate/evaluate-page.ts';
+import { PageFailed } from './evaluate/evaluation.ts';
+import { SafeHtml } from './html.ts';
+import { pageMarkdown } from './markdown/page-markdown.ts';
+import type { PageSlice, RenderOptions } from './page-slice.ts';
+import { sanitizeContent } from './sanitize/sanitize-content.ts';
+import { pageShell } from './shell/page-shell.ts';
+
+export { PageFailed } from './evaluate/evaluation.ts';
+
+export type PageInput = {
+  slice: PageSlice;
+  /** The page's source, as in the project. */
+  source: string | Uint8Array;
+  /** Text of the slice's dependencies, by path. */
+  dependencies: Readonly<Record<string, string>>;
+  options: RenderOptions;
+};
+
+/** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
+export type RenderedPageFiles = { files: RenderedFile[]; page: RenderedPage };
+
+const MAX_HTML_BYTES = 2 * 1024 * 1024;
+const MAX_MARKDOWN = 2 * 1024 * 1024;
+
+/**
+ * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. Same input, same bytes. What is wrong with the page is in its
+ * diagnostics; only a page that breaks a limit throws, as `PageFailed`.
+ */
+export function renderPage({ slice, source, dependencies }: PageInput): RenderedPageFiles {
+  const { settings } = slice;
+  const latex = settings.latex === undefined ? {} : { latex: settings.latex };
+  const parseOptions = { variables: settings.variables, ...latex };
+  const { tree, diagnostics } = evaluatePage(
+    { file: slice.file, source, dependencies },
+    micromarkPageParser,
+    parseOptions,
+  );
+  const report = (diagnostic: Omit<Diagnostic, 'file'>): void => {
+    if (diagnostics.length < 300) diagnostics.push({ ...diagnostic, file: slice.file });
+  };
+  const markdown = pageMarkdown(slice, tree);
+  if (markdown.length > MAX_MARKDOWN) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
+
+  const content = toContent(tree, report);
+  const links = resolveAddresses([content.tree, content.aside], slice, (code, message, element) => {
+    const start = element.position?.start;
+    report({ severity: 'warning', code, message, ...(start && { line: start.line, column: start.column }) });
+  });
+  const main = sanitizeContent(content.tree);
+  const aside = sanitizeContent(content.aside);
+  const finished = finishContent(main, content.codes);
+  const finishedAside = finishContent(aside, content.codes);
+  const ids = [...finished.ids, ...finishedAside.ids];
+
+  const html = pageShell(slice, {
+    content: serialized(main),
+    aside: aside.children.length > 0 ? serialized(aside) : undefined,
+    toc: content.toc,
+    ids: new Set(ids),
+    banner: banner(slice),
+    hasFeed: content.feedItems.length > 0,
+  });
+  if (Buffer.byteLength(html) > MAX_HTML_BYTES) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
+  const page: RenderedPage = {
+    path: slice.path,
+    title: slice.title,
+    markdown,
+    sections: [...finished.sections, ...finishedAside.sections],
+    links,
+    anchors: ids,
+    classes: [...new Set([...finished.classes, ...finishedAside.classes])].sort(),
+    diagnostics,
+    feedItems: content.feedItems,
+  };
+  if (slice.description !== undefined) page.description = slice.description;
+  return { files: pageFiles(slice, html, markdown), page };
+}
+
+/** The page with its title and plain source, for `onPageError: "report"`. `reason` says why, as a sentence. */
+export function renderFailedPage(
+  { slice, source }: Pick<PageInput, 'slice' | 'source'>,
+  reason: string,
+): RenderedPageFiles {
+  const text = plainSource(source);
+  const tree: Root = {
+    type: 'root',
+    children: [
+      {
+        type: 'element',
+        tagName: 'div',
+        properties: { className: ['callout', 'callout-warning'], role: 'note' },
+        children: [
+          {
+            type: 'element',
+            tagName: 'div',
+            properties: { className: ['callout-content'] },
+            children: [{ type: 'text', value: 'This page could not be rendered; its source is shown as it is.' }],
+          },
+        ],
+      },
+      {
+        type: 'element',
+        tagName: 'pre',
+        properties: { className: ['plain-source'], tabIndex: 0 },
+        children: [{ type: 'element', tagName: 'code', properties: {}, children: [{ type: 'text', value: text }] }],
+      },
+    ],
+  };
+  const html = pageShell(slice, {
+    content: serialized(tree),
+    aside: undefined,
+    toc: [],
+    ids: new Set(),
+    banner: banner(slice),
+    hasFeed: false,
+  });
+  const markdown = `# ${slice.title}\n\n${text}\n`;
+  const failure = reason.slice(0, 300);
+  const page: RenderedPage = {
+    path: slice.path,
+    title: slice.title,
+    markdown,
+    sections: [],
+    links: [],
+    anchors: [],
+    classes: [],
+    diagnostics: [{ severity: 'error', code: 'page-not-rendered', message: failure, file: slice.file }],
+    failure,
+    feedItems: [],
+  };
+  if (slice.description !== undefined) page.description = slice.description;
+  return { files: pageFiles(slice, html, markdown), page };
+}
+
+function plainSource(source: string | Uint8Array): string {
+  const text = typeof source === 'string' ? source.toWellFormed() : new TextDecoder().decode(source);
+  const shown = text
+    .replace(/^\ufeff/, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/^---\n[\s\S]*?\n---(\n|$)/, '')
+    .replaceAll('\0', '\ufffd');
+  return shown.length > MAX_MARKDOWN / 4 ? `${shown.slice(0, MAX_MARKDOWN / 4).toWellFormed()}\n…` : shown;
+}
+
+function pageFiles({ path }: PageSlice, html: string, markdown: string): RenderedFile[] {
+  return [
+    { path: `${path}.html`, body: Buffer.from(html) },
+    { path: `${path}.md`, body: Buffer.from(markdown) },
+  ];
+}
+
+/** `raw` nodes are coloured code of ours, put in after all that an author wrote was sanitized. */
+const serialized = (tree: Root): SafeHtml =>
+  new SafeHtml(toHtml(tree, { allowDangerousHtml: true, characterReferences: { useNamedReferences: false } }));
+
+/** One line of Markdown, of the settings: the same way as content, so the same rules hold. */
+function banner(slice: PageSlice): SafeHtml | undefined {
+  if (!slice.settings.banner) return undefined;
+  const parsed = fromMarkdown(slice.settings.banner.content.slice(0, 5000));
+  const inline = parsed.children.flatMap((node) => (node.type === 'paragraph' ? node.children : []));
+  const { tree } = toContent(
+    { type: 'root', children: inline.filter((node) => node.type !== 'html') },
+    () => undefined,
+  );
+  resolveAddresses([tree], slice, () => undefined);
+  return serialized(sanitizeContent(tree));
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = new URL('../../../', import.meta.url);
+/** Folders whose code determines the bytes of a bundle, and the one file elsewhere. */
+const FOLDERS = ['shared/docs/render/', 'shared/docs/project/', 'shared/export/bundle/'];
+const FILES = ['shared/runtime/canonical-json.ts'];
+
+let known: Promise<string> | undefined;
+
+/**
+ * `r-` and 12 hex digits of all that determines the bytes of a bundle: the code that makes them, the locked versions and digests of the packages
+ * that it imports (with theirs), and zlib. The one part of this folder that reads files, and only our own. Rejects when they cannot be read.
+ */
+export function rendererVersion(): Promise<string> {
+  known ??= computeVersion();
+  return known;
+}
+
+async function computeVersion(): Promise<string> {
+  const hash = createHash('sha256');
+  const roots = new Set<string>();
+  for (const path of [...(await sourcesIn(FOLDERS)), ...FILES]) {
+    const text = await readFile(new URL(path, ROOT), 'utf8');
+    hash.update(`${path}\0${text.length}\0${text}\0`);
+    for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)\s*\(?['"]([^'"#./][^'"]*)['"]/g)) {
+      const parts = specifier.split('/');
+      if (!specifier.startsWith('node:'))
+        roots.add(specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? ''));
+    }
+  }
+  for (const line of lockedClosure(await readLock(), roots)) hash.update(`${line}\n`);
+  hash.update(`zlib ${process.versions.zlib}`);
+  return `r-${hash.digest('hex').slice(0, 12)}`;
+}
+
+async function sourcesIn(folders: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    folders.map(async (folder) => {
+      const names = await readdir(new URL(folder, ROOT), { recursive: true });
+      return names.map((name) => `${folder}${name.replaceAll('\\', '/')}`).filter(isSource);
+    }),
+  );
+  return found.flat().sort();
+}
+
+const isSource = (name: string): boolean =>
+  /\.(ts|css|js)$/.test(name) && !name.endsWith('.test.ts') && !/(^|\/)test-/.test(name);
+
+type Lock = {
+  packages: Record<string, { version?: string; integrity?: string; dependencies?: Record<string, string> }>;
+};
+
+const readLock = async (): Promise<Lock> =>
+  JSON.parse(await readFile(fileURLToPath(new URL('package-lock.json', ROOT)), 'utf8')) as Lock;
+
+/** What the packages and all they depend on are, one per line, sorted. A package is looked for as Node does: nearest first. */
+function lockedClosure(lock: Lock, roots: Iterable<string>): string[] {
+  const found = new Map<string, string>();
+  const pending = [...roots].map((name) => ({ name, from: '' }));
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const place = locate(lock, next.name, next.from);
+    if (place === undefined || found.has(place)) continue;
+    const entry = lock.packages[place];
+    found.set(place, `${place} ${entry?.version} ${entry?.integrity}`);
+    for (const name of Object.keys(entry?.dependencies ?? {})) pending.push({ name, from: place });
+  }
+  return [...found.values()].sort();
+}
+
+function locate(lock: Lock, name: string, from: string): string | undefined {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const place = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (Object.hasOwn(lock.packages, place)) return place;
+    if (folder === '') return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import type { PageSlice, RenderOptions } from './page-slice.ts';
+import { exportedPages } from './site-index.ts';
+
+/*
+ * Keys of segments: equal keys mean equal bytes. Paths in a segment start with the domain's slug, so the domain is part of every segment's key.
+ */
+
+/** Of one page: renderer version, source, and all of the model that it shows (the slice has the hashes of source and dependencies). */
+export function pageKey(rendererVersion: string, slice: PageSlice): string {
+  return sha256OfJson({ kind: 'page', rendererVersion, slice });
+}
+
+/** Of a chunk of pages, in bundle order. */
+export function chunkKey(domain: string, pageKeys: readonly string[], options: RenderOptions): string {
+  const { onPageError, allowTenantScripts } = options;
+  return sha256OfJson({
+    kind: 'pages',
+    domain,
+    pageKeys,
+    groups: [...options.groups].sort(),
+    onPageError,
+    allowTenantScripts,
+  });
+}
+
+/** Of the site segment. `exported`: the paths of the plan's pages. */
+export function siteKey(
+  rendererVersion: string,
+  domain: string,
+  model: SiteModel,
+  options: RenderOptions,
+  exported?: Iterable<string>,
+): string {
+  return sha256OfJson({ kind: 'site', rendererVersion, domain, slice: siteSlice(model, options, exported) });
+}
+
+/** Of a segment of project files, in bundle order. */
+export function assetsKey(rendererVersion: string, domain: string, files: readonly FileEntry[]): string {
+  const listed = files.map(({ path, sha256 }) => [path, sha256]);
+  return sha256OfJson({ kind: 'assets', rendererVersion, domain, files: listed });
+}
+
+/** Of the closing segment: what all other segments hold, and what the manifest says about the plan. */
+export function closingKey(
+  rendererVersion: string,
+  plan: { domain: string; contentVersion: string; label?: string | undefined; deployment: string },
+  chunkKeys: readonly string[],
+): string {
+  const { domain, contentVersion, label, deployment } = plan;
+  return sha256OfJson({ kind: 'closing', rendererVersion, domain, contentVersion, label, deployment, chunkKeys });
+}
+
+/** All of the model that the site segment may depend on: no page's source, no file's bytes, so that editing a text does not change it. */
+export type SiteSlice = {
+  model: Pick<SiteModel, 'settings' | 'navigation' | 'redirects'> & {
+    pages: Omit<PageEntry, 'sha256' | 'sizeBytes' | 'dependencies' | 'linkTargets' | 'keywords'>[];
+    files: string[];
+    specs: string[];
+    styles: string[];
+    scripts: string[];
+  };
+  exported: string[];
+  options: Pick<RenderOptions, 'deployment' | 'allowTenantScripts'>;
+};
+
+export function siteSlice(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): SiteSlice {
+  const paths = (files: readonly FileEntry[]) => files.map((file) => file.path);
+  return {
+    model: {
+      settings: model.settings,
+      navigation: model.navigation,
+      redirects: model.redirects,
+      pages: model.pages.map(
+        ({ sha256: _1, sizeBytes: _2, dependencies: _3, linkTargets: _4, keywords: _5, ...rest }) => rest,
+      ),
+      files: paths(model.assets),
+      specs: paths(model.specs),
+      styles: paths(model.styles),
+      scripts: paths(model.scripts),
+    },
+    exported: [...(exported ?? exportedPages(model, options.groups))],
+    options: { deployment: options.deployment, allowTenantScripts: options.allowTenantScripts },
+  };
+}

@@ -1,0 +1,273 @@
+import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
+import { iconShape } from '#shared/docs/render/content/icon.ts';
+import { classifyUrl } from '#shared/docs/render/sanitize/url-policy.ts';
+import { pathToTop, relativeHref } from '../bundle-paths.ts';
+import { html, type SafeHtml } from '../html.ts';
+import type { DivisionChoice } from '../navigation-places.ts';
+import type { PageSlice, SharedLink } from '../page-slice.ts';
+import { languageName } from './language-name.ts';
+
+export type PageParts = {
+  /** Sanitized and serialized. */
+  content: SafeHtml;
+  aside: SafeHtml | undefined;
+  toc: readonly TocEntry[];
+  /** Ids of the content: an element of the shell gives up its own where the content has it. */
+  ids: ReadonlySet<string>;
+  banner: SafeHtml | undefined;
+  /** The page has a feed beside it. */
+  hasFeed: boolean;
+};
+
+const RIGHT_TO_LEFT = /^(ar|he|fa|ur)\b/;
+
+/** The whole page around its content. Every address is relative; no inline script or style, so that the strictest content policy fits. */
+export function pageShell(slice: PageSlice, parts: PageParts): string {
+  const { settings, frontmatter, path } = slice;
+  const top = pathToTop(path);
+  const mode =
+    typeof frontmatter.mode === 'string' && /^(wide|custom|center|frame)$/.test(frontmatter.mode)
+      ? frontmatter.mode
+      : 'default';
+  const hasToc = parts.aside === undefined && mode === 'default' && parts.toc.length > 0;
+  const id = (name: string): SafeHtml | undefined => (parts.ids.has(name) ? undefined : html` id="${name}"`);
+  const language = slice.language ?? 'en';
+  const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
+  if (parts.aside !== undefined) classes.push('has-aside');
+  return html`<!doctype html>
+<html lang="${language}"${RIGHT_TO_LEFT.test(language) && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${pageHead(slice, parts.hasFeed)}
+<script src="${top}_bindery/config.js"></script>
+<script src="${top}_bindery/start.js"></script>
+</head>
+<body>
+<a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">Skip to content</a>
+${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${parts.banner}</span>${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="Dismiss">${shapeSvg('xmark', '')}</button>`}</div>`}
+${siteHeader(slice, id)}
+<div${id('body-content')} class="layout">
+<aside${id('sidebar')} class="sidebar">
+<nav${id('sidebar-content')} class="sidebar-content" aria-label="Documentation">${fallbackSidebar(slice)}</nav>
+</aside>
+<script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
+<script src="${top}_bindery/sidebar.js"></script>
+<main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
+${pageTop(slice, parts.toc, id)}
+${parts.aside && html`<div${id('content-side-layout')} class="page-aside">${parts.aside}</div>`}
+<div${id('content')} class="mdx-content">
+${parts.content}
+</div>
+${pagination(slice, id)}
+${siteFooter(slice, id)}
+</main>
+${hasToc && tableOfContents(parts.toc, id)}
+</div>
+<script src="${top}_bindery/site.js"></script>
+${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
+</html>
+`.text;
+}
+
+export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(written) ? written : 'mint');
+
+function pageHead(
+  { path, title, description, settings, noindex, canonical, frontmatter, styles }: PageSlice,
+  hasFeed: boolean,
+): SafeHtml {
+  const own = (name: string) => (typeof frontmatter[name] === 'string' ? frontmatter[name] : undefined);
+  const address = own('canonical') ?? canonical;
+  const isAddress = address !== undefined && /^https?:\/\//i.test(address) && classifyUrl(address).kind === 'external';
+  const robots = own('robots') ?? (noindex ? 'noindex' : undefined);
+  const name = title === settings.name ? title : `${title} - ${settings.name}`;
+  const tags: [string, string][] = [
+    ['og:title', title],
+    ['og:type', 'website'],
+    ['og:site_name', settings.name],
+  ];
+  if (description !== undefined) tags.push(['og:description', description]);
+  for (const [key, value] of Object.entries(settings.metatags)) tags.push([key, value]);
+  for (const [key, value] of Object.entries(frontmatter)) {
+    if (/^(og|twitter|article):/.test(key) && typeof value === 'string') tags.push([key, value]);
+  }
+  const last = new Map(
+    tags.filter(
+      ([key]) => /^[a-z][\w:.-]{0,80}$/i.test(key) && !/^(canonical|robots|description|viewport)$/i.test(key),
+    ),
+  );
+  return html`<title>${name}</title>
+${description !== undefined && html`<meta name="description" content="${description}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${isAddress && html`<link rel="canonical" href="${address}">\n`}${[...last].map(([key, value]) => metaTag(key, value))}${favicon(path, settings.favicon)}${hasFeed && html`<link rel="alternate" type="application/rss+xml" href="${relativeHref(path, `${path}/rss.xml`)}">\n`}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
+<link rel="stylesheet" href="${relativeHref(path, '_bindery/theme.css')}">
+<link rel="stylesheet" href="${relativeHref(path, '_bindery/classes.css')}">
+${styles.map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
+}
+
+function metaTag(key: string, value: string): SafeHtml | undefined {
+  if (/(image|url|video|audio)$/.test(key) && !/^https?:\/\//i.test(value)) return undefined;
+  return /^(og|article|fb):/.test(key)
+    ? html`<meta property="${key}" content="${value}">\n`
+    : html`<meta name="${key}" content="${value}">\n`;
+}
+
+function favicon(path: string, pictures: PageSlice['settings']['favicon']): SafeHtml | undefined {
+  if (!pictures) return undefined;
+  const { light, dark } = pictures;
+  if (light === dark) return html`<link rel="icon" href="${pictureHref(path, light)}">\n`;
+  return html`<link rel="icon" href="${pictureHref(path, light)}" media="(prefers-color-scheme: light)">
+<link rel="icon" href="${pictureHref(path, dark)}" media="(prefers-color-scheme: dark)">\n`;
+}
+
+export function pictureHref(path: string, picture: string): string {
+  return /^(https|data):/.test(picture) ? picture : relativeHref(path, picture);
+}
+
+type IdOf = (name: string) => SafeHtml | undefined;
+
+function pageTop(slice: PageSlice, toc: readonly TocEntry[], id: IdOf): SafeHtml {
+  const { path, title, description, groups, settings, deprecated, frontmatter } = slice;
+  const section = groups.at(-1);
+  const isTrail = settings.eyebrows === 'breadcrumbs' && groups.length > 0;
+  const eyebrow = isTrail
+    ? html`<ol class="breadcrumb-list">${groups.map((group) => html`<li class="breadcrumb-item">${group}</li>`)}</ol>`
+    : section;
+  return html`<header${id('header')} class="page-header">
+${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
+<div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">Deprecated</span>`}</h1>
+<div class="page-actions"><button type="button" class="copy-page" hidden>${shapeSvg('copy', '')}<span>Copy page</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
+${description !== undefined && html`<p class="page-description">${description}</p>`}
+${endpoint(frontmatter)}
+</header>
+${toc.length > 0 && html`<details class="toc-inline"><summary>${shapeSvg('list', '')}On this page</summary>${tocList(toc)}</details>`}`;
+}
+
+/** `openapi: "GET /path"` and `api: "POST https://…"` name the operation that a page describes. */
+function endpoint(frontmatter: PageSlice['frontmatter']): SafeHtml | undefined {
+  const written = frontmatter.openapi ?? frontmatter.api;
+  const found =
+    typeof written === 'string'
+      ? /\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)/i.exec(written)
+      : null;
+  if (!found) return undefined;
+  const method = (found[1] ?? '').toUpperCase();
+  return html`<div class="endpoint"><span class="method method-${method.toLowerCase()}">${method}</span><code>${found[2]}</code></div>`;
+}
+
+function tableOfContents(toc: readonly TocEntry[], id: IdOf): SafeHtml {
+  return html`<aside${id('table-of-contents')} class="table-of-contents"><nav${id('table-of-contents-content')} aria-label="On this page"><p class="toc-title">On this page</p>${tocList(toc)}</nav></aside>`;
+}
+
+function tocList(toc: readonly TocEntry[]): SafeHtml {
+  return html`<ul class="toc">${toc.map((entry) => html`<li class="toc-item toc-depth-${entry.depth}"><a href="#${encodeURIComponent(entry.anchor)}">${entry.title}</a></li>`)}</ul>`;
+}
+
+function pagination({ path, previous, next, frontmatter }: PageSlice, id: IdOf): SafeHtml | undefined {
+  if ((!previous && !next) || frontmatter.hideFooterPagination === true) return undefined;
+  return html`<nav${id('pagination')} class="pagination" aria-label="Pages">
+${previous && html`<a class="pagination-link previous" rel="prev" href="${relativeHref(path, `${previous.path}.html`)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}Previous</span><span class="pagination-title">${previous.title}</span></a>`}
+${next && html`<a class="pagination-link next" rel="next" href="${relativeHref(path, `${next.path}.html`)}"><span class="pagination-label">Next${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
+</nav>`;
+}
+
+type HeaderIdOf = (name: string) => SafeHtml | undefined;
+
+/** Logo, switchers, search, links and theme switch; under them the tabs where there are any. */
+export function siteHeader(slice: PageSlice, id: HeaderIdOf): SafeHtml {
+  const { path, settings, choices } = slice;
+  const tabs = choices.find((choice) => choice.division === 'tab');
+  const switchers = choices.filter((choice) => choice !== tabs);
+  return html`<header${id('navbar')} class="navbar">
+<div class="navbar-row">
+<button type="button" class="menu-button icon-button" aria-label="Open navigation" aria-expanded="false">${shapeSvg('menu', '')}</button>
+<a class="nav-logo" href="${sharedHref(path, settings.home)}">${logo(slice)}</a>
+<div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
+<button type="button"${id('search-bar-entry')} class="search-entry" hidden>${shapeSvg('search', '')}<span>Search</span><kbd>/</kbd></button>
+<div class="topbar-right">
+<nav class="navbar-links" aria-label="Site">${settings.links.map((link) => navbarLink(slice, link))}</nav>
+${settings.primary && html`<a${id('topbar-cta-button')} class="navbar-primary" ${linkAttributes(path, settings.primary)}>${shapeSvg(settings.primary.type ?? '', '')}<span>${labelOf(settings.primary.label, settings.primary.type)}</span></a>`}
+${!settings.appearance.strict && html`<button type="button" class="theme-switch icon-button" aria-label="Switch between light and dark">${shapeSvg('sun', 'sun')}${shapeSvg('moon', 'moon')}</button>`}
+</div>
+</div>
+${tabs && html`<nav class="nav-tabs" aria-label="Sections">${tabs.options.map((option, position) => tab(path, option, position === tabs.current))}</nav>`}
+</header>`;
+}
+
+/** The name that a well-known type of link has by itself. */
+function labelOf(label: string, type: string | undefined): string {
+  if (label !== '' || type === undefined) return label;
+  return type === 'github' ? 'GitHub' : type.charAt(0).toUpperCase() + type.slice(1);
+}
+
+function logo({ path, settings }: PageSlice): SafeHtml {
+  if (!settings.logo) return html`<span class="site-name">${settings.name}</span>`;
+  const { light, dark } = settings.logo;
+  if (light === dark) return html`<img src="${pictureHref(path, light)}" alt="${settings.name}" height="28">`;
+  return html`<img class="light-only" src="${pictureHref(path, light)}" alt="${settings.name}" height="28"><img class="dark-only" src="${pictureHref(path, dark)}" alt="${settings.name}" height="28">`;
+}
+
+function navbarLink({ path }: PageSlice, link: PageSlice['settings']['links'][number]): SafeHtml {
+  const label = labelOf(link.label, link.type ?? link.icon);
+  return html`<a class="navbar-link" ${linkAttributes(path, link)}>${shapeSvg(link.icon ?? link.type ?? '', '')}<span>${label}</span></a>`;
+}
+
+const optionHref = (from: string, option: DivisionChoice['options'][number]): string =>
+  option.page !== undefined ? relativeHref(from, `${option.page}.html`) : (option.href ?? '#');
+
+function tab(from: string, option: DivisionChoice['options'][number], isCurrent: boolean): SafeHtml {
+  return html`<a class="nav-tabs-item" href="${optionHref(from, option)}"${isCurrent && html` data-active aria-current="true"`}>${shapeSvg(option.icon ?? '', '')}<span>${option.title}</span></a>`;
+}
+
+/** Works without scripts, as a list that opens. */
+function switcher(from: string, choice: DivisionChoice): SafeHtml {
+  const current = choice.options[choice.current];
+  return html`<details class="switcher" data-division="${choice.division}"><summary><span>${titleOf(choice, current?.title ?? '')}</span>${shapeSvg('chevron-down', '')}</summary><ul>${choice.options.map(
+    (option, position) =>
+      html`<li><a href="${optionHref(from, option)}"${position === choice.current && html` aria-current="true"`}>${titleOf(choice, option.title)}${option.tag !== undefined && html` <span class="badge" data-color="gray">${option.tag}</span>`}</a></li>`,
+  )}</ul></details>`;
+}
+
+const titleOf = (choice: DivisionChoice, title: string): string =>
+  choice.division === 'language' ? languageName(title) : title;
+
+/** The page's own group: what readers without scripts have; with scripts the whole sidebar takes its place before it is seen. */
+export function fallbackSidebar({ path, groups, siblings }: PageSlice): SafeHtml | undefined {
+  if (siblings.length === 0) return undefined;
+  const title = groups.at(-1);
+  return html`<div class="sidebar-group">${title !== undefined && html`<p class="sidebar-group-header">${title}</p>`}<ul class="sidebar-list">${siblings.map(
+    (page) =>
+      html`<li><a class="sidebar-link" href="${relativeHref(path, `${page.path}.html`)}"${page.path === path && html` aria-current="page"`}>${page.title}</a></li>`,
+  )}</ul></div>`;
+}
+
+/** Socials as icons, columns of links, nothing else. */
+export function siteFooter(
+  { path, settings }: PageSlice,
+  id: (name: string) => SafeHtml | undefined,
+): SafeHtml | undefined {
+  const { socials, footer } = settings;
+  if (socials.length === 0 && footer.length === 0) return undefined;
+  return html`<footer${id('footer')} class="footer">
+${footer.length > 0 && html`<div class="footer-columns">${footer.map((column) => html`<div class="footer-column">${column.header !== undefined && html`<p class="footer-header">${column.header}</p>`}<ul>${column.items.map((item) => html`<li><a ${linkAttributes(path, item)}>${item.label}</a></li>`)}</ul></div>`)}</div>`}
+${socials.length > 0 && html`<div class="socials">${socials.map((social) => html`<a class="social" ${linkAttributes(path, social)}>${shapeSvg(social.icon ?? '', '') ?? html`<span>${social.label}</span>`}<span class="sr-only">${social.label}</span></a>`)}</div>`}
+</footer>`;
+}
+
+/** Address of a link of header or footer as seen from a page. */
+export function sharedHref(from: string, link: SharedLink): string {
+  if (link.file !== undefined) return relativeHref(from, link.file) + (link.hash ?? '');
+  return link.href ?? '#';
+}
+
+/** Attributes of such a link: those that leave the site open a new tab and tell it nothing. */
+export function linkAttributes(from: string, link: SharedLink): SafeHtml {
+  const leaves = link.href !== undefined && /^https?:/.test(link.href);
+  return html`href="${sharedHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
+}
+
+/** An icon for the shell; nothing where none of that name is drawn. */
+export function shapeSvg(name: string, className: string): SafeHtml | undefined {
+  const shape = iconShape(name);
+  if (shape === undefined) return undefined;
+  const classes = className === '' ? 'icon' : `icon ${className}`;
+  return html`<svg class="${classes}" viewBox="0 0 24 24" fill="none" stroke="currentColor" aria-hidden="true"><path d="${shape}"></path></svg>`;
+}

@@ -1,0 +1,124 @@
+import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import { pageFile } from './bundle-paths.ts';
+import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
+import { classifyUrl } from './sanitize/url-policy.ts';
+
+/** The site model in maps, for many slices. Holds references into the model, which must not change any more. */
+export type SiteIndex = {
+  model: SiteModel;
+  pages: ReadonlyMap<string, PageEntry>;
+  /** Pages that the export has; links to others are broken in it. */
+  exported: ReadonlySet<string>;
+  /** Project files that are in the bundle as they are. */
+  files: ReadonlySet<string>;
+  dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
+  /** Redirect source → page path or https address, loops left out. */
+  redirects: ReadonlyMap<string, string>;
+  places: ReadonlyMap<string, NavigationPlace>;
+  /** The sidebar of pages that are nowhere in the navigation. */
+  defaultPlace: NavigationPlace;
+  sidebars: readonly Sidebar[];
+};
+
+/** Once per job. `exported`: the paths of the plan's pages; without it all pages that need no group. */
+export function indexSite(model: SiteModel, exported: Iterable<string> = exportedPages(model, [])): SiteIndex {
+  const exportedPaths = new Set(exported);
+  const pages = new Map(model.pages.map((page) => [page.path, page]));
+  const isShown = (path: string) => exportedPaths.has(path) && pages.get(path)?.hidden === false;
+  const navigation = navigationPlaces(model.navigation, pages, isShown);
+  const carried = [...model.assets, ...model.styles, ...model.scripts, ...model.specs];
+  return {
+    model,
+    pages,
+    exported: exportedPaths,
+    files: new Set(carried.map((file) => file.path)),
+    dependencies: new Map([...model.specs, ...model.snippets].map((file) => [file.path, file])),
+    redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
+    ...navigation,
+  };
+}
+
+/**
+ * Paths of the pages that an export has, sorted as in the model: those without groups and those of the named groups; of them only the
+ * selected ones where there is a selection. Unknown names in the selection are ignored: the gateway refuses them before.
+ */
+export function exportedPages(model: SiteModel, groups: readonly string[], selection?: readonly string[]): string[] {
+  const wanted = selection && new Set(selection);
+  return model.pages
+    .filter((page) => page.groups.length === 0 || page.groups.some((group) => groups.includes(group)))
+    .filter((page) => wanted === undefined || wanted.has(page.path))
+    .map((page) => page.path);
+}
+
+/**
+ * Where a `/`-rooted target of a page leads: the bundle file of a page or asset, an https address that a redirect names, or null.
+ * Pages may be named as `/guides/x`, `/guides/x.mdx`, `/guides` for `guides/index`, or through a redirect.
+ */
+export function resolveTarget(index: SiteIndex, target: string): string | null {
+  const path = pagePathOf(decoded(target));
+  if (index.files.has(path)) return path;
+  const page = pageNamed(index, path);
+  if (page !== undefined) return pageFile(page);
+  if (path.endsWith('.md') && index.exported.has(path.slice(0, -3))) return path;
+  const redirected = index.redirects.get(`/${path}`);
+  if (redirected === undefined) return null;
+  if (redirected.startsWith('https:')) return redirected;
+  const [to = '', anchor] = redirected.split('#');
+  return pageFile(to) + (anchor === undefined ? '' : `#${anchor}`);
+}
+
+function pageNamed(index: SiteIndex, path: string): string | undefined {
+  const names = [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
+  return names.find((name) => index.exported.has(name));
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
+const MAX_HOPS = 10;
+
+/**
+ * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Those that loop, end nowhere
+ * or shadow a page are left out. Sources are `/`-rooted without a slash at the end.
+ */
+export function redirectTargets(
+  redirects: SiteModel['redirects'],
+  isPage: (path: string) => boolean,
+): Map<string, string> {
+  const next = new Map<string, string>();
+  for (const { source, destination } of redirects) {
+    if (!/[*:]/.test(source)) next.set(rooted(source), destination);
+  }
+  const ends = new Map<string, string>();
+  for (const source of next.keys()) {
+    if (isPage(pagePathOf(source))) continue;
+    let at: string | undefined = source;
+    for (let hops = 0; hops < MAX_HOPS && at !== undefined; hops++) {
+      const target: string | undefined = next.get(at);
+      if (target === undefined) break;
+      const url = classifyUrl(target);
+      if (url.kind === 'external' && url.href.startsWith('https:')) ends.set(source, url.href);
+      if (url.kind !== 'path') break;
+      const path = rooted(url.path);
+      if (isPage(pagePathOf(path))) {
+        ends.set(source, pagePathOf(path) + url.hash);
+        break;
+      }
+      at = path;
+    }
+  }
+  return ends;
+}
+
+/** `/guides/x/` → `guides/x`; `/` → `index`. */
+export function pagePathOf(rootedPath: string): string {
+  const path = rootedPath.replace(/^\/+|\/+$/g, '');
+  return path === '' ? 'index' : path;
+}
+
+const rooted = (path: string): string => `/${path.replace(/^\/+|\/+$/g, '')}`;

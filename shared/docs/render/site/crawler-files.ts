@@ -1,0 +1,115 @@
+import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import type { PageEntry, SiteModel, SiteSettings } from '#shared/docs/project/site-model.ts';
+import { encodePath, pageAddress, siteBase } from '../bundle-paths.ts';
+import { escapeHtml } from '../html.ts';
+import type { SiteIndex } from '../site-index.ts';
+
+const MAX_CHARACTERS = 100_000;
+const MAX_DESCRIPTION = 300;
+
+/** `llms.txt`: the pages of the default language and version in the order of the navigation, then specifications and outside links. */
+export function llmsText(index: SiteIndex): string {
+  const { settings } = index.model;
+  const base = siteBase(settings) ?? '';
+  const head = [
+    `# ${oneLine(settings.name)}`,
+    ...(settings.description === undefined ? [] : ['', `> ${oneLine(settings.description)}`]),
+    ...(settings.markdownInstructions.length === 0 ? [] : ['', ...settings.markdownInstructions.map(oneLine)]),
+    '',
+    '## Docs',
+    '',
+    '',
+  ].join('\n');
+  const specs = index.model.specs.map((file) => `- [${file.path}](${base}/${encodePath(file.path)})`);
+  const links = index.model.settings.navbar.links.filter((link) => /^https?:/.test(link.href) && link.label !== '');
+  const tail = [
+    ...(specs.length === 0 ? [] : ['', '## OpenAPI Specs', '', ...specs]),
+    ...(links.length === 0
+      ? []
+      : ['', '## Optional', '', ...links.map((link) => `- [${bracketed(link.label)}](${link.href})`)]),
+  ].join('\n');
+
+  const pages = listedPages(index);
+  const room = MAX_CHARACTERS - head.length - tail.length - 200;
+  for (const length of [MAX_DESCRIPTION, 120, 0]) {
+    const lines = pages.map((page) => pageLine(page, base, length));
+    if (lines.reduce((sum, line) => sum + line.length + 1, 0) <= room) return `${head}${lines.join('\n')}\n${tail}\n`;
+  }
+  const lines: string[] = [];
+  let used = 0;
+  for (const page of pages) {
+    const line = pageLine(page, base, 0);
+    if (used + line.length + 1 > room) break;
+    used += line.length + 1;
+    lines.push(line);
+  }
+  return `${head}${lines.join('\n')}\n\n${pages.length - lines.length} more pages are in sitemap.xml.\n${tail}\n`;
+}
+
+/** In the order of the navigation, which `places` has; of other languages and versions than the first one's nothing. */
+function listedPages(index: SiteIndex): PageEntry[] {
+  const { settings } = index.model;
+  const listed = (page: PageEntry | undefined): page is PageEntry =>
+    page !== undefined && index.exported.has(page.path) && isInLlms(page, settings.seo.indexing);
+  const ordered = [...index.places.keys()].map((path) => index.pages.get(path)).filter(listed);
+  const others = index.model.pages.filter((page) => !index.places.has(page.path)).filter(listed);
+  const first = ordered.find((page) => index.places.get(page.path)?.sidebar === index.defaultPlace.sidebar);
+  return [...ordered, ...others].filter((page) => page.language === first?.language && page.version === first?.version);
+}
+
+function pageLine(page: PageEntry, base: string, maxDescription: number): string {
+  const description = oneLine(page.description ?? '');
+  const shown = description.length > maxDescription ? description.slice(0, maxDescription).toWellFormed() : description;
+  return `- [${bracketed(page.title)}](${base}/${encodePath(page.path)}.md)${shown === '' ? '' : `: ${shown}`}`;
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const bracketed = (text: string): string => oneLine(text).replace(/[[\]\\]/g, '\\$&');
+
+/** `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
+export function fullText(model: SiteModel, pages: readonly RenderedPage[]): string {
+  const base = siteBase(model.settings) ?? '';
+  const entries = new Map(model.pages.map((page) => [page.path, page]));
+  const parts = pages.flatMap((page) => {
+    const entry = entries.get(page.path);
+    if (entry === undefined || !isInLlms(entry, model.settings.seo.indexing)) return [];
+    const [heading = '', ...rest] = page.markdown.split('\n');
+    return [`${heading}\nSource: ${base}${pageAddress(page.path)}\n${rest.join('\n').trimEnd()}\n`];
+  });
+  return parts.join('\n\n');
+}
+
+/**
+ * Addresses without extension. Where the project does not say where it will be (`seo.metatags.canonical`), they start with a slash: the host
+ * puts its own in front when it serves the file.
+ */
+export function sitemapXml(index: SiteIndex): string {
+  const { settings, pages } = index.model;
+  const base = siteBase(settings) ?? '';
+  const urls = pages
+    .filter((page) => index.exported.has(page.path) && isInSitemap(page, settings.seo.indexing))
+    .map((page) => `<url><loc>${escapeHtml(base + pageAddress(page.path))}</loc></url>\n`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
+}
+
+/** The sitemap is named only where its address is known: robots.txt takes absolute ones alone. */
+export function robotsText(settings: SiteSettings): string {
+  const base = siteBase(settings);
+  const sitemap = base === undefined ? '' : `\nSitemap: ${base}/sitemap.xml\n`;
+  return `User-agent: *\nContent-Signal: ai-train=yes, search=yes, ai-input=yes\nAllow: /\n${sitemap}`;
+}
+
+/*
+ * Where a page is named, by the visibility matrix of the documentation format; the page's own flags come from publication. Every exported page
+ * has its file, whatever is said here.
+ */
+
+type Flags = Pick<PageEntry, 'inNavigation' | 'noindex'>;
+type Indexing = SiteModel['settings']['seo']['indexing'];
+
+export function isInSitemap(page: Flags, indexing: Indexing): boolean {
+  return !page.noindex && (indexing === 'all' || page.inNavigation);
+}
+
+/** `llms.txt` lists what the sitemap lists. */
+export const isInLlms = isInSitemap;

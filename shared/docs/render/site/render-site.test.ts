@@ -1,0 +1,237 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import { siteKey } from '../segment-keys.ts';
+import { renderClosing } from '../render-closing.ts';
+import { renderSite } from './render-site.ts';
+import type { RenderedFile } from '../bundle-paths.ts';
+import { testOptions, testProject, type TestProject } from '../test-project.ts';
+
+const files = {
+  'docs.json': JSON.stringify({
+    name: 'Acme',
+    theme: 'mint',
+    description: 'All about Acme',
+    colors: { primary: '#ffff00' },
+    navigation: {
+      tabs: [
+        {
+          tab: 'Guides',
+          groups: [{ group: 'Start', pages: ['start', { group: 'Deep', pages: ['deep/one', 'deep/two'] }] }],
+        },
+        { tab: 'News', pages: ['changelog'] },
+        { tab: 'Away', href: 'https://example.com' },
+      ],
+    },
+    redirects: [
+      { source: '/old', destination: '/start' },
+      { source: '/OLD', destination: '/deep/one' },
+      { source: '/Start', destination: '/deep/one' },
+      { source: '/a', destination: '/b' },
+      { source: '/b', destination: '/a' },
+      { source: '/start', destination: '/deep/one' },
+      { source: '/evil', destination: 'javascript:alert(1)' },
+      { source: '/wild/*', destination: '/start' },
+      { source: '/out', destination: 'https://example.com/x' },
+    ],
+  }),
+  'start.mdx':
+    '---\ntitle: "Start </script>"\ndescription: First\n---\n\n[gone](/nowhere) [bad](/deep/one#none) [good](/deep/one#here)',
+  'deep/one.mdx': '---\ntitle: One\n---\n\n## Here\n\nwords to find',
+  'deep/two.mdx': '---\ntitle: Two\nnoindex: true\n---\n\nx',
+  'hidden.mdx': '---\ntitle: Hidden\n---\n\nx',
+  'changelog.mdx': '---\ntitle: News\n---\n\n<Update label="v1" tags={["API"]}>\nSome & news\n</Update>',
+};
+
+const named = (made: readonly RenderedFile[]) =>
+  new Map(made.map((file) => [file.path, Buffer.from(file.body).toString()]));
+
+describe('site segment', () => {
+  test('has its files, sorted, and is the same every time', async () => {
+    const { model } = await testProject(files);
+    const made = renderSite(model, testOptions);
+    const paths = made.map((file) => file.path);
+    expect(paths).toEqual([...paths].sort());
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        '404.html',
+        '_bindery/config.js',
+        '_bindery/navigation/guides.js',
+        '_bindery/navigation/news.js',
+        '_bindery/site.js',
+        '_bindery/theme.css',
+        'index.html',
+        'llms.txt',
+        'robots.txt',
+        'sitemap.xml',
+      ]),
+    );
+    expect(renderSite(model, testOptions)).toEqual(made);
+  });
+
+  test('its key does not change with the text of a page', async () => {
+    const { model } = await testProject(files);
+    const { model: edited } = await testProject({
+      ...files,
+      'deep/one.mdx': files['deep/one.mdx'].replace('find', 'seek'),
+    });
+    const { model: renamed } = await testProject({
+      ...files,
+      'deep/one.mdx': files['deep/one.mdx'].replace('One', 'Uno'),
+    });
+    const key = siteKey('r-000000000000', 'acme', model, testOptions);
+    expect(siteKey('r-000000000000', 'acme', edited, testOptions)).toBe(key);
+    expect(siteKey('r-000000000000', 'acme', renamed, testOptions)).not.toBe(key);
+  });
+
+  test('sidebars are data for a classic script, each of one division', async () => {
+    const { model } = await testProject(files);
+    const script = named(renderSite(model, testOptions)).get('_bindery/navigation/guides.js') ?? '';
+    expect(script).not.toContain('</script>');
+    const window: { binderyNavigation?: unknown } = {};
+    runInNewContext(script, { window });
+    expect(JSON.parse(JSON.stringify(window.binderyNavigation))).toMatchObject({
+      entries: [
+        {
+          t: 'Start',
+          c: [
+            { t: 'Start </script>', p: 'start' },
+            {
+              t: 'Deep',
+              c: [
+                { t: 'One', p: 'deep/one' },
+                { t: 'Two', p: 'deep/two' },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('redirects are pages; loops, pages of that name, wildcards and other protocols are not', async () => {
+    const { model } = await testProject(files);
+    const made = named(renderSite(model, testOptions));
+    expect(made.get('old.html')).toContain('content="0; url=./start.html"');
+    expect(made.get('out.html')).toContain('url=https://example.com/x');
+    for (const path of ['a.html', 'b.html', 'start.html', 'evil.html', 'wild/*.html'])
+      expect(made.has(path)).toBe(false);
+    expect(made.get('index.html')).toContain('url=./start.html');
+    const names = [...made.keys()].map((path) => path.toLowerCase());
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('the sitemap and llms.txt list what the visibility matrix says', async () => {
+    const { model } = await testProject(files);
+    const made = named(renderSite(model, testOptions));
+    expect(made.get('sitemap.xml')?.match(/<loc>.*?<\/loc>/g)).toEqual([
+      '<loc>/changelog</loc>',
+      '<loc>/deep/one</loc>',
+      '<loc>/start</loc>',
+    ]);
+    const llms = made.get('llms.txt') ?? '';
+    expect(llms).toMatch(
+      /^# Acme\n\n> All about Acme\n\n## Docs\n\n- \[Start <\/script>\]\(\/start\.md\): First\n- \[One\]\(\/deep\/one\.md\)\n/,
+    );
+    expect(llms).not.toMatch(/Hidden|Two/);
+  });
+
+  test('a file of the project goes before a generated one', async () => {
+    const { model } = await testProject({ ...files, 'robots.txt': 'own' });
+    expect(named(renderSite(model, testOptions)).has('robots.txt')).toBe(false);
+  });
+
+  test('features follow the deployment type', async () => {
+    const { model } = await testProject(files);
+    const featuresOf = (deployment: 'cloud' | 'client-hosted' | 'air-gapped') => {
+      const window: { binderyConfig?: { features: unknown } } = {};
+      runInNewContext(named(renderSite(model, { ...testOptions, deployment })).get('_bindery/config.js') ?? '', {
+        window,
+      });
+      return JSON.parse(JSON.stringify(window.binderyConfig?.features)) as unknown;
+    };
+    expect(featuresOf('cloud')).toEqual({ search: 'server', assistant: true, analytics: true, playground: true });
+    expect(featuresOf('client-hosted')).toEqual({
+      search: 'bundle',
+      assistant: false,
+      analytics: false,
+      playground: true,
+    });
+    expect(featuresOf('air-gapped')).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
+  });
+});
+
+describe('closing segment', () => {
+  const closing = (project: TestProject) => {
+    const site = renderSite(project.model, testOptions);
+    const rendered = project.model.pages.map((page) => project.render(page.path));
+    const listed = (made: readonly RenderedFile[]) =>
+      made.map(({ path, body }) => ({ path: `acme/${path}`, size: body.length, sha256: sha256Of(body) }));
+    const segment = {
+      version: 1 as const,
+      sha256: '0'.repeat(64),
+      crc32: 0,
+      rawLength: 0,
+      sizeBytes: 0,
+      diagnostics: [],
+    };
+    const sidecars: SegmentSidecar[] = [
+      { ...segment, files: listed(site), pages: [] },
+      { ...segment, files: listed(rendered.flatMap((page) => page.files)), pages: rendered.map(({ page }) => page) },
+    ];
+    const plan = {
+      domain: 'acme',
+      label: 'v1',
+      contentVersion: project.model.contentVersion,
+      rendererVersion: 'r-000000000000',
+      deployment: 'cloud' as const,
+      groups: [],
+    };
+    return {
+      made: renderClosing({ model: project.model, plan, sidecars }),
+      all: [...site, ...rendered.flatMap((page) => page.files)],
+    };
+  };
+
+  test('the manifest lists every file but itself and config.js, with what its bytes are', async () => {
+    const { made, all } = closing(await testProject(files));
+    expect(made.at(-1)?.path).toBe('_bindery/manifest.json');
+    const manifest = JSON.parse(named(made).get('_bindery/manifest.json') ?? '') as {
+      label: string;
+      domain: string;
+      files: { path: string; size: number; sha256: string }[];
+    };
+    const bundle = [...all, ...made].filter(
+      ({ path }) => path !== '_bindery/config.js' && path !== '_bindery/manifest.json',
+    );
+    expect(manifest.files.map(({ path }) => path)).toEqual(bundle.map(({ path }) => path).sort());
+    for (const { path, size, sha256 } of manifest.files) {
+      const body = bundle.find((file) => file.path === path)?.body ?? new Uint8Array();
+      expect([path, size, sha256]).toEqual([path, body.length, sha256Of(body)]);
+    }
+    expect(manifest).toMatchObject({ domain: 'acme', label: 'v1' });
+  });
+
+  test('the report names broken links and anchors', async () => {
+    const { made } = closing(await testProject(files));
+    const report = JSON.parse(named(made).get('_bindery/report.json') ?? '') as { brokenLinks: unknown };
+    expect(report.brokenLinks).toEqual([
+      { page: 'start', target: '/nowhere', reason: 'no such page or file' },
+      { page: 'start', target: '/deep/one#none', reason: 'no such anchor' },
+    ]);
+  });
+
+  test('search index, full text and feed have what they should, escaped', async () => {
+    const made = named(closing(await testProject(files)).made);
+    const window: { binderySearchIndex?: { pages: unknown[]; sections: unknown[] } } = {};
+    runInNewContext(made.get('_bindery/search-index.js') ?? '', { window });
+    expect(made.get('_bindery/search-index.js')).not.toContain('</script>');
+    expect(JSON.stringify(window.binderySearchIndex)).toContain('words to find');
+    expect(JSON.stringify(window.binderySearchIndex)).not.toContain('Hidden');
+    expect(made.get('llms-full.txt')).toContain('# One\nSource: /deep/one\n');
+    expect(made.get('changelog/rss.xml')).toMatch(
+      /<title>v1<\/title><link>\/changelog#v1<\/link>.*Some &amp; news.*<category>API<\/category>/s,
+    );
+  });
+});

@@ -1,0 +1,249 @@
+import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { iconShape } from '#shared/docs/render/content/icon.ts';
+import { classifyUrl } from '#shared/docs/render/sanitize/url-policy.ts';
+import { themeName } from '#shared/docs/render/shell/page-shell.ts';
+import { encodePath, pageAddress, pathToTop, relativeHref, type RenderedFile, siteBase } from '../bundle-paths.ts';
+import { html, SafeHtml, scriptJson } from '../html.ts';
+import { firstPage, type Sidebar, type SidebarEntry } from '../navigation-places.ts';
+import type { RenderOptions } from '../page-slice.ts';
+import { type SiteSlice, siteSlice } from '../segment-keys.ts';
+import { indexSite, pagePathOf, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { isInSitemap, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
+import { ownFile, paletteCss } from './theme.ts';
+
+const THEME = ownFile('theme.css');
+const SCRIPTS = [
+  ['start.js', ownFile('start.js')],
+  ['sidebar.js', ownFile('sidebar.js')],
+  ['site.js', ownFile('site.js')],
+] as const;
+
+/**
+ * Files of the site segment, sorted by path: theme, scripts, sidebars, settings, redirects, and what crawlers read. A file of the same name at the
+ * project's root goes before a generated one. `exported`: the paths of the plan's pages; without it all that need no group.
+ */
+export function renderSite(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): RenderedFile[] {
+  return filesOf(siteSlice(model, options, exported), model);
+}
+
+/** All of it from the slice: that is what the segment's key is made of. */
+function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
+  const { settings } = slice.model;
+  const index = indexSite(indexable(slice, model), slice.exported);
+  const files = new Map<string, string>([
+    ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${THEME}`],
+    ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
+  ]);
+  for (const [name, text] of SCRIPTS) files.set(`_bindery/${name}`, text);
+  for (const sidebar of index.sidebars)
+    files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
+  for (const [path, text] of redirectPages(index)) files.set(path, text);
+  const generated: [string, () => string][] = [
+    ['404.html', () => notFoundPage(index)],
+    ['robots.txt', () => robotsText(settings)],
+    ['sitemap.xml', () => sitemapXml(index)],
+    ['llms.txt', () => llmsText(index)],
+  ];
+  const own = new Set(slice.model.files);
+  for (const [path, make] of generated) if (!own.has(path)) files.set(path, make());
+  return [...files]
+    .filter(([path]) => !own.has(path))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, text]) => ({ path, body: Buffer.from(text) }));
+}
+
+/** The slice in the form of a model; what the slice does not have is empty, so that nothing here can read it. */
+function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'contentVersion'>): SiteModel {
+  const named = (paths: readonly string[]) => paths.map((path) => ({ path, sha256: '', sizeBytes: 0 }));
+  return {
+    formatVersion: 1,
+    contentVersion,
+    settings: model.settings,
+    navigation: model.navigation,
+    redirects: model.redirects,
+    pages: model.pages.map((page) => ({
+      ...page,
+      sha256: '',
+      sizeBytes: 0,
+      dependencies: [],
+      linkTargets: [],
+      keywords: [],
+    })),
+    snippets: [],
+    specs: named(model.specs),
+    assets: named(model.files),
+    styles: named(model.styles),
+    scripts: named(model.scripts),
+    diagnostics: [],
+  };
+}
+
+/** `_bindery/navigation/<id>.js`: the sidebar that the pages of one division share, with the outlines of its icons. */
+export function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string {
+  const icons: Record<string, string> = {};
+  const chevron = iconShape('chevron-right');
+  if (chevron !== undefined) icons['chevron-right'] = chevron;
+  const cleaned = (list: readonly SidebarEntry[]): SidebarEntry[] =>
+    list.flatMap((entry) => {
+      const { i, h, c, ...rest } = entry;
+      const made: SidebarEntry = rest;
+      const shape = i === undefined ? undefined : iconShape(i);
+      if (i !== undefined && shape !== undefined) {
+        icons[i] = shape;
+        made.i = i;
+      }
+      if (c !== undefined) made.c = cleaned(c);
+      if (h === undefined) return [made];
+      const target = linkTarget(h, index);
+      return target === undefined ? [] : [{ ...made, ...target }];
+    });
+  const made = { links: cleaned(links), entries: cleaned(entries) };
+  return `window.binderyNavigation = ${scriptJson({ ...made, icons })};\n`;
+}
+
+/** An address elsewhere, or a page of the site. */
+function linkTarget(written: string, index: SiteIndex): { h: string } | { p: string } | undefined {
+  const url = classifyUrl(written);
+  if (url.kind === 'external') return { h: url.href };
+  if (url.kind !== 'path') return undefined;
+  const file = resolveTarget(index, url.path);
+  if (file?.startsWith('https:')) return { h: file };
+  const page = file?.endsWith('.html') ? file.slice(0, -5) : undefined;
+  return page === undefined ? undefined : { p: page };
+}
+
+export type SiteConfig = {
+  deployment: RenderOptions['deployment'];
+  features: {
+    /** `server`: the host's search. `bundle`: the index that is in the bundle, which needs no server. `off`. */
+    search: 'server' | 'bundle' | 'off';
+    assistant: boolean;
+    analytics: boolean;
+    playground: boolean;
+  };
+  /** Where the site is, such as `https://docs.example.com`: for canonical addresses. Empty: not known. */
+  siteUrl: string;
+  /** Base address of the Bindery server for search and assistant. Empty: none. */
+  serverUrl: string;
+  /** Public assistant key of the server. */
+  assistantKey: string;
+};
+
+/**
+ * What the pages of a deployment can do before anyone edits the file. Client-hosted sites have all that they may configure off, but for search in
+ * the bundle's own index, which needs no server; nothing goes on in an air-gapped one.
+ */
+export function siteConfig(deployment: RenderOptions['deployment'], siteUrl = ''): SiteConfig {
+  const features: Record<RenderOptions['deployment'], SiteConfig['features']> = {
+    cloud: { search: 'server', assistant: true, analytics: true, playground: true },
+    'client-hosted': { search: 'bundle', assistant: false, analytics: false, playground: true },
+    'air-gapped': { search: 'off', assistant: false, analytics: false, playground: false },
+  };
+  return { deployment, features: features[deployment], siteUrl, serverUrl: '', assistantKey: '' };
+}
+
+/** `_bindery/config.js`: the one file that may be edited after the export; the manifest leaves it out. */
+export function siteConfigScript(config: SiteConfig): string {
+  const pretty = JSON.stringify(JSON.parse(scriptJson(config)), null, 2).replace(
+    /[<>&\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `// Settings of this copy of the site. You may edit this file: it is the only one that the manifest does not list.
+// features.search: "server" asks serverUrl, "bundle" searches the index in this folder, "off".
+// siteUrl: where the site is, for canonical addresses, such as "https://docs.example.com".
+window.binderyConfig = ${pretty};
+`;
+}
+
+/**
+ * A page per redirect, since a folder of files can redirect no other way; those with wildcards are for the host. Targets are pages of the
+ * export, or what docs.json itself names with https. A site without a start page gets one that leads to its first page.
+ */
+export function redirectPages(index: SiteIndex): [string, string][] {
+  const made: [string, string][] = [];
+  // Where names differ by case only, the first one stands: on many disks the second would overwrite it.
+  const taken = new Set([...index.exported].map(sameName));
+  for (const [source, target] of index.redirects) {
+    const path = pagePathOf(source);
+    if (!isSafePath(path) || index.files.has(`${path}.html`) || taken.has(sameName(path))) continue;
+    taken.add(sameName(path));
+    made.push([`${path}.html`, redirectPage(index, path, target)]);
+  }
+  if (!index.exported.has('index') && !made.some(([path]) => path === 'index.html')) {
+    const shown = (path: string) => index.exported.has(path) && index.pages.get(path)?.hidden === false;
+    const first = firstPage(index.model.navigation, shown) ?? [...index.exported][0];
+    if (first !== undefined) made.push(['index.html', redirectPage(index, 'index', first)]);
+  }
+  return made;
+}
+
+const sameName = (path: string): string => path.normalize('NFC').toLowerCase();
+
+/** Names that can be a file on every system, inside of the bundle. */
+const isSafePath = (path: string): boolean =>
+  path.length <= 400 &&
+  /^[\p{L}\p{N}_.~@+ -]+(\/[\p{L}\p{N}_.~@+ -]+)*$/u.test(path) &&
+  !/(^|\/)(\.|_bindery(\/|$))/.test(path);
+
+function redirectPage(index: SiteIndex, from: string, target: string): string {
+  const [page = '', anchor] = target.split('#');
+  const isOutside = target.startsWith('https:');
+  const href = isOutside ? target : relativeHref(from, `${page}.html`) + (anchor === undefined ? '' : `#${anchor}`);
+  const base = siteBase(index.model.settings);
+  const canonical = isOutside ? target : base === undefined ? undefined : base + pageAddress(page);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Moved</title>
+<meta name="robots" content="noindex">
+${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}<meta http-equiv="refresh" content="0; url=${href}">
+<link rel="stylesheet" href="${pathToTop(from)}_bindery/theme.css">
+</head>
+<body>
+<main class="not-found"><p>This page is now <a href="${href}">here</a>.</p></main>
+</body>
+</html>
+`.text;
+}
+
+const NOT_FOUND_SCRIPT = new SafeHtml(ownFile('not-found.js'));
+/** Until the theme is found, and where scripts are off. */
+const NOT_FOUND_STYLE = new SafeHtml(
+  'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',
+);
+
+/** `404.html`: works under whatever address it is shown. Without scripts its links start at the root of the host. */
+export function notFoundPage(index: SiteIndex): string {
+  const { settings, pages } = index.model;
+  const { title, description } = settings.notFound;
+  const suggestions = pages
+    .filter(
+      (page) =>
+        index.exported.has(page.path) && isInSitemap(page, settings.seo.indexing) && index.places.has(page.path),
+    )
+    .slice(0, 3);
+  const item = (file: string, label: string) =>
+    html`<li><a data-file="${encodePath(file)}" href="/${encodePath(file)}">${label}</a></li>\n`;
+  return html`<!doctype html>
+<html lang="en" class="theme-${themeName(settings.theme)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title ?? 'Page not found'} - ${settings.name}</title>
+<meta name="robots" content="noindex">
+<style>${NOT_FOUND_STYLE}</style>
+</head>
+<body>
+<main class="not-found">
+<p class="code">404</p>
+<h1>${title ?? 'Page not found'}</h1>
+<p>${description ?? 'There is no page at this address. It may have moved.'}</p>
+<ul>
+${item('index.html', `${settings.name}: start page`)}${suggestions.map((page) => item(`${page.path}.html`, page.title))}</ul>
+</main>
+<script>${NOT_FOUND_SCRIPT}</script>
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import type { SiteSettings } from '#shared/docs/project/site-model.ts';
+
+const FALLBACK_PRIMARY: Oklch = { l: 0.55, c: 0.15, h: 250 };
+
+/**
+ * Colours of a site as CSS variables, all from the primary colour: two neutral ramps with a trace of its hue, and shades for text that
+ * have 4.5:1 on their background in both modes. The original stays for surfaces.
+ */
+export function paletteCss(colors: SiteSettings['colors']): string {
+  const primary = fromHex(colors.primary) ?? FALLBACK_PRIMARY;
+  const onDark = fromHex(colors.light ?? '') ?? primary;
+  const hue = primary.c < 0.01 ? 250 : primary.h;
+  const neutral = (l: number, c: number) => toHex({ l, c: primary.c < 0.01 ? 0 : c, h: hue });
+
+  const light = {
+    bg: '#ffffff',
+    surface: neutral(0.982, 0.004),
+    raised: '#ffffff',
+    sunken: neutral(0.965, 0.006),
+    line: neutral(0.915, 0.007),
+    'line-strong': neutral(0.84, 0.01),
+    text: neutral(0.27, 0.015),
+    strong: neutral(0.19, 0.018),
+    muted: readable({ l: 0.5, c: 0.015, h: hue }, neutral(0.965, 0.006), 'darker', 4.6),
+    accent: toHex(primary),
+    'accent-text': readable(primary, neutral(0.965, 0.006), 'darker'),
+  };
+  const ground = neutral(0.155, 0.008);
+  const raised = neutral(0.195, 0.01);
+  const dark = {
+    bg: ground,
+    surface: neutral(0.178, 0.009),
+    raised,
+    sunken: neutral(0.21, 0.01),
+    line: 'rgb(255 255 255 / 0.09)',
+    'line-strong': 'rgb(255 255 255 / 0.18)',
+    text: neutral(0.855, 0.008),
+    strong: neutral(0.96, 0.005),
+    muted: readable({ l: 0.68, c: 0.012, h: hue }, neutral(0.21, 0.01), 'lighter', 4.6),
+    accent: toHex(onDark),
+    'accent-text': readable(onDark, neutral(0.21, 0.01), 'lighter'),
+  };
+  return `:root {\n${variables({ ...light, 'on-accent': onColor(light.accent) })}}\n\n:root.dark {\n${variables({ ...dark, 'on-accent': onColor(dark.accent) })}}\n`;
+}
+
+/** Text on a surface of the colour: the one of black and white that is read better. */
+const onColor = (surface: string): string => (contrast('#ffffff', surface) >= 3.6 ? '#ffffff' : '#0b0d10');
+
+const variables = (colors: Record<string, string>): string =>
+  Object.entries(colors)
+    .map(([name, value]) => `  --${name}: ${value};\n`)
+    .join('');
+
+/** Lightness 0–1, chroma 0–0.4, hue in degrees. */
+export type Oklch = { l: number; c: number; h: number };
+type Rgb = [number, number, number];
+
+/** `#abc`, `#aabbcc` or `#aabbccdd` (transparency ignored); undefined for anything else. */
+export function fromHex(hex: string): Oklch | undefined {
+  const digits = /^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(hex.trim())?.[1];
+  if (digits === undefined) return undefined;
+  const full = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits;
+  const channel = (at: number) => linear(Number.parseInt(full.slice(at, at + 2), 16) / 255);
+  return fromLinear([channel(0), channel(2), channel(4)]);
+}
+
+/** As six hex digits; colours that a screen cannot show lose chroma until it can. */
+export function toHex(color: Oklch): string {
+  let { c } = color;
+  let rgb = toLinear(color);
+  while (c > 0 && rgb.some((value) => value < -0.0005 || value > 1.0005)) {
+    c = Math.max(0, c - 0.004);
+    rgb = toLinear({ ...color, c });
+  }
+  return `#${rgb
+    .map((value) =>
+      Math.round(gamma(Math.min(1, Math.max(0, value))) * 255)
+        .toString(16)
+        .padStart(2, '0'),
+    )
+    .join('')}`;
+}
+
+/** Contrast of WCAG 2 between two colours in hex, 1 to 21. */
+export function contrast(a: string, b: string): number {
+  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** The shade of a colour that is nearest to it and has the contrast on a background, darker or lighter as told. */
+export function readable(color: Oklch, background: string, direction: 'darker' | 'lighter', wanted = 4.6): string {
+  let { l } = color;
+  for (let step = 0; step < 100; step++) {
+    const hex = toHex({ ...color, l });
+    if (contrast(hex, background) >= wanted) return hex;
+    l = Math.min(1, Math.max(0, l + (direction === 'darker' ? -0.01 : 0.01)));
+  }
+  return direction === 'darker' ? '#000000' : '#ffffff';
+}
+
+function luminance(hex: string): number {
+  const channel = (at: number) => linear(Number.parseInt(hex.slice(at, at + 2), 16) / 255);
+  return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+}
+
+const linear = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+const gamma = (value: number): number => (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055);
+
+/** Björn Ottosson's matrices, bottosson.github.io/posts/oklab. */
+function fromLinear([r, g, b]: Rgb): Oklch {
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+  const a = 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s;
+  const bb = 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s;
+  return {
+    l: 0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    c: Math.hypot(a, bb),
+    h: ((Math.atan2(bb, a) * 180) / Math.PI + 360) % 360,
+  };
+}
+
+function toLinear({ l, c, h }: Oklch): Rgb {
+  const a = c * Math.cos((h * Math.PI) / 180);
+  const b = c * Math.sin((h * Math.PI) / 180);
+  const long = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const middle = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const short = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
+    -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
+    -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short,
+  ];
+}
+
+/** Text of a file of this folder; read when the module that has it as a constant is loaded, as imports are. */
+export function ownFile(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}

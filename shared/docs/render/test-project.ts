@@ -1,0 +1,53 @@
+import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
+import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { indexSite, pageSlice, type RenderOptions } from './page-slice.ts';
+import { type RenderedPageFiles, renderPage } from './render-page.ts';
+
+/** A docs project in memory, for tests. */
+export type TestProject = { model: SiteModel; text(path: string): string; render(path: string): RenderedPageFiles };
+
+export const testOptions: RenderOptions = {
+  groups: [],
+  onPageError: 'fail',
+  allowTenantScripts: true,
+  deployment: 'client-hosted',
+};
+
+const SETTINGS = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
+
+/** Reads files by path; without a docs.json all pages are in its navigation. */
+export async function testProject(files: Record<string, string>): Promise<TestProject> {
+  const pages = Object.keys(files).filter((path) => /\.mdx?$/.test(path) && !/^_?snippets\//.test(path));
+  const navigation = { pages: pages.map((path) => path.replace(/\.mdx?$/, '')) };
+  const all = new Map(Object.entries({ 'docs.json': JSON.stringify({ ...SETTINGS, navigation }), ...files }));
+  const project = await readDocsProject({
+    files: [...all].map(([path, text]) => ({ path, sha256: sha256Of(text), sizeBytes: Buffer.byteLength(text) })),
+    read: (path) => Promise.resolve(Buffer.from(all.get(path) ?? '')),
+  });
+  const model: SiteModel = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
+  const text = (path: string): string => all.get(path) ?? '';
+  return { model, text, render: (path) => renderOne(model, text, path) };
+}
+
+function renderOne(model: SiteModel, text: (path: string) => string, path: string): RenderedPageFiles {
+  const slice = pageSlice(indexSite(model), path, testOptions);
+  const dependencies = Object.fromEntries(slice.dependencies.map((file) => [file.path, text(file.path)]));
+  return renderPage({ slice, source: text(slice.file), dependencies, options: testOptions });
+}
+
+/** A page that is all there is, rendered: its content's HTML, its Markdown and what was found. */
+export async function renderedContent(source: string, others: Record<string, string> = {}) {
+  const project = await testProject({ 'page.mdx': source, ...others });
+  const { files, page } = project.render('page');
+  const html = Buffer.from(files[0]?.body ?? '').toString();
+  const start = html.indexOf('class="mdx-content">') + 'class="mdx-content">'.length;
+  const end = html.lastIndexOf('\n</div>\n', html.indexOf('</main>'));
+  return {
+    html,
+    content: html.slice(start, end).trim(),
+    markdown: Buffer.from(files[1]?.body ?? '').toString(),
+    page,
+    codes: page.diagnostics.map((diagnostic) => diagnostic.code),
+  };
+}

@@ -1,0 +1,235 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { getEventListeners, once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child.ts';
+import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
+
+const entry = new URL('./test-children/misbehaving-child.ts', import.meta.url);
+const deadlineMs = 20_000;
+const pools: ChildPool[] = [];
+const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
+  const pool = childPool({ entry, slots: 1, warmSpares: 1, memoryLimitMb: 128, ...options });
+  pools.push(pool);
+  return pool;
+};
+
+const shared = poolOf();
+const sharedPools = 1;
+const echo = (pool: ChildPool): Promise<unknown> => pool.run({ do: 'echo', value: 'next' }, { deadlineMs });
+
+afterEach(async () => {
+  await Promise.all(pools.splice(sharedPools).map((pool) => pool.close()));
+});
+afterAll(() => shared.close());
+
+describe('what a request may do to its child', () => {
+  it('answers, and bytes stay bytes', async () => {
+    const value = { bytes: new Uint8Array([0, 255, 128]), text: 'é\u0000', nothing: undefined };
+    expect(await shared.run({ do: 'echo', value }, { deadlineMs })).toEqual(value);
+  });
+
+  it.each(['loop', 'regex'])(
+    'is killed at its deadline while stuck (%s), and the next request is served',
+    async (what) => {
+      await expect(shared.run({ do: what }, { deadlineMs: 200 })).rejects.toThrow(ChildTimedOut);
+      expect(await echo(shared)).toBe('next');
+    },
+  );
+
+  it('says how it ended when it exits', async () => {
+    const ended = await shared.run({ do: 'exit', code: 3 }, { deadlineMs }).catch((error: unknown) => error);
+    expect(ended).toBeInstanceOf(ChildDied);
+    expect((ended as ChildDied).message).toContain('exit code 3');
+    expect(await echo(shared)).toBe('next');
+  });
+
+  it('dies of too many objects, and is reported as out of memory', async () => {
+    const ended = await shared.run({ do: 'heap' }, { deadlineMs }).catch((error: unknown) => error);
+    expect(ended).toBeInstanceOf(ChildDied);
+    expect((ended as ChildDied).message).toContain('out of memory');
+    expect(await echo(shared)).toBe('next');
+  });
+
+  it.skipIf(!existsSync('/bin/sh'))('cannot take native memory without end', async () => {
+    await expect(shared.run({ do: 'native' }, { deadlineMs })).rejects.toThrow(/memory|allocation/i);
+    expect(await echo(shared)).toBe('next');
+  });
+
+  it('passes on what its handler throws, and lives on', async () => {
+    const before = await shared.run({ do: 'pid' }, { deadlineMs });
+    const failed = await shared
+      .run({ do: 'throw', message: 'no such page' }, { deadlineMs })
+      .catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(ChildRequestFailed);
+    expect(failed).toMatchObject({ message: 'no such page', originalName: 'TypeError' });
+    expect(await shared.run({ do: 'pid' }, { deadlineMs })).toMatchObject({ pid: (before as { pid: number }).pid });
+  });
+
+  it('may ask the caller, who may refuse', async () => {
+    const answer = (content: unknown): Promise<unknown> =>
+      content === 'a.mdx' ? Promise.resolve('text') : Promise.reject(new Error('no such file'));
+    expect(await shared.run({ do: 'ask', content: 'a.mdx' }, { deadlineMs, answer })).toEqual({ asked: 'text' });
+    await expect(shared.run({ do: 'ask', content: '/etc/passwd' }, { deadlineMs, answer })).rejects.toThrow(
+      'no such file',
+    );
+    await expect(shared.run({ do: 'ask', content: 'a.mdx' }, { deadlineMs })).rejects.toThrow('nobody answers');
+  });
+});
+
+describe('what a child can reach', () => {
+  it('has no environment', async () => {
+    process.env['CANARY_SECRET'] = 'canary-7f3a';
+    const pool = poolOf();
+    expect(JSON.stringify(await pool.run({ do: 'env' }, { deadlineMs }))).not.toContain('canary');
+    delete process.env['CANARY_SECRET'];
+  });
+
+  it.each(['/etc/passwd', fileURLToPath(new URL('../../../.git/config', import.meta.url))])(
+    'cannot read %s',
+    async (path) => {
+      await expect(shared.run({ do: 'read', path }, { deadlineMs })).rejects.toThrow(/restricted/);
+    },
+  );
+
+  it('cannot start programs', async () => {
+    await expect(shared.run({ do: 'program' }, { deadlineMs })).rejects.toThrow(/restricted/);
+  });
+});
+
+describe('whose child it is', () => {
+  const pidOf = async (pool: ChildPool, affinity: string): Promise<number> =>
+    ((await pool.run({ do: 'pid' }, { deadlineMs, affinity })) as { pid: number }).pid;
+
+  it('serves one organization only, again and again', async () => {
+    const pool = poolOf();
+    const acme = await pidOf(pool, 'acme');
+    expect(await pidOf(pool, 'acme')).toBe(acme);
+    const globex = await pidOf(pool, 'globex');
+    expect(globex).not.toBe(acme);
+    expect(await pidOf(pool, 'initech')).not.toBe(globex);
+  });
+
+  it('is still there when its organization comes again after another', async () => {
+    const pool = poolOf();
+    const acme = await pidOf(pool, 'acme');
+    const globex = await pidOf(pool, 'globex');
+    expect([await pidOf(pool, 'acme'), await pidOf(pool, 'globex')]).toEqual([acme, globex]);
+  });
+
+  it('gives way to others when it is the longest unused', async () => {
+    const pool = poolOf({ parked: 1 });
+    const acme = await pidOf(pool, 'acme');
+    const globex = await pidOf(pool, 'globex');
+    await pidOf(pool, 'acme');
+    await pidOf(pool, 'initech');
+    await pidOf(pool, 'hooli');
+    expect(await pidOf(pool, 'globex')).not.toBe(globex);
+    expect(await pidOf(pool, 'acme')).not.toBe(acme);
+  });
+
+  it('ends when nobody needed it for a while', async () => {
+    const pool = poolOf({ idleAfterMs: 10, warmSpares: 0 });
+    const acme = await pidOf(pool, 'acme');
+    await vi.waitUntil(() => !isAlive(acme), { timeout: 20_000 });
+    expect(await pidOf(pool, 'acme')).not.toBe(acme);
+  });
+
+  it('is replaced after its number of requests', async () => {
+    const pool = poolOf({ requestsPerChild: 2 });
+    const first = await pidOf(pool, 'acme');
+    expect(await pidOf(pool, 'acme')).toBe(first);
+    expect(await pidOf(pool, 'acme')).not.toBe(first);
+  });
+
+  it('works without warm spares, too', async () => {
+    const pool = poolOf({ warmSpares: 0 });
+    expect(await pidOf(pool, 'acme')).not.toBe(await pidOf(pool, 'globex'));
+  });
+});
+
+describe('the pool', () => {
+  it('leaves nothing behind at a signal that outlives its requests', async () => {
+    const { signal } = new AbortController();
+    const one = shared.run({ do: 'echo', value: 1 }, { deadlineMs, signal });
+    const waiting = shared.run({ do: 'echo', value: 2 }, { deadlineMs, signal });
+    expect(await Promise.all([one, waiting])).toEqual([1, 2]);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('runs as many at once as it has slots, and all in the end', async () => {
+    const pool = poolOf({ slots: 2 });
+    const stuck = pool.run({ do: 'loop' }, { deadlineMs: 400 }).catch((error: unknown) => error);
+    const values = await Promise.all([1, 2, 3].map((value) => pool.run({ do: 'echo', value }, { deadlineMs })));
+    expect(values).toEqual([1, 2, 3]);
+    expect(await stuck).toBeInstanceOf(ChildTimedOut);
+  });
+
+  it('gives up a running and a waiting request when asked', async () => {
+    const pool = poolOf();
+    const controller = new AbortController();
+    const running = pool.run({ do: 'loop' }, { deadlineMs, signal: controller.signal });
+    const waiting = pool.run({ do: 'echo', value: 1 }, { deadlineMs, signal: controller.signal });
+    controller.abort(new Error('the job was cancelled'));
+    await expect(running).rejects.toThrow('the job was cancelled');
+    await expect(waiting).rejects.toThrow('the job was cancelled');
+    expect(await echo(pool)).toBe('next');
+  });
+
+  it('drains: finishes what it has, takes nothing new', async () => {
+    const pool = poolOf();
+    const taken = [echo(pool), echo(pool)];
+    const drained = pool.drain();
+    await expect(echo(pool)).rejects.toThrow('closed');
+    await drained;
+    expect(await Promise.all(taken)).toEqual(['next', 'next']);
+  });
+
+  it.skipIf(!existsSync('/bin/sh'))('ends a child whose guard was killed, also a stuck one', async () => {
+    const pool = poolOf();
+    const { pid } = (await pool.run({ do: 'pid' }, { deadlineMs, affinity: 'acme' })) as { pid: number };
+    const guard = Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)]).toString());
+    expect(guard).not.toBe(process.pid);
+    const stuck = pool.run({ do: 'loop' }, { deadlineMs, affinity: 'acme' });
+    process.kill(guard, 'SIGKILL');
+    await expect(stuck).rejects.toThrow(ChildDied);
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000 });
+    expect(await echo(pool)).toBe('next');
+  });
+
+  it('rejects when its module cannot start, instead of waiting', async () => {
+    const pool = poolOf({ entry: new URL('./test-children/not-there.ts', import.meta.url) });
+    await expect(echo(pool)).rejects.toThrow(ChildDied);
+  });
+
+  it.skipIf(!existsSync('/bin/sh'))(
+    'leaves no child behind when its process is killed, not even a stuck one',
+    async () => {
+      const program = `
+      import { childPool } from ${JSON.stringify(new URL('./child-pool.ts', import.meta.url).href)};
+      const pool = childPool({ entry: new URL(${JSON.stringify(entry.href)}), slots: 1, warmSpares: 0 });
+      const { pid } = await pool.run({ do: 'pid' }, { deadlineMs: 20000 });
+      pool.run({ do: 'loop' }, { deadlineMs: 600000 }).catch(() => undefined);
+      console.log(pid);
+    `;
+      const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(line.toString());
+      expect(isAlive(pid)).toBe(true);
+      parent.kill('SIGKILL');
+      await expect.poll(() => isAlive(pid), { timeout: 5000, interval: 20 }).toBe(false);
+    },
+  );
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

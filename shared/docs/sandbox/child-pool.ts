@@ -1,0 +1,302 @@
+import {
+  type Child,
+  type ChildDied,
+  ChildRequestFailed,
+  ChildTimedOut,
+  type FromChild,
+  processorTimeMs,
+  startChild,
+} from './child.ts';
+
+export type ChildPoolOptions = {
+  /** A module that calls `serveChild`. */
+  entry: URL;
+  /** Requests that run at the same time, each in a child of its own. */
+  slots: number;
+  /** Children kept started and unused, so that a killed one is replaced at once. */
+  warmSpares?: number;
+  /**
+   * Children beyond `slots` that wait for the organization they served: where organizations take turns, each turn would else begin with
+   * a new process (some 0.4 s of processor time with the renderer's code). Default: as many as `slots`.
+   */
+  parked?: number;
+  /** A child that nobody needed for so long is ended; spares stay. */
+  idleAfterMs?: number;
+  /** JavaScript heap of a child; native memory is limited to somewhat more. */
+  memoryLimitMb?: number;
+  /** A child that served so many requests is replaced. */
+  requestsPerChild?: number;
+};
+
+export type RunOptions = {
+  /**
+   * From the moment the child gets the request; time in the queue does not count. Processor time where the system tells it, so that no
+   * request fails because the machine is busy with others; at most six times as long by the clock.
+   */
+  deadlineMs: number;
+  /** Gives up: takes the request out of the queue, or kills its child. */
+  signal?: AbortSignal | undefined;
+  /** Organization. A child that served one never serves another. */
+  affinity?: string | undefined;
+  /** Answers what the child asks while it works on this request. */
+  answer?: ((content: unknown) => Promise<unknown>) | undefined;
+};
+
+export type ChildPool = {
+  /**
+   * Has one child work on `request` (anything that structured clone takes) and gives its response. Rejects with `ChildTimedOut`,
+   * `ChildDied`, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
+   */
+  run(request: unknown, options: RunOptions): Promise<unknown>;
+  /** Takes nothing new, lets what was taken finish, then ends the children. */
+  drain(): Promise<void>;
+  /** Kills all children; what runs or waits rejects. */
+  close(): Promise<void>;
+};
+
+type Job = {
+  request: unknown;
+  options: RunOptions;
+  resolve: (response: unknown) => void;
+  reject: (error: unknown) => void;
+  /** Of its signal, while it waits: signals live as long as the service, so nothing may stay at them. */
+  leaveQueue: () => void;
+};
+
+type Member = {
+  child: Child;
+  state: 'starting' | 'idle' | 'busy';
+  served: number;
+  affinity: string | undefined;
+  /** Monotonic, milliseconds. */
+  usedAt: number;
+  pid: number | undefined;
+  onMessage: (message: FromChild) => void;
+};
+
+const DEFAULT_MEMORY_MB = 512;
+/** Seldom: a new child costs some 0.4 s of processor time, and is slow until its code is compiled. */
+const DEFAULT_REQUESTS_PER_CHILD = 5_000;
+const DEFAULT_IDLE_MS = 60_000;
+const START_DEADLINE_MS = 20_000;
+const MAX_FAILED_STARTS = 3;
+/** A request may take this many times its deadline by the clock while its child gets too little of the processor. */
+const MAX_STRETCH = 6;
+const SHORTEST_EXTENSION_MS = 20;
+
+/** Killable child processes for work on tenants' bytes: parsers and highlighters can hang or exhaust a process, and only SIGKILL ends some of it. */
+export function childPool(options: ChildPoolOptions): ChildPool {
+  const { entry, slots, warmSpares = 1, parked = slots, memoryLimitMb = DEFAULT_MEMORY_MB } = options;
+  const idleAfterMs = options.idleAfterMs ?? DEFAULT_IDLE_MS;
+  const requestsPerChild = options.requestsPerChild ?? DEFAULT_REQUESTS_PER_CHILD;
+  const members = new Set<Member>();
+  const queue: Job[] = [];
+  const waitingForQuiet: (() => void)[] = [];
+  /** Children that were killed and have not ended yet. */
+  const leaving = new Set<Promise<ChildDied>>();
+  let accepting = true;
+  let closed = false;
+  let lastId = 0;
+  let failedStarts = 0;
+
+  const isFresh = (member: Member): boolean => member.served === 0 && member.state !== 'busy';
+  const all = (test: (member: Member) => boolean): Member[] => [...members].filter(test);
+  const busyCount = (): number => all(({ state }) => state === 'busy').length;
+
+  function start(): void {
+    const member: Member = {
+      child: startChild({ entry, memoryLimitMb }, (message) => member.onMessage(message)),
+      state: 'starting',
+      served: 0,
+      affinity: undefined,
+      usedAt: performance.now(),
+      pid: undefined,
+      onMessage: (message) => {
+        if (message.kind !== 'ready') return;
+        clearTimeout(startTimer);
+        member.pid = message.pid;
+        failedStarts = 0;
+        member.state = 'idle';
+        schedule();
+      },
+    };
+    const startTimer = setTimeout(() => member.child.kill(), START_DEADLINE_MS);
+    members.add(member);
+    void afterEnd(member, startTimer);
+  }
+
+  async function afterEnd(member: Member, startTimer: NodeJS.Timeout): Promise<void> {
+    const ended = await member.child.ended;
+    clearTimeout(startTimer);
+    if (member.state === 'starting' && members.has(member)) failedStarts += 1;
+    members.delete(member);
+    if (failedStarts < MAX_FAILED_STARTS) schedule();
+    else rejectWaiting(ended);
+  }
+
+  function rejectWaiting(reason: Error): void {
+    for (const job of [...queue]) {
+      job.leaveQueue();
+      job.reject(reason);
+    }
+  }
+
+  /** Out of the pool at once, so that its place can be taken; the process ends on its own time. */
+  function retire(member: Member): void {
+    members.delete(member);
+    leaving.add(member.child.ended);
+    void member.child.ended.then(() => leaving.delete(member.child.ended));
+    member.child.kill();
+  }
+
+  function schedule(): void {
+    while (queue.length > 0 && busyCount() < slots) {
+      const found = nextMatch();
+      if (!found) break;
+      found.job.leaveQueue();
+      work(found.member, found.job);
+    }
+    refill();
+    if (queue.length === 0 && busyCount() === 0) for (const resolve of waitingForQuiet.splice(0)) resolve();
+  }
+
+  /** The oldest job for which there is a child that worked for the same organization, or for nobody yet. */
+  function nextMatch(): { job: Job; member: Member } | undefined {
+    const idle = all(({ state }) => state === 'idle');
+    for (const job of idle.length > 0 ? queue : []) {
+      const member =
+        idle.find(({ served, affinity }) => served > 0 && affinity === job.options.affinity) ??
+        idle.find(({ served }) => served === 0);
+      if (member) return { job, member };
+    }
+    return undefined;
+  }
+
+  function refill(): void {
+    // An entry that cannot start is tried again when somebody asks, not in a circle.
+    if (closed || (failedStarts > 0 && queue.length === 0)) return;
+    const waiting = Math.min(queue.length, slots - busyCount());
+    const wanted = Math.max(warmSpares, waiting);
+    for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
+      if (members.size >= slots + parked + warmSpares) {
+        // Somebody else's child is of no use to those who wait.
+        const [longestUnused] = parkedChildren();
+        if (!longestUnused) return;
+        retire(longestUnused);
+      }
+      start();
+    }
+  }
+
+  /** Idle children that belong to an organization, the longest unused first. */
+  const parkedChildren = (): Member[] =>
+    all(({ state, served }) => state === 'idle' && served > 0).sort((a, b) => a.usedAt - b.usedAt);
+
+  function retireUnused(): void {
+    const since = performance.now() - idleAfterMs;
+    for (const member of parkedChildren()) if (member.usedAt <= since) retire(member);
+  }
+
+  function work(member: Member, job: Job): void {
+    const { deadlineMs, signal, affinity, answer } = job.options;
+    lastId += 1;
+    const id = lastId;
+    member.state = 'busy';
+    member.served += 1;
+    member.affinity = affinity;
+    let settled = false;
+    const finish = (settle: () => void, keep: boolean): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      member.onMessage = () => undefined;
+      member.state = 'idle';
+      member.usedAt = performance.now();
+      if (!keep || member.served >= requestsPerChild) retire(member);
+      settle();
+      schedule();
+    };
+    const abort = (): void => finish(() => job.reject(signal?.reason), false);
+    const usedBefore = member.pid === undefined ? undefined : processorTimeMs(member.pid);
+    const startedAt = performance.now();
+    const onDeadline = (): void => {
+      const usedNow = member.pid === undefined ? undefined : processorTimeMs(member.pid);
+      const left = usedBefore === undefined || usedNow === undefined ? 0 : deadlineMs - (usedNow - usedBefore);
+      if (left > 0 && performance.now() - startedAt < deadlineMs * MAX_STRETCH) {
+        timer = setTimeout(onDeadline, Math.max(SHORTEST_EXTENSION_MS, left));
+      } else finish(() => job.reject(new ChildTimedOut(deadlineMs)), false);
+    };
+    let timer = setTimeout(onDeadline, deadlineMs);
+    signal?.addEventListener('abort', abort, { once: true });
+    void member.child.ended.then((ended) => finish(() => job.reject(ended), false));
+    member.onMessage = (message) => {
+      if (message.kind === 'ready' || message.id !== id) return;
+      if (message.kind === 'response') finish(() => job.resolve(message.response), true);
+      else if (message.kind === 'failure') {
+        finish(() => job.reject(new ChildRequestFailed(message.name, message.message)), true);
+      } else void answerQuestion(member, message.question, message.content, answer);
+    };
+    member.child.send({ kind: 'request', id, request: job.request });
+  }
+
+  async function answerQuestion(
+    { child }: Member,
+    question: number,
+    content: unknown,
+    answer: RunOptions['answer'],
+  ): Promise<void> {
+    try {
+      if (!answer) throw new Error('nobody answers questions about this request');
+      child.send({ kind: 'answer', question, answer: await answer(content) });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      child.send({ kind: 'no-answer', question, message });
+    }
+  }
+
+  const unusedTimer = setInterval(retireUnused, idleAfterMs / 2).unref();
+
+  async function end(): Promise<void> {
+    clearInterval(unusedTimer);
+    for (const member of all(() => true)) retire(member);
+    await Promise.all(leaving);
+  }
+
+  refill();
+  return {
+    run(request, runOptions) {
+      if (!accepting) return Promise.reject(new Error('the pool of child processes is closed'));
+      const { signal } = runOptions;
+      if (signal?.aborted) return Promise.reject(signal.reason as Error);
+      return new Promise((resolve, reject) => {
+        const leaveQueue = (): void => {
+          queue.splice(queue.indexOf(job), 1);
+          signal?.removeEventListener('abort', giveUp);
+        };
+        const job: Job = { request, options: runOptions, resolve, reject, leaveQueue };
+        const giveUp = (): void => {
+          leaveQueue();
+          reject(signal?.reason as Error);
+        };
+        queue.push(job);
+        signal?.addEventListener('abort', giveUp);
+        schedule();
+      });
+    },
+    async drain() {
+      const quiet = new Promise<void>((resolve) => waitingForQuiet.push(resolve));
+      accepting = false;
+      schedule();
+      await quiet;
+      closed = true;
+      await end();
+    },
+    async close() {
+      accepting = false;
+      closed = true;
+      rejectWaiting(new Error('the pool of child processes is closed'));
+      await end();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { FromChild, ToChild } from './child.ts';
+
+/** Asks the parent for something that the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
+export type Ask = (content: unknown) => Promise<unknown>;
+
+/**
+ * Makes this process the child of a `childPool`: it answers one request after the other with `handler`. What the handler throws reaches the caller
+ * as `ChildRequestFailed`. It ignores Ctrl-C, which is for the parent, and ends when the parent is gone.
+ */
+export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unknown>): void {
+  let lastQuestion = 0;
+  const open = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>();
+  const send = (message: FromChild): void => {
+    process.send?.(message);
+  };
+  const answer = async (id: number, request: unknown): Promise<void> => {
+    const ask: Ask = (content) =>
+      new Promise((resolve, reject) => {
+        lastQuestion += 1;
+        open.set(lastQuestion, { resolve, reject });
+        send({ kind: 'question', id, question: lastQuestion, content });
+      });
+    try {
+      send({ kind: 'response', id, response: await handler(request, ask) });
+    } catch (error) {
+      const { name, message } = error instanceof Error ? error : new Error(String(error));
+      send({ kind: 'failure', id, name, message: message.slice(0, 2000) });
+    }
+  };
+  process.on('SIGINT', () => undefined);
+  process.on('disconnect', () => process.exit(0));
+  process.on('message', (message: ToChild) => {
+    if (message.kind === 'request') {
+      void answer(message.id, message.request);
+      return;
+    }
+    const asked = open.get(message.question);
+    open.delete(message.question);
+    if (message.kind === 'answer') asked?.resolve(message.answer);
+    else asked?.reject(new Error(message.message));
+  });
+  send({ kind: 'ready', pid: process.pid });
+}

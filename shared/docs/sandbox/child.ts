@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export type StartOptions = { entry: URL; memoryLimitMb: number };
+
+/** One child process: what it says, how it ends. */
+export type Child = {
+  send(message: ToChild): void;
+  /** SIGKILL. `ended` follows. */
+  kill(): void;
+  /** Resolves with how it ended, once, whatever the cause. */
+  ended: Promise<ChildDied>;
+  pid: number | undefined;
+};
+
+const shell = '/bin/sh';
+/** Node 24 alone maps 575 MB of writable memory (most of it never touched) before any object of ours; the rest is room for other builds. */
+const NODE_OVERHEAD_MB = 768;
+
+/**
+ * A guard shell stays beside the child and waits for its own standard input to end, which the kernel does when we die, however we die:
+ * then it kills the child, even one that is stuck in a loop and would never see the channel close. `ulimit -d` bounds native memory, which
+ * `--max-old-space-size` does not. Descriptor 3 is the channel, which only the child may hold open.
+ */
+const guardScript = `ulimit -d "$1" 2>/dev/null; shift
+trap '' INT
+"$@" </dev/null &
+child=$!
+exec 3>&-
+read -r _
+kill -9 $child 2>/dev/null
+wait $child
+exit $?`;
+
+/**
+ * Starts a child that runs `entry` (which calls `serveChild`) with an empty environment, with no right to write files, to read any but
+ * the program's own, or to start programs. `onMessage` gets all that it says.
+ */
+export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (message: FromChild) => void): Child {
+  const guarded = existsSync(shell);
+  const command = [process.execPath, ...nodeArguments(entry, memoryLimitMb)];
+  const dataLimitKb = String((memoryLimitMb + NODE_OVERHEAD_MB) * 1024);
+  const [program, ...args] = guarded ? [shell, '-c', guardScript, 'guard', dataLimitKb, ...command] : command;
+  const child = spawn(program as string, args, {
+    env: { TZ: 'UTC' },
+    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  });
+  const kill = (): void => {
+    if (guarded) child.stdin?.destroy();
+    else child.kill('SIGKILL');
+  };
+  child.stdin?.on('error', () => undefined);
+  let guardedPid: number | undefined;
+  let guardKilled = false;
+  child.on('message', (message: FromChild) => {
+    if (message.kind === 'ready') guardedPid = message.pid;
+    if (guardKilled) killProcess(guardedPid);
+    onMessage(message);
+  });
+  // A guard that was killed guards no more: what it guarded would work on, and nothing could end it. It may have to say its number yet.
+  child.once('exit', (_code, signal) => {
+    guardKilled = guarded && signal !== null;
+    if (guardKilled) killProcess(guardedPid);
+  });
+  return {
+    send: (message) => {
+      if (child.connected) child.send(message, () => undefined);
+    },
+    kill,
+    ended: endOf(child, kill),
+    pid: child.pid,
+  };
+}
+
+/** It may have ended by itself. */
+function killProcess(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  const readable = [
+    `${root}package.json`,
+    `${root}shared/`,
+    `${root}node_modules/`,
+    `${dirname(fileURLToPath(entry))}/`,
+  ].flatMap((path) => (existsSync(path) ? [path, realPath(path)] : []));
+  return [
+    '--permission',
+    '--allow-addons',
+    ...[...new Set(readable)].map((path) => `--allow-fs-read=${path.endsWith('/') ? `${path}*` : path}`),
+    `--max-old-space-size=${memoryLimitMb}`,
+    '--no-warnings',
+    fileURLToPath(entry),
+  ];
+}
+
+/** Folders may be links to elsewhere; they keep the slash that makes them folders. */
+const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
+
+function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
+  const MAX_KEPT = 4000;
+  let errors = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-MAX_KEPT);
+  });
+  // The guard only waits for its input: tell it that there is nothing left to guard.
+  child.on('disconnect', kill);
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve(new ChildDied(undefined, undefined, error.message)));
+    child.on('close', (code, signal) => {
+      const signalNumber = code !== null && code > 128 ? code - 128 : undefined;
+      const name = Object.entries(constants.signals).find(([, number]) => number === signalNumber)?.[0];
+      const ended = signal ?? name;
+      resolve(new ChildDied(ended ? undefined : (code ?? undefined), ended, causeIn(errors)));
+    });
+  });
+}
+
+/** What the process said last, as far as it explains its end. */
+function causeIn(errors: string): string {
+  if (/out of memory|allocation failed|bad_alloc|Array buffer allocation/i.test(errors)) return 'out of memory';
+  const line = errors.split('\n').find((text) => /^(?:\w*Error\b|Error \[|FATAL ERROR)/.test(text.trim()));
+  return (line ?? '').trim().slice(0, 300);
+}
+
+/** What parent and child say to each other, over the process channel with structured clone: bytes stay bytes. */
+export type ToChild =
+  | { kind: 'request'; id: number; request: unknown }
+  | { kind: 'answer'; question: number; answer: unknown }
+  | { kind: 'no-answer'; question: number; message: string };
+
+export type FromChild =
+  /** `pid`: its own; the parent started a shell that guards it. */
+  | { kind: 'ready'; pid: number }
+  | { kind: 'question'; id: number; question: number; content: unknown }
+  | { kind: 'response'; id: number; response: unknown }
+  | { kind: 'failure'; id: number; name: string; message: string };
+
+/** The child did not answer within its deadline and was killed. */
+export class ChildTimedOut extends Error {
+  override name = 'ChildTimedOut';
+  readonly deadlineMs: number;
+
+  constructor(deadlineMs: number) {
+    super(`not finished within ${deadlineMs} ms, so its process was killed`);
+    this.deadlineMs = deadlineMs;
+  }
+}
+
+/** The child's process ended before it answered: memory, a native crash, an exit. */
+export class ChildDied extends Error {
+  override name = 'ChildDied';
+  /** Exit code, or undefined when a signal ended it. */
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
+
+  constructor(exitCode: number | undefined, signal: string | undefined, detail = '') {
+    const how = signal ? `signal ${signal}` : `exit code ${exitCode ?? 'unknown'}`;
+    super(`its process ended with ${how}${detail && `: ${detail}`}`);
+    this.exitCode = exitCode;
+    this.signal = signal;
+  }
+}
+
+/** The child is well, but what it was asked to do threw. `code` and message are those of the error there. */
+export class ChildRequestFailed extends Error {
+  override name = 'ChildRequestFailed';
+  readonly originalName: string;
+
+  constructor(originalName: string, message: string) {
+    super(message);
+    this.originalName = originalName;
+  }
+}
+
+/** Of the kernel's interface to programs: always 100 on Linux, whatever the machine's timer. */
+const TICKS_PER_SECOND = 100;
+
+/** Processor time that a process has used, in milliseconds; undefined where the system does not tell (only Linux does) or it is gone. */
+export function processorTimeMs(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in parentheses and may hold anything; user and system time are fields 14 and 15 (proc(5)).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import {
+  type ArchivedJob,
+  archivedJobKey,
+  archivedJobSchema,
+  archivePrefix,
+} from '#shared/contracts/stored-objects.ts';
+import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
+import { parseMessage } from '#shared/messaging/parse-message.ts';
+import { storedExportCommit } from '#shared/messaging/stored-messages.ts';
+import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
+
+const readWithinMs = 5_000;
+
+/**
+ * The log of export jobs with what was moved from it to the archive: who reads a job's history sees all of it, wherever it is. A history
+ * is archived before it is taken out of the log, so it is looked for in that order, and found also while it is being moved.
+ */
+export function withArchive(
+  log: EventLog<ExportCommit>,
+  objectStore: Pick<ObjectStore, 'get'>,
+): EventLog<ExportCommit> {
+  const archived = async (subject: string): Promise<StoredCommit<ExportCommit>[]> => {
+    const [, organization = '', jobId = ''] = subject.split('.');
+    const key = archivedJobKey(organization, jobId);
+    const job = await readArchivedJob(objectStore, key, { signal: AbortSignal.timeout(readWithinMs) });
+    return job === undefined ? [] : commitsOf(job);
+  };
+  return {
+    ...log,
+    last: async (subject, options) => (await log.last(subject, options)) ?? (await archived(subject)).at(-1),
+    async *history(subject) {
+      const newest = await log.last(subject);
+      let revision = 0;
+      if (newest !== undefined) {
+        for await (const stored of log.history(subject)) {
+          revision = stored.commit.revision;
+          yield stored;
+        }
+        if (revision >= newest.commit.revision) return;
+      }
+      for (const stored of await archived(subject)) if (stored.commit.revision > revision) yield stored;
+    },
+  };
+}
+
+/** The archived job under a key; undefined when there is none. Throws when the object is no archived job. */
+export async function readArchivedJob(
+  objectStore: Pick<ObjectStore, 'get'>,
+  key: string,
+  options: ReadOptions = {},
+): Promise<ArchivedJob | undefined> {
+  const stored = await objectStore.get(key, options);
+  if (stored === undefined) return undefined;
+  try {
+    return archivedJobSchema.parse(JSON.parse(Buffer.from(stored).toString()));
+  } catch (error) {
+    throw new Error(`The object ${key} is no archived job.`, { cause: error });
+  }
+}
+
+/** The commits of today for those that are stored. Throws `UnknownEvent` and `BadMessage` as reading the log does. */
+export function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
+  return messages.map(({ sequence, text }) => ({
+    commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, storedExportCommit),
+    sequence,
+  }));
+}
+
+const mostAtOnce = 1_000;
+
+/** The commits of all archived jobs, job by job in no promised order, in batches of whole histories. */
+export async function* archivedCommits(objectStore: Pick<ObjectStore, 'list' | 'get'>): AsyncIterable<ExportCommit[]> {
+  let batch: ExportCommit[] = [];
+  for await (const { key } of objectStore.list(archivePrefix)) {
+    const job = await readArchivedJob(objectStore, key);
+    if (job === undefined) continue;
+    batch.push(...commitsOf(job).map(({ commit }) => commit));
+    if (batch.length < mostAtOnce) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,108 @@
+const MAX_PATH_BYTES = 1024;
+const MAX_NAME_BYTES = 255;
+
+/**
+ * Why a path must not be in an archive, as the end of a sentence that starts with the path; undefined when it is fine. Fine is: relative,
+ * `/`-separated, each name plain text. The same rule holds for what we write and for what we read, so that every bundle can be read back.
+ */
+export function archivePathProblem(path: string): string | undefined {
+  if (path === '') return 'is empty';
+  if (path.startsWith('/')) return 'is absolute';
+  if (/^[A-Za-z]:/.test(path)) return 'starts with a drive letter';
+  if (path.includes('\\')) return 'has a backslash';
+  if (/[\u0000-\u001f\u007f]/.test(path)) return 'has a control character';
+  if (path.includes('\ufffd') || !path.isWellFormed()) return 'is not valid UTF-8';
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
+  for (const name of path.split('/')) {
+    if (name === '..') return 'climbs out of its folder';
+    if (name === '' || name === '.') return 'has an empty or "." part';
+    if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `has a name longer than ${MAX_NAME_BYTES} bytes`;
+  }
+  return undefined;
+}
+
+/** Kinds of tar-stream, as the sentence calls them. */
+const KINDS: Readonly<Record<string, string>> = {
+  link: 'a hard link',
+  symlink: 'a symbolic link',
+  'character-device': 'a device',
+  'block-device': 'a device',
+  fifo: 'a pipe',
+};
+
+export type ArchiveEntryHeader = {
+  name: string;
+  /** null for types that tar-stream does not know. */
+  type: string | null;
+  size: number;
+  /** What the PAX header said. */
+  pax?: unknown;
+};
+
+/**
+ * Checks entries in their order. `portable` also refuses names that a file system without case, or one that normalizes Unicode, takes for
+ * one: such an archive unpacks to other files there.
+ */
+export function archiveNames(options: { portable: boolean }) {
+  /** Spellings by what a file system takes for the same. */
+  const files = new Map<string, string>();
+  const folders = new Map<string, string>();
+  const sameName = (path: string) => (options.portable ? path.normalize('NFC').toLowerCase() : path);
+
+  function rememberFolder(folder: string, path: string): void {
+    const key = sameName(folder);
+    const file = files.get(key);
+    if (file !== undefined) throw new ArchiveRefused(`${quoted(file)} is a file, and a folder for ${quoted(path)}`);
+    const spelling = folders.get(key);
+    if (spelling !== undefined && spelling !== folder) throw new ArchiveRefused(collision(folder, spelling));
+    folders.set(key, folder);
+  }
+
+  function rememberFile(path: string): void {
+    const key = sameName(path);
+    const earlier = files.get(key) ?? folders.get(key);
+    if (earlier !== undefined) throw new ArchiveRefused(collision(path, earlier));
+    files.set(key, path);
+  }
+
+  return {
+    /** The path of a regular file, undefined for a folder. Throws `ArchiveRefused` for everything else. */
+    fileOf(header: ArchiveEntryHeader): string | undefined {
+      const { type, size } = header;
+      const isFolder = type === 'directory';
+      const name = quoted(header.name);
+      if (type !== 'file' && !isFolder) {
+        const kind = KINDS[type ?? ''] ?? 'an entry of an unknown kind';
+        throw new ArchiveRefused(`${name} is ${kind}: an archive may have only regular files and folders`);
+      }
+      // tar programs disagree on whether bytes follow a folder's header: one could see entries that another does not.
+      if (isFolder && size > 0) throw new ArchiveRefused(`${name} is a folder with bytes of its own`);
+      if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
+        throw new ArchiveRefused(`${name} is stored as a sparse file: pack it without --sparse`);
+      }
+      // `tar -C project .` writes "./" in front of every name.
+      const path = header.name.replace(/^(\.\/)+/, '').replace(isFolder ? /\/+$/ : /$^/, '');
+      if (isFolder && (path === '' || path === '.')) return undefined;
+      const problem = archivePathProblem(path);
+      if (problem !== undefined) throw new ArchiveRefused(`the name ${name} ${problem}: an archive may not have it`);
+      for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+        rememberFolder(path.slice(0, slash), path);
+      }
+      if (isFolder) rememberFolder(path, path);
+      else rememberFile(path);
+      return isFolder ? undefined : path;
+    },
+  };
+}
+
+const quoted = (path: string) => JSON.stringify(path);
+
+function collision(path: string, earlier: string): string {
+  if (path === earlier) return `${quoted(path)} is in the archive more than once`;
+  return `${quoted(path)} and ${quoted(earlier)} are the same name on some file systems`;
+}
+
+/** An archive that is not taken. The message is a sentence for whoever sent it; it names the entry if one is at fault. */
+export class ArchiveRefused extends Error {
+  override name = 'ArchiveRefused';
+}

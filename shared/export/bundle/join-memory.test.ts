@@ -1,0 +1,33 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { bundleSizeBytes, digestBundle } from './join-segments.ts';
+import { packSegment } from './segment-writer.ts';
+
+const MiB = 1024 * 1024;
+
+test('joining 500 MB of segments takes memory of a few chunks', { timeout: 60_000 }, async () => {
+  const chunk = Buffer.allocUnsafe(64 * 1024);
+  for (let at = 0; at < chunk.length; at++) chunk[at] = (at * 2_654_435_761) >>> 13;
+  const body = Buffer.concat(
+    Array.from({ length: 8 }, (_, turn) => chunk.map((byte) => byte ^ (turn * 31 + (byte >> 3)))),
+  );
+  const { bytes, ...summary } = await packSegment([{ path: 'acme/block', body }]);
+  const perSegment = Math.ceil((500 * MiB) / bytes.length);
+  let peak = 0;
+  const segments = Array.from({ length: perSegment }, (_, index) => ({
+    ...summary,
+    key: String(index),
+    // Fresh memory for every segment: what is kept would add up.
+    open: async () => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+      return Readable.from([Buffer.from(bytes)]);
+    },
+  }));
+  await digestBundle(segments.slice(0, 50));
+  const before = process.memoryUsage().rss;
+  peak = before;
+  const { sizeBytes } = await digestBundle(segments);
+  expect(sizeBytes).toBeGreaterThanOrEqual(500 * MiB);
+  expect(sizeBytes).toBe(bundleSizeBytes(segments));
+  expect((peak - before) / MiB).toBeLessThan(150);
+});

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { bundleSizeBytes, digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from './join-segments.ts';
+import { type FileToPack, packSegment } from './segment-writer.ts';
+import { tarHeader, tarPadding, tarTrailer } from './tar-header.ts';
+
+type TestSegment = Omit<SegmentSource, 'open'> & { open: () => Promise<Readable> };
+
+const file = (path: string, text: string | Buffer): FileToPack => ({ path, body: Buffer.from(text) });
+
+async function source(key: string, files: FileToPack[]): Promise<TestSegment> {
+  const { bytes, ...summary } = await packSegment(files);
+  return { key, ...summary, open: async () => Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]) };
+}
+
+const threeSegments = (): Promise<[TestSegment, TestSegment, TestSegment]> =>
+  Promise.all([
+    source('one', [file('acme/index.html', '<h1>Hello</h1>'), file('acme/random.bin', randomBytes(3000))]),
+    source('two', [file('acme/empty.txt', ''), file('acme/guides/x.html', 'x'.repeat(100_000))]),
+    source('three', [file('acme/_bindery/manifest.json', '{}')]),
+  ]);
+
+test('the bundle is one gzip member with the tar entries of all segments in their order', async () => {
+  const files = [file('acme/a.txt', 'a'), file('acme/b.txt', 'b'.repeat(512)), file('acme/c.txt', 'c'.repeat(513))];
+  const segments = await Promise.all(files.map((one, index) => source(String(index), [one])));
+  const bundle = await buffer(joinSegments(segments));
+  const expected = files.flatMap(({ path, body }) => [tarHeader(path, body.length), body, tarPadding(body.length)]);
+  expect(gunzipSync(bundle).equals(Buffer.concat([...expected, tarTrailer]))).toBe(true);
+});
+
+test('the same segments give the same bytes, and the digest is known before the upload', async () => {
+  const segments = await threeSegments();
+  const first = await buffer(joinSegments(segments));
+  const second = await buffer(joinSegments(segments));
+  expect(first.equals(second)).toBe(true);
+  expect(await digestBundle(segments)).toEqual({
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    sizeBytes: first.length,
+  });
+  expect(bundleSizeBytes(segments)).toBe(first.length);
+});
+
+test('segments without files and a bundle without segments are whole archives', async () => {
+  const [one] = await threeSegments();
+  const empty = await source('empty', []);
+  expect(empty.rawLength).toBe(0);
+  const bundle = gunzipSync(await buffer(joinSegments([empty, one, empty])));
+  expect(bundle.subarray(0, 15).toString()).toBe('acme/index.html');
+  expect(gunzipSync(await buffer(joinSegments([])))).toEqual(Buffer.from(tarTrailer));
+});
+
+test('a segment whose bytes changed is named', async () => {
+  const [one, two, three] = await threeSegments();
+  const bytes = await buffer(await two.open());
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  const damaged = { ...two, open: async () => Readable.from([bytes]) };
+  const error = await buffer(joinSegments([one, damaged, three])).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SegmentDamaged);
+  expect(error).toMatchObject({ key: 'two', index: 1, message: expect.stringContaining('segment two (number 2') });
+});
+
+test.each([
+  ['is missing', async () => undefined],
+  ['has only 3 of', async () => Readable.from([Buffer.from('abc')])],
+  ['has more of', async () => Readable.from([Buffer.alloc(1_000_000)])],
+])('a segment that %s is named', async (reason, open) => {
+  const [one, two, three] = await threeSegments();
+  await expect(digestBundle([one, two, { ...three, open }])).rejects.toThrow(
+    `segment three (number 3 of the bundle) ${reason}`,
+  );
+});
+
+test('an error of the store passes as it is, also from a segment that was opened ahead', async () => {
+  const [one, two, three] = await threeSegments();
+  const gone = new Error('the store is gone');
+  const failing = new Readable({ read() {} });
+  const opened = { ...three, open: async () => failing };
+  const joined = joinSegments([one, two, opened])[Symbol.asyncIterator]();
+  await joined.next();
+  await joined.next();
+  failing.destroy(gone);
+  const rest = async () => {
+    while (!(await joined.next()).done);
+  };
+  await expect(rest()).rejects.toBe(gone);
+  await expect(digestBundle([one, { ...two, open: () => Promise.reject(gone) }])).rejects.toBe(gone);
+});
+
+test('streams opened ahead are closed when the reader gives up', async () => {
+  const segments = await threeSegments();
+  const streams: Readable[] = [];
+  for (const segment of segments) {
+    const { open } = segment;
+    segment.open = async () => {
+      const stream = await open();
+      streams.push(stream);
+      return stream;
+    };
+  }
+  const joined = joinSegments(segments);
+  await once(joined, 'readable');
+  joined.destroy();
+  await once(joined, 'close');
+  expect(streams.length).toBe(3);
+  expect(streams.every((stream) => stream.destroyed)).toBe(true);
+});

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { crc32, crc32Combine } from './crc32.ts';
+import type { SegmentSummary } from './segment-writer.ts';
+import { tarTrailer } from './tar-header.ts';
+
+/** A stored segment, with what its sidecar says. */
+export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength' | 'sizeBytes'> & {
+  /** Names it in errors. */
+  key: string;
+  /** Undefined when there is no such segment. */
+  open(): Promise<Readable | undefined>;
+};
+
+/** Magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952): nothing that differs from run to run. */
+const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+
+/**
+ * Last block of the deflate data: the end of the tar archive, stored. Segments end on a byte boundary (full flush), so its three header
+ * bits are the low bits of a byte of their own: final, stored; then length and its complement (RFC 1951, 3.2.4).
+ */
+const LAST_BLOCK = Buffer.concat([
+  Buffer.from([
+    1,
+    tarTrailer.length & 255,
+    tarTrailer.length >> 8,
+    ~tarTrailer.length & 255,
+    (~tarTrailer.length >> 8) & 255,
+  ]),
+  tarTrailer,
+]);
+
+const GZIP_TRAILER_BYTES = 8;
+/** Segments are small and each costs a round trip to the store: the next ones are opened while one is read. */
+const OPEN_AHEAD = 4;
+
+/**
+ * The bundle: one gzip member of the segments in their order, joined without decompressing, with the end of the tar archive. The stream
+ * fails with `SegmentDamaged` when a segment is missing or has other bytes than its sidecar says, and with the store's own error when
+ * that fails; what came out before is then no bundle, so store it only as a whole.
+ */
+export function joinSegments(segments: readonly SegmentSource[]): Readable {
+  return Readable.from(bundleBytes(segments), { objectMode: false, highWaterMark: 256 * 1024 });
+}
+
+/** Size in bytes of what `joinSegments` makes. */
+export function bundleSizeBytes(segments: readonly SegmentSource[]): number {
+  return segments.reduce(
+    (sum, segment) => sum + segment.sizeBytes,
+    GZIP_HEADER.length + LAST_BLOCK.length + GZIP_TRAILER_BYTES,
+  );
+}
+
+async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<Uint8Array> {
+  yield GZIP_HEADER;
+  const waiting = [...segments];
+  const opened: Promise<Readable | undefined>[] = [];
+  try {
+    for (const [index, segment] of segments.entries()) {
+      opened.push(...waiting.splice(0, OPEN_AHEAD - opened.length).map(open));
+      yield* checked(segment, index, await opened.shift());
+    }
+  } finally {
+    for (const stream of await Promise.allSettled(opened)) if (stream.status === 'fulfilled') stream.value?.destroy();
+  }
+  yield LAST_BLOCK;
+  yield gzipTrailer(segments);
+}
+
+function open(segment: SegmentSource): Promise<Readable | undefined> {
+  const opening = segment.open();
+  opening.then(
+    // Until its turn comes nobody listens: the error is kept by the stream and thrown when it is read.
+    (stream) => stream?.on('error', () => {}),
+    () => {},
+  );
+  return opening;
+}
+
+async function* checked(
+  segment: SegmentSource,
+  index: number,
+  stream: Readable | undefined,
+): AsyncGenerator<Uint8Array> {
+  if (stream === undefined) throw new SegmentDamaged(segment.key, index, 'is missing');
+  const digest = createHash('sha256');
+  let read = 0;
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    read += chunk.length;
+    if (read > segment.sizeBytes) break;
+    digest.update(chunk);
+    yield chunk;
+  }
+  if (read !== segment.sizeBytes) {
+    const found = read > segment.sizeBytes ? 'more' : `only ${read}`;
+    throw new SegmentDamaged(segment.key, index, `has ${found} of ${segment.sizeBytes} bytes`);
+  }
+  if (digest.digest('hex') !== segment.sha256) {
+    throw new SegmentDamaged(segment.key, index, `does not have the SHA-256 ${segment.sha256}`);
+  }
+}
+
+function gzipTrailer(segments: readonly SegmentSource[]): Buffer {
+  let crc = 0;
+  let length = 0;
+  for (const segment of segments) {
+    crc = crc32Combine(crc, segment.crc32, segment.rawLength);
+    length += segment.rawLength;
+  }
+  crc = crc32Combine(crc, crc32(tarTrailer), tarTrailer.length);
+  const trailer = Buffer.alloc(GZIP_TRAILER_BYTES);
+  trailer.writeUInt32LE(crc, 0);
+  trailer.writeUInt32LE((length + tarTrailer.length) % 2 ** 32, 4);
+  return trailer;
+}
+
+/**
+ * SHA-256 (64 hex digits) and size of the bundle that these segments make, for the metadata that has to be known before the upload.
+ * Reads every segment once and holds none; fails as `joinSegments` does.
+ */
+export async function digestBundle(segments: readonly SegmentSource[]): Promise<{ sha256: string; sizeBytes: number }> {
+  const digest = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of joinSegments(segments) as AsyncIterable<Uint8Array>) {
+    digest.update(chunk);
+    sizeBytes += chunk.length;
+  }
+  return { sha256: digest.digest('hex'), sizeBytes };
+}
+
+/** A segment is missing or not what its sidecar says. It has to be rendered again; the bundle was not made. */
+export class SegmentDamaged extends Error {
+  override name = 'SegmentDamaged';
+  /** Of the segment, as given to the join. */
+  readonly key: string;
+  /** Place in the bundle, from 0. */
+  readonly index: number;
+
+  constructor(key: string, index: number, reason: string) {
+    super(`segment ${key} (number ${index + 1} of the bundle) ${reason}: it must be rendered again`);
+    this.key = key;
+    this.index = index;
+  }
+}

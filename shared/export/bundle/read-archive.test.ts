@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { type Header, pack } from 'tar-stream';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ArchiveRefused } from './archive-names.ts';
+import { type ReadArchiveOptions, readArchive } from './read-archive.ts';
+import { joinSegments } from './join-segments.ts';
+import { packSegment } from './segment-writer.ts';
+import { tarHeader, tarPadding } from './tar-header.ts';
+
+const MiB = 1024 * 1024;
+const budgets = { packedBytes: 50 * MiB, unpackedBytes: 100 * MiB, entries: 1000, ratio: 200 };
+
+/** A `.tar.gz` with these entries, packed by another hand than ours. */
+async function archive(...entries: (Partial<Header> & { name: string; body?: string | Buffer })[]): Promise<Buffer> {
+  const tar = pack();
+  for (const { body = '', ...header } of entries) tar.entry({ mtime: new Date(0), ...header }, body);
+  tar.finalize();
+  return gzipSync(await buffer(tar));
+}
+
+async function read(packed: Buffer | Readable, options: ReadArchiveOptions & Partial<typeof budgets> = {}) {
+  const files: Record<string, string> = {};
+  const source = Buffer.isBuffer(packed) ? Readable.from(cut(packed)) : packed;
+  for await (const { path, body } of readArchive(source, { ...budgets, ...options }, options))
+    files[path] = await text(body);
+  return files;
+}
+
+const cut = (bytes: Buffer, size = 1000) =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size));
+
+const refused = (packed: Buffer | Readable, options = {}) =>
+  read(packed, options).then(
+    () => 'accepted',
+    (error: unknown) => (error instanceof ArchiveRefused ? error.message : error),
+  );
+
+describe('an archive of a project or of a bundle', () => {
+  test('gives its regular files in order, without the folders and without a leading ./', async () => {
+    const packed = await archive(
+      { name: './', type: 'directory' },
+      { name: './docs.json', body: '{}' },
+      { name: 'guides/', type: 'directory' },
+      { name: `guides/${'long/'.repeat(60)}x.mdx`, body: '# X' },
+      { name: 'größe.mdx', body: 'y'.repeat(200_000) },
+      { name: 'empty.txt', body: '' },
+    );
+    const files = await read(packed);
+    expect(Object.keys(files)).toEqual(['docs.json', `guides/${'long/'.repeat(60)}x.mdx`, 'größe.mdx', 'empty.txt']);
+    expect(files['größe.mdx']?.length).toBe(200_000);
+  });
+
+  test('reads back what the join makes', async () => {
+    const { bytes, ...summary } = await packSegment([{ path: 'acme/日本.html', body: Buffer.from('本') }]);
+    const bundle = joinSegments([{ ...summary, key: 'one', open: async () => Readable.from([bytes]) }]);
+    expect(await read(bundle, { portableNames: true })).toEqual({ 'acme/日本.html': '本' });
+  });
+
+  test('bodies may be left, whole or half read', async () => {
+    const packed = await archive(
+      { name: 'a', body: 'a'.repeat(300_000) },
+      { name: 'b', body: 'b'.repeat(300_000) },
+      { name: 'c', body: 'c' },
+    );
+    const seen: string[] = [];
+    for await (const { path, body } of readArchive(Readable.from(cut(packed, 50)), budgets)) {
+      seen.push(path);
+      if (path === 'b') for await (const chunk of body) if (Buffer.from(chunk).length > 0) break;
+    }
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  test('stopping early closes the source', async () => {
+    const source = Readable.from(cut(await archive({ name: 'a', body: 'a' }, { name: 'b', body: 'b' }), 20));
+    for await (const { path } of readArchive(source, budgets)) if (path === 'a') break;
+    expect(source.destroyed).toBe(true);
+  });
+});
+
+describe('refused is', () => {
+  test.each([
+    ['a symbolic link', { name: 'l', type: 'symlink', linkname: '/etc' }, '"l" is a symbolic link'],
+    ['a hard link', { name: 'l', type: 'link', linkname: 'x' }, '"l" is a hard link'],
+    ['a device', { name: 'd', type: 'character-device' }, '"d" is a device'],
+    ['a pipe', { name: 'p', type: 'fifo' }, '"p" is a pipe'],
+    ['a climbing name', { name: '../evil' }, 'the name "../evil" climbs out of its folder'],
+    ['a climbing folder', { name: '../evil/', type: 'directory' }, 'the name "../evil/" climbs'],
+    ['an absolute name', { name: '/evil' }, 'the name "/evil" is absolute'],
+    ['a name that climbs later', { name: 'a/../../evil' }, 'climbs out of its folder'],
+    ['a backslash', { name: '..\\evil' }, 'has a backslash'],
+    ['a dot in the middle', { name: 'a/./b' }, 'has an empty or "." part'],
+  ] as const)('%s', async (_what, entry, message) => {
+    const packed = await archive({ name: 'fine', body: 'x' }, { ...entry });
+    expect(await refused(packed)).toContain(message);
+  });
+
+  test('a name that is innocent but for its PAX header', async () => {
+    // tar-stream writes a PAX header for a name outside ASCII, and calls the entry itself "PaxHeader".
+    expect(await refused(await archive({ name: '../größe', body: 'x' }))).toContain('"../größe" climbs');
+  });
+
+  test('a name twice, a file that is also a folder, and on request names that are one on other systems', async () => {
+    const two = (a: string, b: string) => archive({ name: a, body: '1' }, { name: b, body: '2' });
+    expect(await refused(await two('a', 'a'))).toBe('"a" is in the archive more than once');
+    expect(await refused(await two('a', 'a/b'))).toBe('"a" is a file, and a folder for "a/b"');
+    expect(await refused(await two('a/b', 'a'))).toBe('"a" is in the archive more than once');
+    for (const [a, b] of [
+      ['A/x', 'a/y'],
+      ['a/X', 'a/x'],
+      ['\u00e9', 'e\u0301'],
+    ] as const) {
+      expect(await refused(await two(a, b))).toBe('accepted');
+      expect(await refused(await two(a, b), { portableNames: true })).toContain(
+        'are the same name on some file systems',
+      );
+    }
+  });
+
+  test('a folder with bytes, which tar programs read in two ways', async () => {
+    const header = Buffer.from(tarHeader('folder', 512));
+    header.write('5', 156);
+    header.write('        ', 148);
+    header.write(
+      `${header
+        .reduce((sum, byte) => sum + byte, 0)
+        .toString(8)
+        .padStart(6, '0')}\0 `,
+      148,
+    );
+    const packed = gzipSync(Buffer.concat([header, Buffer.alloc(512, 'x'), Buffer.alloc(1024)]));
+    expect(await refused(packed)).toBe('"folder" is a folder with bytes of its own');
+  });
+
+  test('whatever is too much', async () => {
+    const zeros = await archive({ name: 'zeros', body: Buffer.alloc(40 * MiB) });
+    expect(await refused(zeros)).toBe('the archive unpacks to more than 200 times its size');
+    expect(await refused(zeros, { ratio: 5000, unpackedBytes: 30 * MiB })).toContain(
+      'unpacks to more than 31.45728 MB',
+    );
+    expect(await refused(zeros, { packedBytes: 1000 })).toBe('the archive is larger than 1000 bytes');
+    const many = await archive(...Array.from({ length: 11 }, (_, n) => ({ name: String(n), body: '' })));
+    expect(await refused(many, { entries: 10 })).toBe('the archive has more than 10 entries');
+  });
+
+  test('what is cut anywhere, changed, or no archive at all', async () => {
+    const packed = await archive({ name: 'a', body: Buffer.from(Array.from({ length: 3000 }, (_, n) => n * n)) });
+    for (let length = 1; length < packed.length; length += 17) {
+      expect(await refused(packed.subarray(0, length)), `cut at ${length}`).toContain('ends too early');
+    }
+    expect(await refused(Buffer.alloc(0))).toBe('the archive is empty: send a .tar.gz');
+    expect(await refused(Buffer.from('PK\x03\x04 a zip file'))).toContain('not packed with gzip');
+    expect(await refused(gzipSync('x'.repeat(2000)))).toContain('no tar archive');
+    const header = tarHeader('a', 5000);
+    expect(await refused(gzipSync(Buffer.concat([header, Buffer.alloc(1000)])))).toContain('ends too early');
+    const changed = Buffer.from(packed);
+    changed[packed.length - 6] = (changed[packed.length - 6] ?? 0) ^ 1;
+    expect(await refused(changed)).toContain('damaged');
+  });
+
+  test('an error of the source is not called a bad archive, and reaches who reads a body', async () => {
+    const packed = await archive(
+      { name: 'a', body: 'a'.repeat(1000) },
+      { name: 'b', body: Buffer.alloc(100_000, 'xyz') },
+    );
+    const lost = new Error('connection lost');
+    const source = new Readable({ read() {} });
+    source.push(packed.subarray(0, packed.length - 60));
+    const reading = (async () => {
+      for await (const { path, body } of readArchive(source, budgets)) {
+        if (path === 'b') setImmediate(() => source.destroy(lost));
+        await buffer(body);
+      }
+    })();
+    await expect(reading).rejects.toBe(lost);
+  });
+
+  test('random damage, always with an end', async () => {
+    const body = Buffer.concat(
+      ['a/b', 'größe', 'c'].flatMap((path) => [tarHeader(path, 700), Buffer.alloc(700), tarPadding(700)]),
+    );
+    for (let round = 0; round < 500; round++) {
+      const raw = Buffer.concat([body, Buffer.alloc(1024)]);
+      for (let hit = 0; hit <= round % 4; hit++)
+        raw[Math.floor(Math.random() * raw.length)] = Math.floor(Math.random() * 256);
+      expect(await refused(gzipSync(raw))).toEqual(expect.any(String));
+    }
+  }, 30_000);
+});
+
+describe.skipIf(!existsSync('../shared/nasty/gen.mjs'))('the corpus of hostile archives', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-nasty-'));
+  if (existsSync('../shared/nasty/gen.mjs')) execFileSync(process.execPath, ['../shared/nasty/gen.mjs', folder]);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test.each([
+    ['j01-traversal', 'climbs out of its folder'],
+    ['j02-symlink', 'symbolic link'],
+    ['j03-gzip-bomb', 'times its size'],
+    ['j04-duplicates', 'more than once'],
+    ['j05-truncated', 'ends too early'],
+    ['j06-pax-path', 'climbs out of its folder'],
+  ])('%s is refused', async (name, message) => {
+    expect(await refused(await readFile(join(folder, 'archives', `${name}.tar.gz`)))).toContain(message);
+  });
+});

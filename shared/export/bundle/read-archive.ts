@@ -1,0 +1,202 @@
+import { pipeline, Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { type Extract, extract, type ExtractEvents } from 'tar-stream';
+import { type ArchiveEntryHeader, archiveNames, ArchiveRefused } from './archive-names.ts';
+
+/** A regular file of an archive. What is not read of `body` is skipped when the next file is asked for. */
+export type ArchiveFile = { path: string; size: number; body: Readable };
+
+export type ReadArchiveOptions = {
+  /** Refuse names that differ only in case or Unicode normalization; for bundles, which are unpacked anywhere. */
+  portableNames?: boolean;
+  /** Refuse bytes after the first gzip member, which some readers take and others silently leave out. */
+  oneMember?: boolean;
+};
+
+/**
+ * The one reader of archives that others made: docs projects and bundles, as `.tar.gz`. Gives regular files with clean relative paths, in
+ * the order of the archive, in bounded memory; folders are skipped, and a leading `./` is dropped. Fails with `ArchiveRefused` when it
+ * finds anything else (the files before it were given out already, so keep nothing of an archive that fails), and with the error of
+ * `packed` when that fails. Stopping early destroys `packed`.
+ */
+export async function* readArchive(
+  packed: Readable,
+  budgets: ArchiveBudgets,
+  options: ReadArchiveOptions = {},
+): AsyncGenerator<ArchiveFile, void> {
+  const meter = archiveMeter(budgets);
+  const names = archiveNames({ portable: options.portableNames ?? false });
+  const entries = tarEntries();
+  pipeline(
+    packed,
+    counting((bytes) => meter.packed(bytes)),
+    createGunzip({ rejectGarbageAfterEnd: options.oneMember ?? false }),
+    counting((bytes) => meter.unpacked(bytes)),
+    entries.sink,
+    (error) => entries.end(error ? archiveError(error, meter.isEmpty()) : undefined),
+  );
+  try {
+    for (let entry = await entries.next(); entry !== undefined; entry = await entries.next()) {
+      meter.entry();
+      const path = names.fileOf(entry.header);
+      if (path !== undefined) yield { path, size: entry.header.size, body: entry.body };
+    }
+  } finally {
+    packed.destroy();
+    entries.sink.destroy();
+  }
+}
+
+function counting(count: (bytes: number) => void): Transform {
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      try {
+        count(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
+}
+
+/** What zlib and tar-stream complain about is the sender's archive; everything else passes as it is. */
+function archiveError(error: Error, isEmpty: boolean): Error {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === 'Z_BUF_ERROR' && isEmpty) return new ArchiveRefused('the archive is empty: send a .tar.gz');
+  if (code === 'Z_BUF_ERROR' || error.message === 'Unexpected end of data') {
+    return new ArchiveRefused('the archive ends too early: it was cut on its way', { cause: error });
+  }
+  if (code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END') {
+    return new ArchiveRefused('the archive has more than one gzip member, or bytes behind its end', { cause: error });
+  }
+  if (error.message === 'incorrect header check') {
+    return new ArchiveRefused('the archive is not packed with gzip: send a .tar.gz', { cause: error });
+  }
+  if (code.startsWith('Z_') || /^(Invalid|Header exceeds)/.test(error.message)) {
+    return new ArchiveRefused(`the archive is damaged or no tar archive: ${error.message}`, { cause: error });
+  }
+  return error;
+}
+
+/** What an archive may cost whoever reads it. */
+export type ArchiveBudgets = {
+  packedBytes: number;
+  /** Of the tar archive, with its headers. */
+  unpackedBytes: number;
+  /** Entries of any kind. */
+  entries: number;
+  /** Unpacked by packed bytes, looked at from 16 MiB on; text packs 3 to 30 times, zeros 1,000 times. */
+  ratio: number;
+};
+
+/** Below this a high ratio harms nobody: a small project of much the same pages has one. */
+const RATIO_FROM_BYTES = 16 * 1024 * 1024;
+
+/** Counts against the budgets; each call throws `ArchiveRefused` when one is used up. */
+export function archiveMeter(budgets: ArchiveBudgets) {
+  let packed = 0;
+  let unpacked = 0;
+  let entries = 0;
+  return {
+    packed(bytes: number): void {
+      packed += bytes;
+      if (packed > budgets.packedBytes)
+        throw new ArchiveRefused(`the archive is larger than ${size(budgets.packedBytes)}`);
+    },
+    unpacked(bytes: number): void {
+      unpacked += bytes;
+      if (unpacked > budgets.unpackedBytes) {
+        throw new ArchiveRefused(`the archive unpacks to more than ${size(budgets.unpackedBytes)}`);
+      }
+      if (unpacked > RATIO_FROM_BYTES && unpacked > packed * budgets.ratio) {
+        throw new ArchiveRefused(`the archive unpacks to more than ${budgets.ratio} times its size`);
+      }
+    },
+    entry(): void {
+      entries += 1;
+      if (entries > budgets.entries) throw new ArchiveRefused(`the archive has more than ${budgets.entries} entries`);
+    },
+    isEmpty: () => packed === 0,
+  };
+}
+
+function size(bytes: number): string {
+  return bytes >= 1_000_000 ? `${bytes / 1_000_000} MB` : `${bytes} bytes`;
+}
+
+type Entry = ExtractEvents['entry'][1];
+
+export type TarEntry = { header: ArchiveEntryHeader; body: Readable };
+
+/**
+ * The entries of a tar archive, one at a time. tar-stream's own iterator never ends when a body is given up half read, so its events are
+ * used: a body may be read whole, in part or not at all, and `next` skips the rest. Whoever feeds `sink` calls `end`, with the error if
+ * the archive could not be read; it comes out of `next` and of the body that is being read.
+ */
+export type TarEntries = {
+  sink: Extract;
+  /** Undefined after the last one. */
+  next(): Promise<TarEntry | undefined>;
+  end(error?: Error): void;
+};
+
+export function tarEntries(): TarEntries {
+  const sink = extract();
+  let arriving = Promise.withResolvers<TarEntry | undefined>();
+  let current: { entry: Entry; body: Readable; goOn: () => void } | undefined;
+  let ended: { error: Error | undefined } | undefined;
+
+  function settle(): void {
+    if (ended === undefined) return;
+    arriving.promise.catch(() => {}); // Nobody may ask for a further entry.
+    if (ended.error === undefined) arriving.resolve(undefined);
+    else arriving.reject(ended.error);
+  }
+
+  sink.on('entry', (header, entry, goOn) => {
+    const body = bodyOf(entry);
+    current = { entry, body, goOn };
+    arriving.resolve({ header, body });
+  });
+
+  return {
+    sink,
+    next() {
+      if (current !== undefined) {
+        const { entry, body, goOn } = current;
+        current = undefined;
+        arriving = Promise.withResolvers();
+        settle();
+        body.destroy();
+        entry.resume();
+        goOn();
+      }
+      return arriving.promise;
+    },
+    end(error) {
+      ended = { error };
+      settle();
+      if (error !== undefined) current?.body.destroy(error);
+    },
+  };
+}
+
+/** A stream of Node over one of tar-stream, whose own destruction would destroy the whole archive. */
+function bodyOf(entry: Entry): Readable {
+  const body = new Readable({
+    read() {
+      entry.resume();
+    },
+  });
+  entry.on('data', (chunk: unknown) => {
+    if (!body.destroyed && !body.push(chunk)) entry.pause();
+  });
+  entry.on('end', () => {
+    if (!body.destroyed) body.push(null);
+  });
+  // Errors reach the body through `end`. Nobody may be reading it then.
+  entry.on('error', () => {});
+  body.on('error', () => {});
+  return body;
+}

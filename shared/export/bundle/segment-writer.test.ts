@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { constants, inflateRawSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { crc32 } from './crc32.ts';
+import { packSegment, segmentWriter } from './segment-writer.ts';
+
+const inflate = (bytes: Buffer) => inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
+const files = [
+  { path: 'acme/index.html', body: Buffer.from('<h1>Hello</h1>') },
+  { path: 'acme/big.bin', body: randomBytes(300_000) },
+  { path: 'acme/text.md', body: Buffer.from('words and more words\n'.repeat(20_000)) },
+  { path: 'acme/empty', body: Buffer.alloc(0) },
+];
+
+test('a segment ends with a full flush on a byte boundary and is described as it is', async () => {
+  const segment = await packSegment(files);
+  expect(segment.bytes.subarray(-4)).toEqual(Buffer.from([0, 0, 0xff, 0xff]));
+  const raw = inflate(segment.bytes);
+  expect(segment).toMatchObject({ rawLength: raw.length, crc32: crc32(raw), sizeBytes: segment.bytes.length });
+  expect(raw.length % 512).toBe(0);
+  expect(segment.files.map(({ path, size }) => [path, size])).toEqual(files.map((f) => [f.path, f.body.length]));
+  expect(segment.files[3]?.sha256).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+});
+
+test('the same files give the same bytes, packed at once or streamed to a slow reader', async () => {
+  const whole = await packSegment(files);
+  const writer = segmentWriter();
+  const chunks: Buffer[] = [];
+  const slowly = (async () => {
+    for await (const chunk of writer.output) {
+      chunks.push(Buffer.from(chunk));
+      await new Promise(setImmediate);
+    }
+  })();
+  for (const { path, body } of files) await writer.add(path, body);
+  const { bytes, ...summary } = whole;
+  expect(await writer.finish()).toEqual(summary);
+  await slowly;
+  expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+});
+
+test('paths that no archive may have are refused, and so is a path twice', async () => {
+  await expect(packSegment([{ path: '../x', body: Buffer.from('') }])).rejects.toThrow(
+    '"../x" climbs out of its folder',
+  );
+  const twice = { path: 'acme/x', body: Buffer.from('') };
+  await expect(packSegment([twice, twice])).rejects.toThrow('acme/x is already in this segment');
+});
+
+test('whoever adds learns that the reader gave up', async () => {
+  const writer = segmentWriter();
+  writer.output.destroy();
+  const adding = async () => {
+    for (let n = 0; ; n++) await writer.add(`acme/${n}`, randomBytes(100_000));
+  };
+  await expect(adding()).rejects.toThrow('destroyed');
+  await expect(writer.finish()).rejects.toThrow('Premature close');
+});
+
+test('adding waits for the reader: memory stays at a few blocks', async () => {
+  const writer = segmentWriter();
+  let added = 0;
+  const adding = (async () => {
+    for (; added < 100; added++) await writer.add(`acme/${added}`, randomBytes(100_000));
+    return writer.finish();
+  })();
+  // Nobody reads: the pipe fills up, and adding stops long before the end.
+  for (let turn = 0, before = -1; added !== before || turn < 50; turn++) {
+    before = added;
+    await new Promise(setImmediate);
+  }
+  expect(added).toBeLessThan(20);
+  const bytes = await buffer(writer.output);
+  expect((await adding).sizeBytes).toBe(bytes.length);
+});
+
+test('a file added as a stream gives the same bytes, and one of another size than announced is refused', async () => {
+  const whole = await packSegment(files);
+  const writer = segmentWriter();
+  const bytes = buffer(writer.output);
+  for (const { path, body } of files) {
+    await writer.addStream(path, body.length, Readable.from([body.subarray(0, 5), body.subarray(5)]));
+  }
+  const { sha256, files: listed } = await writer.finish();
+  expect([sha256, listed]).toEqual([whole.sha256, whole.files]);
+  expect((await bytes).equals(whole.bytes)).toBe(true);
+  const refusing = segmentWriter();
+  refusing.output.resume();
+  await expect(refusing.addStream('a', 3, Readable.from([Buffer.from('ab')]))).rejects.toThrow(
+    'a has only 2 of 3 bytes',
+  );
+});

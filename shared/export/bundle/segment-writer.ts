@@ -1,0 +1,147 @@
+import { createHash, hash } from 'node:crypto';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { constants, createDeflateRaw } from 'node:zlib';
+import { crc32 } from './crc32.ts';
+import { tarHeader, tarPadding } from './tar-header.ts';
+
+/** zlib gets its input in blocks of this size whatever the sizes of the files: its output then depends on the bytes alone. */
+const BLOCK_BYTES = 64 * 1024;
+
+export type SegmentWriter = {
+  /** The packed bytes. Whoever adds must see to it that they are read meanwhile: `add` and `finish` wait for the reader. */
+  output: Readable;
+  /** Adds a file; wait for each call before the next. Rejects for paths that no archive may have and after `output` was destroyed. */
+  add(path: string, body: Uint8Array): Promise<void>;
+  /** The same for a file that is too large for memory: its size has to be known before, and a body of another size rejects. Gives its SHA-256. */
+  addStream(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<string>;
+  /** Ends the segment. To give up instead, destroy `output`. */
+  finish(): Promise<SegmentSummary>;
+};
+
+/**
+ * Packs files into a segment: tar entries as raw deflate data, ended by a full flush on a byte boundary and without a last block, so that
+ * segments can be joined as they are. The same files in the same order give the same bytes. Compresses off the event loop, in memory of
+ * a few blocks.
+ */
+export function segmentWriter(): SegmentWriter {
+  const deflate = createDeflateRaw({ level: 6, chunkSize: BLOCK_BYTES, finishFlush: constants.Z_FULL_FLUSH });
+  const files: SegmentFile[] = [];
+  const paths = new Set<string>();
+  const packed = createHash('sha256');
+  let sizeBytes = 0;
+  let crc = 0;
+  let rawLength = 0;
+  let block = Buffer.allocUnsafe(BLOCK_BYTES);
+  let filled = 0;
+
+  const ended = Promise.withResolvers<void>();
+  ended.promise.catch(() => {}); // Told to whoever calls `finish`; nobody may.
+  const output = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      packed.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+    flush(done) {
+      ended.resolve();
+      done();
+    },
+  });
+  pipeline(deflate, output, (error) => error && ended.reject(error));
+
+  async function writeBlock(): Promise<void> {
+    const full = block.subarray(0, filled);
+    crc = crc32(full, crc);
+    rawLength += filled;
+    block = Buffer.allocUnsafe(BLOCK_BYTES);
+    filled = 0;
+    await new Promise<void>((resolve, reject) => deflate.write(full, (error) => (error ? reject(error) : resolve())));
+  }
+
+  async function writeRaw(bytes: Uint8Array): Promise<void> {
+    for (let from = 0; from < bytes.length; ) {
+      const taken = Math.min(BLOCK_BYTES - filled, bytes.length - from);
+      block.set(bytes.subarray(from, from + taken), filled);
+      filled += taken;
+      from += taken;
+      if (filled === BLOCK_BYTES) await writeBlock();
+    }
+  }
+
+  async function writeHeader(path: string, size: number): Promise<void> {
+    if (paths.has(path)) throw new Error(`${path} is already in this segment: each path may be in a bundle once`);
+    const header = tarHeader(path, size);
+    paths.add(path);
+    await writeRaw(header);
+  }
+
+  return {
+    output,
+    async add(path, body) {
+      await writeHeader(path, body.length);
+      files.push({ path, size: body.length, sha256: hash('sha256', body, 'hex') });
+      await writeRaw(body);
+      await writeRaw(tarPadding(body.length));
+    },
+    async addStream(path, size, body) {
+      await writeHeader(path, size);
+      const digest = createHash('sha256');
+      let read = 0;
+      for await (const chunk of body) {
+        read += chunk.length;
+        if (read > size) break;
+        digest.update(chunk);
+        await writeRaw(chunk);
+      }
+      if (read !== size) throw new Error(`${path} has ${read > size ? 'more than' : `only ${read} of`} ${size} bytes`);
+      const sha256 = digest.digest('hex');
+      files.push({ path, size, sha256 });
+      await writeRaw(tarPadding(size));
+      return sha256;
+    },
+    async finish() {
+      if (filled > 0) await writeBlock();
+      deflate.end();
+      await ended.promise;
+      return { sha256: packed.digest('hex'), crc32: crc, rawLength, sizeBytes, files };
+    },
+  };
+}
+
+/** A file to pack: its path in the archive (with the top folder) and its bytes. */
+export type FileToPack = { path: string; body: Uint8Array };
+
+/** Packs files into one segment in memory: for chunks, which are a few hundred kilobytes. Rejects as `segmentWriter` does. */
+export async function packSegment(
+  files: Iterable<FileToPack> | AsyncIterable<FileToPack>,
+): Promise<SegmentSummary & { bytes: Buffer }> {
+  const writer = segmentWriter();
+  const bytes = buffer(writer.output);
+  bytes.catch(() => {}); // The cause is what `add` or `finish` throws.
+  try {
+    for await (const file of files) await writer.add(file.path, file.body);
+    const summary = await writer.finish();
+    return { ...summary, bytes: await bytes };
+  } catch (error) {
+    writer.output.destroy();
+    throw error;
+  }
+}
+
+/** One file inside a segment: its path in the archive, size in bytes, SHA-256 of its bytes as 64 hex digits. */
+export type SegmentFile = { path: string; size: number; sha256: string };
+
+/** What is known about a segment once it is packed: the base of its sidecar. */
+export type SegmentSummary = {
+  /** Of the packed bytes, 64 hex digits. */
+  sha256: string;
+  /** Of the unpacked tar bytes, unsigned. */
+  crc32: number;
+  /** Unpacked tar bytes. */
+  rawLength: number;
+  /** Packed bytes. */
+  sizeBytes: number;
+  /** In the order they were added. */
+  files: SegmentFile[];
+};

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { z } from 'zod';
+import { ArchiveRefused } from './archive-names.ts';
+import { type ArchiveBudgets, readArchive } from './read-archive.ts';
+
+export type BundleReport = {
+  /** Files found, with the manifest. */
+  files: number;
+  /** Of the archive as read. */
+  sizeBytes: number;
+  /** Of the archive, 64 hex digits; undefined when it could not be read to its end. */
+  sha256: string | undefined;
+  /** Sentences; none when every file is there, as the manifest says, and no other. At most 100. */
+  problems: string[];
+};
+
+/** A bundle is its owner's own: only what no bundle has is refused. */
+const GENEROUS: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
+const MAX_MANIFEST_BYTES = 512 * 1024 * 1024;
+const MAX_PROBLEMS = 100;
+
+type Found = { size: number; sha256: string };
+
+/**
+ * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. Rejects
+ * only with an error of `packed`.
+ */
+export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = GENEROUS): Promise<BundleReport> {
+  const whole = createHash('sha256');
+  let sizeBytes = 0;
+  const metered = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      sizeBytes += chunk.length;
+      whole.update(chunk);
+      done(null, chunk);
+    },
+  });
+  pipeline(packed, metered, () => {}); // An error comes out of `metered`.
+  const found = new Map<string, Found>();
+  const tops = new Set<string>();
+  let manifest: Buffer | undefined;
+  const report = (problems: string[], sha256?: string): BundleReport => ({
+    files: found.size,
+    sizeBytes,
+    sha256,
+    problems: problems.slice(0, MAX_PROBLEMS),
+  });
+  try {
+    for await (const { path, size, body } of readArchive(metered, budgets, { portableNames: true, oneMember: true })) {
+      const [top = '', ...below] = path.split('/');
+      const name = below.join('/');
+      tops.add(top);
+      if (name === manifestPath && size <= MAX_MANIFEST_BYTES) {
+        manifest = await buffer(body);
+        found.set(name, { size, sha256: '' });
+      } else {
+        found.set(name === '' ? path : name, { size, sha256: await digestOf(body) });
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) throw error;
+    return report([error.message]);
+  }
+  const problems = manifest === undefined ? [`the bundle has no ${manifestPath}`] : compare(found, manifest);
+  if (tops.size > 1) problems.unshift(`the bundle has more than one top folder: ${[...tops].slice(0, 5).join(', ')}`);
+  return report(problems, whole.digest('hex'));
+}
+
+function compare(found: ReadonlyMap<string, Found>, bytes: Buffer): string[] {
+  const parsed = bundleManifestSchema.safeParse(jsonOf(bytes));
+  if (!parsed.success) return [`${manifestPath} is no manifest: ${parsed.error.issues[0]?.message ?? 'it is no JSON'}`];
+  const problems: string[] = [];
+  const listed = new Set<string>(unlistedPaths);
+  for (const { path, size, sha256 } of parsed.data.files) {
+    listed.add(path);
+    const file = found.get(path);
+    if (file === undefined) problems.push(`${path} is missing`);
+    else if (file.size !== size) problems.push(`${path} has ${file.size} bytes instead of ${size}`);
+    else if (file.sha256 !== sha256) problems.push(`${path} has other bytes than its SHA-256 in the manifest says`);
+  }
+  for (const path of found.keys()) if (!listed.has(path)) problems.push(`${path} is not in the manifest`);
+  return problems;
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+async function digestOf(body: Readable): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of body) digest.update(chunk);
+  return digest.digest('hex');
+}
+
+/** Where the manifest is, below the bundle's one top folder. */
+export const manifestPath = '_bindery/manifest.json';
+
+/** Files that the manifest does not list: itself, and the one that may be edited after the export. */
+export const unlistedPaths: readonly string[] = [manifestPath, '_bindery/config.js'];
+
+/** What verifying needs of a manifest; the rest of it may say more. Paths are below the top folder. */
+export const bundleManifestSchema = z.looseObject({
+  files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: z.string() })),
+});
+
+export type BundleManifest = z.infer<typeof bundleManifestSchema>;

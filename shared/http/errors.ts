@@ -1,0 +1,136 @@
+import { ZodError } from 'zod';
+
+/** Every error that the public interface answers with. `retry`: the same request may work later without a change. */
+export const errorTable = {
+  invalid_json: { status: 400, retry: false, sentence: 'The body is not valid JSON.' },
+  invalid_request: {
+    status: 400,
+    retry: false,
+    sentence: 'A field or parameter of the request is wrong; see "fields".',
+  },
+  invalid_project: {
+    status: 400,
+    retry: false,
+    sentence: 'The archive is not a docs project, or breaks a limit or rule.',
+  },
+  missing_key: { status: 401, retry: false, sentence: 'Send an API key in the header "Authorization: Bearer <key>".' },
+  invalid_key: {
+    status: 401,
+    retry: false,
+    sentence: 'The API key is not valid. Check that it is complete, or create a new one.',
+  },
+  expired_key: { status: 401, retry: false, sentence: 'The API key has expired. Create a new one or rotate it.' },
+  wrong_key_kind: { status: 403, retry: false, sentence: 'This kind of API key cannot be used for this request.' },
+  missing_scope: { status: 403, retry: false, sentence: 'The API key lacks the scope that this request needs.' },
+  address_not_allowed: { status: 403, retry: false, sentence: 'The API key may not be used from this address.' },
+  origin_not_allowed: { status: 403, retry: false, sentence: 'The API key may not be used from this origin.' },
+  plan_required: { status: 403, retry: false, sentence: 'Static export needs the enterprise plan.' },
+  not_found: { status: 404, retry: false, sentence: 'There is no such thing in this organization.' },
+  not_completed: {
+    status: 409,
+    retry: true,
+    sentence: 'The job is not completed. Poll its status until it says "completed", then ask again.',
+  },
+  job_ended: { status: 409, retry: false, sentence: 'The job has ended and cannot be cancelled.' },
+  idempotency_conflict: {
+    status: 409,
+    retry: false,
+    sentence: 'This Idempotency-Key was used for another request. Use a new key, or send the same body.',
+  },
+  in_use: {
+    status: 409,
+    retry: false,
+    sentence: 'This content is the latest or has a label. Promote another version or move the label first.',
+  },
+  too_large: { status: 413, retry: false, sentence: 'The body is too large.' },
+  unsupported_media_type: { status: 415, retry: false, sentence: 'The Content-Type is not one that this path takes.' },
+  rate_limited: { status: 429, retry: true, sentence: 'Too many requests. Wait as long as Retry-After says.' },
+  internal: {
+    status: 500,
+    retry: true,
+    sentence: 'Something failed on our side. The request id helps to find out what.',
+  },
+  unavailable: {
+    status: 503,
+    retry: true,
+    sentence: 'A needed system is down. Nothing was half done; try again later.',
+  },
+} as const;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export type FieldProblem = { path: string; message: string };
+
+/** The body of every error answer. */
+export type ErrorBody = { error: string; code: ErrorCode; requestId: string; fields?: FieldProblem[] };
+
+/** An error that a caller of the public interface may see. Anything else that is thrown is answered as `internal`. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly fields: FieldProblem[] | undefined;
+  /** Seconds, for `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  /** `sentence` replaces the table's where more can be said. */
+  constructor(
+    code: ErrorCode,
+    sentence?: string,
+    details: { fields?: FieldProblem[]; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(sentence ?? errorTable[code].sentence, { cause: details.cause });
+    this.code = code;
+    this.fields = details.fields;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  toBody(requestId: string): ErrorBody {
+    return { error: this.message, code: this.code, requestId, ...(this.fields ? { fields: this.fields } : {}) };
+  }
+}
+
+/** What the HTTP framework refuses on its own, by its error code. */
+const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_BAD_URL: 'not_found',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  FST_ERR_NOT_FOUND: 'not_found',
+};
+
+/** Errors by which ports say that a system is away, by name, so that this file needs none of them. */
+const awayErrors = new Set(['ObjectStoreUnavailable', 'ServiceUnavailable', 'SearchUnavailable', 'BusUnavailable']);
+
+/** How anything that was thrown is answered. What nobody foresaw is `internal` and says nothing else. Pure. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof ZodError) return invalidRequest(error);
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  const known = typeof code === 'string' ? frameworkErrors[code] : undefined;
+  if (known !== undefined) return new ApiError(known, undefined, { cause: error });
+  if (typeof name === 'string' && awayErrors.has(name)) {
+    return new ApiError('unavailable', undefined, { retryAfterSeconds: 5, cause: error });
+  }
+  return new ApiError('internal', undefined, { cause: error });
+}
+
+/** `invalid_request` with each wrong field and why; `root` names the value itself. */
+export function invalidRequest(error: ZodError, root = 'body'): ApiError {
+  const fields = error.issues.slice(0, 20).map((issue) => ({
+    path: issue.path.length === 0 ? root : issue.path.map(String).join('.'),
+    message: issue.message,
+  }));
+  const first = fields[0];
+  return new ApiError(
+    'invalid_request',
+    first === undefined ? undefined : `The field "${first.path}" is wrong: ${first.message}.`,
+    { fields, cause: error },
+  );
+}

@@ -1,0 +1,212 @@
+import type { Actor, Commit, CommitEvent } from '#shared/contracts/commit.ts';
+import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import type { StoredCommit } from './event-log.ts';
+
+export type CommitOrigin = {
+  /** Id of the new commit; the same id again is the same commit. */
+  id: string;
+  source: string;
+  actor: Actor;
+  time: Date;
+  causationId: string;
+  correlationId: string;
+  traceparent?: string | undefined;
+};
+
+/** The commit that follows `previous` on `subject`: numbered, chained by hash, with the state after its events. Pure. */
+export function nextCommit<E extends CommitEvent, S>(
+  subject: string,
+  previous: StoredCommit<Commit<E, S>> | undefined,
+  events: E[],
+  state: S,
+  origin: CommitOrigin,
+): Commit<E, S> {
+  const { time, ...rest } = origin;
+  const unsealed = {
+    specversion: '1.0' as const,
+    type: 'bindery.commit' as const,
+    subject,
+    ...rest,
+    time: time.toISOString(),
+    revision: (previous?.commit.revision ?? 0) + 1,
+    previousSequence: previous?.sequence ?? 0,
+    previousHash: previous?.commit.hash ?? '',
+    data: { events, state },
+  };
+  return { ...unsealed, hash: commitHash(unsealed) };
+}
+
+/** SHA-256 over everything in a commit but `hash` itself. */
+export function commitHash(commit: Omit<Commit, 'hash'> & { hash?: string }): string {
+  const { hash: _, ...content } = commit;
+  return sha256OfJson(content);
+}
+
+/** A message as the stream has it: nothing parsed, nothing upcast. */
+export type StoredText = { subject: string; sequence: number; text: string };
+
+/**
+ * `hole`: commits are missing. `swapped`: a commit comes after a later one, or twice. `moved`: it is not where its successor says.
+ * `changed`: its bytes are not those that were written. `wrong-subject`: it belongs to another aggregate. `wrong-state`: its state is not
+ * what its events make of the state before. `unreadable`: no commit, or of a version that this program does not know.
+ */
+export type ChainProblem = {
+  problem: 'hole' | 'swapped' | 'moved' | 'changed' | 'wrong-subject' | 'wrong-state' | 'unreadable';
+  subject: string;
+  /** Stream sequence of the message at which it shows. */
+  sequence: number;
+  revision?: number;
+  /** A sentence. */
+  message: string;
+};
+
+export type ChainFold<S, E extends CommitEvent> = {
+  /** The commit of today for a stored one; throws what is wrong with it. */
+  read(stored: unknown): Commit<E, S>;
+  evolve(state: S | undefined, event: E, commit: Commit<E, S>): S;
+};
+
+type Link = { stored: Commit; sequence: number };
+
+/**
+ * Everything that is wrong with the stored commits of one subject, given in stream order; nothing when the history is whole. With `fold`
+ * the states are checked, too. What a chain cannot show is a lost tail: for that compare the last commit with a head that is known. Pure.
+ */
+export function verifyChain<S, E extends CommitEvent>(
+  subject: string,
+  messages: readonly StoredText[],
+  fold?: ChainFold<S, E>,
+): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  const report = (problem: ChainProblem['problem'], at: { sequence: number; revision?: number }, message: string) =>
+    problems.push({ problem, subject, ...at, message });
+
+  const links: Link[] = [];
+  for (const message of messages) {
+    const stored = readCommit(message.text);
+    if (stored === undefined) report('unreadable', { sequence: message.sequence }, 'The message is no commit.');
+    else links.push({ stored, sequence: message.sequence });
+    if (message.subject !== subject || (stored !== undefined && stored.subject !== subject)) {
+      const other = message.subject === subject ? stored?.subject : message.subject;
+      report('wrong-subject', placeOf(message.sequence, stored), `The message belongs to ${other}.`);
+    }
+    if (stored !== undefined && !isAsWritten(message.text, stored)) {
+      report(
+        'changed',
+        placeOf(message.sequence, stored),
+        'The bytes of the commit are not those that its hash was made of.',
+      );
+    }
+  }
+
+  const byRevision = new Map<number, Link>();
+  let highest = 0;
+  for (const link of links) {
+    const { revision } = link.stored;
+    if (byRevision.has(revision))
+      report('swapped', placeOf(link.sequence, link.stored), 'The revision is there twice.');
+    else if (revision < highest) {
+      report('swapped', placeOf(link.sequence, link.stored), `The revision comes after revision ${highest}.`);
+    }
+    if (!byRevision.has(revision)) byRevision.set(revision, link);
+    highest = Math.max(highest, revision);
+  }
+  const inOrder = [...byRevision.values()].toSorted((a, b) => a.stored.revision - b.stored.revision);
+  checkLinks(inOrder, problems, report);
+  if (fold !== undefined) checkStates(inOrder, fold, report);
+  return problems.toSorted((a, b) => a.sequence - b.sequence);
+}
+
+type Report = (problem: ChainProblem['problem'], at: { sequence: number; revision?: number }, message: string) => void;
+
+/** Each commit against the one before, by revision. Where messages are out of order, their sequences say nothing more. */
+function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], report: Report): void {
+  const changed = new Set(problems.filter(({ problem }) => problem === 'changed').map(({ sequence }) => sequence));
+  const outOfOrder = problems.some(({ problem }) => problem === 'swapped');
+  let previous: Link | undefined;
+  for (const { stored, sequence } of links) {
+    const at = placeOf(sequence, stored);
+    const expected = (previous?.stored.revision ?? 0) + 1;
+    if (stored.revision > expected) {
+      const missing =
+        stored.revision - 1 > expected ? `s ${expected} to ${stored.revision - 1} are` : ` ${expected} is`;
+      report('hole', at, `Revision${missing} missing before it.`);
+    } else {
+      if (stored.previousSequence !== (previous?.sequence ?? 0) && !outOfOrder) {
+        report(
+          'moved',
+          at,
+          `It was written after message ${stored.previousSequence}, but the one before it is ${previous?.sequence ?? 0}.`,
+        );
+      }
+      if (stored.previousHash !== (previous?.stored.hash ?? '') && !(previous && changed.has(previous.sequence))) {
+        if (previous === undefined) report('hole', at, 'It is the first, but was written after another commit.');
+        else {
+          report(
+            'changed',
+            placeOf(previous.sequence, previous.stored),
+            `Its hash is not the one that revision ${stored.revision} was chained to.`,
+          );
+        }
+      }
+    }
+    previous = { stored, sequence };
+  }
+}
+
+/** Folds from one commit to the next; behind a hole it goes on with the state that is stored. */
+function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: ChainFold<S, E>, report: Report): void {
+  let previous: Commit<E, S> | undefined;
+  for (const { stored, sequence } of links) {
+    const at = placeOf(sequence, stored);
+    let commit: Commit<E, S> | undefined;
+    try {
+      const read = (commit = fold.read(stored));
+      const follows = read.revision === (previous?.revision ?? 0) + 1;
+      if (follows) {
+        const folded = read.data.events.reduce<S | undefined>(
+          (state, event) => fold.evolve(state, event, read),
+          previous?.data.state,
+        );
+        if (canonicalJson(folded) !== canonicalJson(read.data.state)) {
+          report('wrong-state', at, 'The state is not what its events make of the state before.');
+        }
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (commit === undefined) report('unreadable', at, `The commit cannot be read: ${reason}`);
+      else report('wrong-state', at, `The events cannot be folded: ${reason}`);
+    }
+    previous = commit;
+  }
+}
+
+/** What is needed to judge a commit's place; everything else is left to its schema. */
+function readCommit(text: string): Commit | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    const isCommit =
+      typeof json === 'object' &&
+      json !== null &&
+      'data' in json &&
+      'hash' in json &&
+      'revision' in json &&
+      Number.isSafeInteger(json.revision);
+    return isCommit ? (json as unknown as Commit) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writers store `JSON.stringify`, so also a byte that changes no value (a space, a repeated name) shows. */
+function isAsWritten(text: string, stored: Commit): boolean {
+  try {
+    return commitHash(stored) === stored.hash && JSON.stringify(stored) === text;
+  } catch {
+    // A number that is too large, or brackets too deep: nobody writes that.
+    return false;
+  }
+}
+
+const placeOf = (sequence: number, stored: Commit | undefined): { sequence: number; revision?: number } =>
+  stored === undefined ? { sequence } : { sequence, revision: stored.revision };

@@ -1,0 +1,52 @@
+/**
+ * A named reader that the bus remembers: what it has not acknowledged comes again, to whoever reads under that name.
+ *
+ * What an adapter owes:
+ * - `next` takes exactly one message and waits up to `expiresMs` (30,000 by default); undefined when none came, when `signal` aborted,
+ *   or when the bus is away (it comes back by itself).
+ * - `more` takes up to `count` messages that wait already (see `pendingCount`), in order; fewer when they went elsewhere.
+ * - `position` says how far everything has been acknowledged, and how many messages are left, unread or not acknowledged yet; it rejects
+ *   when the bus is away.
+ * - Deliveries are at least once. A message that cannot be parsed rejects nothing: it is delivered with `value` undefined and `problem` set.
+ */
+export type DurableReader<T> = {
+  next(options?: { expiresMs?: number; signal?: AbortSignal }): Promise<Delivery<T> | undefined>;
+  more(count: number): Promise<Delivery<T>[]>;
+  position(): Promise<{ doneUpTo: number; leftCount: number }>;
+};
+
+export type Delivery<T> = {
+  subject: string;
+  sequence: number;
+  /** 1 at the first delivery. */
+  deliveryCount: number;
+  /** How many messages still wait behind this one. */
+  pendingCount: number;
+  value: T | undefined;
+  /** Why `value` is undefined, as a sentence. */
+  problem: string | undefined;
+  /** W3C trace context of the sender. */
+  traceparent: string | undefined;
+  /** Answers once the bus has the acknowledgement. */
+  ack(): Promise<void>;
+  /** Puts the redelivery off by another `ack_wait`. */
+  working(): void;
+  /** Gives the message back for redelivery, after `delayMs` where given. */
+  nak(delayMs?: number): void;
+  /** Never deliver it again. */
+  terminate(reason: string): void;
+};
+
+/** Where a message goes that a reader cannot handle, with the reason; kept for an operator (90 days). */
+export type DeadLetters = {
+  put(letter: DeadLetter): Promise<void>;
+};
+
+export type DeadLetter = {
+  service: string;
+  stream: string;
+  subject: string;
+  sequence: number;
+  /** A sentence. */
+  reason: string;
+};

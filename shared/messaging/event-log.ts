@@ -1,0 +1,47 @@
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { Fact } from '#shared/contracts/export-facts.ts';
+import type { StoredText } from './commit-chain.ts';
+
+/**
+ * The history of one kind of aggregate (one stream): one subject per aggregate, one message per commit.
+ *
+ * What an adapter owes:
+ * - `append` is guarded: it stores the commit only if the subject's last message has sequence `after.sequence` (0: there is none),
+ *   and answers only when the commit is stored durably.
+ * - A retried append whose first try did get through answers as if it had worked: on a conflict the adapter reads the message that
+ *   follows `after` and compares commit ids. Any other conflict is `ConcurrentAppend`.
+ * - `last` is one read, however long the history is; with `fromLeader` it never shows an older commit than one that was acknowledged.
+ * - Commits that are read have been parsed by the schema of their kind; an unknown event type is `UnknownEvent` and never skipped.
+ */
+export type EventLog<C extends Commit> = {
+  append(commit: C, after: { sequence: number }): Promise<StoredCommit<C>>;
+  last(subject: string, options?: { fromLeader?: boolean }): Promise<StoredCommit<C> | undefined>;
+  /** All commits of one subject, oldest first, as they were when reading began. */
+  history(subject: string): AsyncIterable<StoredCommit<C>>;
+  /** Subjects that match a filter (`exports.acme.*.log`) and have commits, in no promised order. Needs the rights of an auditor of the stream. */
+  subjects(filter: string): Promise<string[]>;
+  /** All messages of one subject as they are stored, nothing parsed and nothing upcast, oldest first. */
+  texts(subject: string): Promise<StoredText[]>;
+  /** Takes a subject's messages up to this sequence out of the stream, for good. Needs the rights of a purger. */
+  purge(subject: string, upTo: { sequence: number }): Promise<void>;
+};
+
+/** `sequence` is the stream's own: internal, never shown to a tenant. */
+export type StoredCommit<C extends Commit> = { commit: C; sequence: number };
+
+/** Somebody else appended to the aggregate first. Load it again, decide again. */
+export class ConcurrentAppend extends Error {
+  override name = 'ConcurrentAppend';
+  readonly subject: string;
+
+  constructor(subject: string) {
+    super(`${subject} has a newer commit than the one this decision was made on: load it again and decide again.`);
+    this.subject = subject;
+  }
+}
+
+/**
+ * Facts that workers report without deciding. Not guarded: order and repetition do not matter to who folds them.
+ * `record` answers when the fact is stored; it retries over reconnects until its deadline, then rejects.
+ */
+export type FactLog = { record(fact: Fact): Promise<void> };

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { HeldLease, Leases } from './leases.ts';
+
+export type LeasesUnderTest = {
+  /** Two who compete, each with a connection of its own. */
+  first: Leases;
+  second: Leases;
+  /** Takes a role in another process and kills that with SIGKILL. */
+  takeAndDie(role: string): Promise<void>;
+  /** Nothing reaches the server, or the server, until the returned function is called. */
+  cutOff(): Promise<() => Promise<void>>;
+  stop(): Promise<void>;
+};
+
+const never = new AbortController().signal;
+const lostOf = (lease: HeldLease): Promise<void> =>
+  new Promise((resolve) => {
+    if (lease.lost.aborted) resolve();
+    else lease.lost.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** What every adapter of `Leases` owes. */
+export function leasesContract(name: string, open: () => Promise<LeasesUnderTest>): void {
+  describe(`the contract of leases, kept by ${name}`, () => {
+    let under: LeasesUnderTest;
+    beforeAll(async () => {
+      under = await open();
+    });
+    afterAll(() => under.stop());
+
+    test('of many who want a role at once one has it; it is passed on when given back', async () => {
+      let holders = 0;
+      const turns = [under.first, under.second, under.first, under.second].map(async (leases, n) => {
+        const lease = await leases.acquire('many', `holder-${n}`, never);
+        holders += 1;
+        expect(holders).toBe(1);
+        await Promise.resolve();
+        holders -= 1;
+        await lease.release();
+        expect(lease.lost.aborted).toBe(true);
+      });
+      await Promise.all(turns);
+    });
+
+    test('waiting ends when it is called off', async () => {
+      const held = await under.first.acquire('called-off', 'a', never);
+      const stop = new AbortController();
+      const waiting = under.second.acquire('called-off', 'b', stop.signal);
+      stop.abort();
+      await expect(waiting).rejects.toThrow(/abort/i);
+      await held.release();
+    });
+
+    test('the role of a holder that died is free again', async () => {
+      await under.takeAndDie('dead');
+      const lease = await under.second.acquire('dead', 'heir', never);
+      expect(lease.lost.aborted).toBe(false);
+      await lease.release();
+    });
+
+    test('a holder that is cut off knows that it lost the role, and another can take it afterwards', async () => {
+      const held = await under.first.acquire('cut-off', 'a', never);
+      const restore = await under.cutOff();
+      await lostOf(held);
+      await restore();
+      const lease = await under.second.acquire('cut-off', 'b', never);
+      await lease.release();
+    });
+  });
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { BusUnavailable } from '../bus.ts';
+
+export type BusAddress = {
+  /** Comma-separated. */
+  url: string;
+  user: string;
+  password: string;
+};
+
+/** A connection that waits for its server at first and comes back for ever after. */
+export async function openConnection(address: BusAddress, name: string, log?: Logger): Promise<NatsConnection> {
+  const connection = await connect({
+    servers: address.url.split(','),
+    user: address.user,
+    pass: address.password,
+    name,
+    inboxPrefix: inboxPrefix(address.user),
+    maxReconnectAttempts: -1,
+    waitOnFirstConnect: true,
+    reconnectTimeWait: 100,
+    reconnectJitter: 100,
+    pingInterval: 5_000,
+    maxPingOut: 2,
+  });
+  if (log !== undefined) void logStatus(connection, log);
+  return connection;
+}
+
+async function logStatus(connection: NatsConnection, log: Logger): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') log.warn('the bus is away');
+    else if (status.type === 'reconnect') log.info('the bus is back');
+    else if (status.type === 'error') log.error({ err: status.error }, 'the bus refuses something');
+  }
+}
+
+const retryDelayMs = 100;
+
+/**
+ * Repeats a call for as long as the server is away, up to `deadlineMs`, then rejects with `BusUnavailable`. What the server refuses, and
+ * what this connection has no right to, is not repeated.
+ */
+export async function whileAway<T>(what: string, deadlineMs: number, call: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + deadlineMs; ; await delay(retryDelayMs)) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isAway(error)) throw refusal(what, error);
+      if (performance.now() > deadline) {
+        throw new BusUnavailable(
+          `${what}: the bus did not answer within ${deadlineMs / 1_000} s. Is nats-server running?`,
+          {
+            cause: error,
+          },
+        );
+      }
+    }
+  }
+}
+
+/** 10008: JetStream is not there yet; 503 and no responders: it is being restarted. */
+function isAway(error: unknown): boolean {
+  if (violationOf(error) !== undefined) return false;
+  if (error instanceof JetStreamApiError) return error.status === 503 || error.code === 10_008;
+  return (
+    error instanceof errors.TimeoutError ||
+    error instanceof errors.NoRespondersError ||
+    error instanceof errors.RequestError ||
+    error instanceof errors.ConnectionError ||
+    (error instanceof JetStreamError && /503|no responders|timeout/i.test(error.message))
+  );
+}
+
+function refusal(what: string, error: unknown): unknown {
+  const violation = violationOf(error);
+  if (violation === undefined) return error;
+  return new Error(`${what}: this service has no right to ${violation.operation} to "${violation.subject}".`, {
+    cause: error,
+  });
+}
+
+/** A request that may not be published fails with the violation as its cause. */
+function violationOf(error: unknown): InstanceType<typeof errors.PermissionViolationError> | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof errors.PermissionViolationError) return cause;
+  }
+  return undefined;
+}

@@ -1,0 +1,70 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { type PresenceReport, presenceReportSchema } from '#shared/contracts/export-tasks.ts';
+import { generations, inGeneration } from '#shared/messaging/subjects/projection-table.ts';
+import { presenceSubject } from '#shared/messaging/subjects/subject-names.ts';
+import type { LiveUpdates } from '../bus.ts';
+import type { Pointers } from '../read-models.ts';
+import type { Presence } from '../task-queue.ts';
+
+const intervalMs = 1_000;
+
+export function natsPresence(connection: NatsConnection): Presence {
+  return {
+    announce(report) {
+      const now = () => {
+        const current = report();
+        if (!connection.isClosed())
+          connection.publish(presenceSubject(current.service, current.instance), JSON.stringify(current));
+      };
+      now();
+      const timer = setInterval(now, intervalMs);
+      return { now, stop: () => clearInterval(timer) };
+    },
+
+    watch(service, listener) {
+      const subscription = connection.subscribe(presenceSubject(service, '*'), {
+        callback: (error, message) => {
+          if (error !== null) return;
+          const report = readReport(message.string());
+          if (report !== undefined) listener(report);
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+  };
+}
+
+/** A report of a newer program may have what this one does not know; one that makes no sense is as good as none. */
+function readReport(text: string): PresenceReport | undefined {
+  try {
+    return presenceReportSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Updates of the generation that is read, and for a while also of the one that was: around a flip an update may come twice, but none
+ * falls between the two. A generation that is being filled says nothing here.
+ */
+export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
+  return {
+    onJobStatus(listener) {
+      // From now on the pointers are followed; until they are known the plain generation counts.
+      void pointers.live('exports').catch(() => {});
+      const subscriptions = generations.map((generation) => {
+        const prefix = `live.${inGeneration('job-status', generation)}.`;
+        return connection.subscribe(`${prefix}>`, {
+          callback: (error, message) => {
+            // A removed document is republished as an empty message.
+            if (error !== null || message.data.length === 0 || !pointers.counts('exports', generation)) return;
+            listener({ key: message.subject.slice(prefix.length), document: message.json() });
+          },
+        });
+      });
+      return () => {
+        for (const subscription of subscriptions) subscription.unsubscribe();
+      };
+    },
+  };
+}

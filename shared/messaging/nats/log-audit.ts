@@ -1,0 +1,82 @@
+import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
+import type { StoredText } from '../commit-chain.ts';
+import { type BusAddress, openConnection, whileAway } from './connection.ts';
+
+/** Logs as they are stored, for who verifies them: nothing is parsed, and nothing can be written. */
+export type LogAudit = {
+  /** Subjects of a stream that match a filter. */
+  subjects(stream: string, filter: string): Promise<string[]>;
+  /** All messages of one subject, in the order of the stream. */
+  stored(stream: string, subject: string): Promise<StoredText[]>;
+  /** Sequences that the stream has given out and does not have any more, as ranges. */
+  gaps(stream: string): Promise<{ first: number; last: number }[]>;
+  close(): Promise<void>;
+};
+
+const deadlineMs = 10_000;
+const batchSize = 512;
+const notFound = 404;
+
+/**
+ * Connects as `auditor`. It reads with direct requests (one answer for up to 512 messages of a subject), so it needs no consumer, leaves
+ * nothing behind on the server and does not disturb readers.
+ */
+export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
+  const connection = await openConnection(address, `${address.user} ${process.pid}`);
+  const jsm = await jetstreamManager(connection, { checkAPI: false });
+
+  const batch = async (stream: string, subject: string, seq: number) => {
+    const messages: StoredText[] = [];
+    let leftCount = 0;
+    try {
+      const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
+      for await (const message of answers) {
+        // Not `string()`, which would take a byte order mark away.
+        const text = Buffer.from(message.data).toString();
+        messages.push({ subject: message.subject, sequence: message.seq, text });
+        leftCount = message.pending;
+      }
+    } catch (error) {
+      if (!(error instanceof JetStreamError && 'code' in error && error.code === notFound)) throw error;
+    }
+    return { messages, leftCount };
+  };
+
+  return {
+    subjects: (stream, filter) =>
+      whileAway(`listing the subjects of ${stream}`, deadlineMs, async () => {
+        const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
+        return Object.keys(state.subjects ?? {}).toSorted();
+      }),
+
+    async stored(stream, subject) {
+      const messages: StoredText[] = [];
+      for (;;) {
+        const from = (messages.at(-1)?.sequence ?? 0) + 1;
+        const next = await whileAway(`reading ${subject}`, deadlineMs, () => batch(stream, subject, from));
+        messages.push(...next.messages);
+        if (next.leftCount === 0 || next.messages.length === 0) return messages;
+      }
+    },
+
+    gaps: (stream) =>
+      whileAway(`asking for the gaps of ${stream}`, deadlineMs, async () => {
+        const { state } = await jsm.streams.info(stream, { deleted_details: true });
+        // Of an empty stream the server says that message 0 is deleted.
+        const deleted = (state.deleted ?? []).filter((sequence) => sequence >= Math.max(1, state.first_seq));
+        return [...(state.first_seq > 1 ? [{ first: 1, last: state.first_seq - 1 }] : []), ...ranges(deleted)];
+      }),
+
+    close: () => connection.close(),
+  };
+}
+
+function ranges(sequences: readonly number[]): { first: number; last: number }[] {
+  const found: { first: number; last: number }[] = [];
+  for (const sequence of sequences.toSorted((a, b) => a - b)) {
+    const newest = found.at(-1);
+    if (newest !== undefined && newest.last === sequence - 1) newest.last = sequence;
+    else found.push({ first: sequence, last: sequence });
+  }
+  return found;
+}

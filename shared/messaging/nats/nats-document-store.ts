@@ -1,0 +1,119 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { KV, KvEntry } from '@nats-io/kv';
+import type { z } from 'zod';
+import type { DocumentChange, DocumentStore } from '../read-models.ts';
+import { isConflict } from './nats-event-log.ts';
+import { BadMessage } from '../parse-message.ts';
+import { whileAway } from './connection.ts';
+
+const deadlineMs = 5_000;
+
+/** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
+export function natsDocumentStore<T>(
+  kv: KV,
+  jsm: JetStreamManager,
+  bucket: string,
+  schema: z.ZodType<T>,
+  prefix = '',
+): DocumentStore<T> {
+  const parse = (key: string, bytes: Uint8Array): T => {
+    const result = schema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+    if (result.success) return result.data;
+    const issue = result.error.issues[0];
+    throw new BadMessage(
+      `The document "${key}" of the bucket ${bucket} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`,
+    );
+  };
+  const call = <R>(what: string, run: () => Promise<R>) =>
+    whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
+
+  const newest = (full: string) =>
+    call(`reading "${full}"`, () => jsm.streams.getMessage(`KV_${bucket}`, { last_by_subj: `$KV.${bucket}.${full}` }));
+
+  return {
+    async get(key, options = {}) {
+      const full = prefix + key;
+      if (options.fromLeader === true) {
+        const message = await newest(full);
+        if (message === null || isMarker(message.header.get('KV-Operation'))) return undefined;
+        return { key, document: parse(full, message.data), revision: message.seq };
+      }
+      const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
+      if (entry === null || entry.operation !== 'PUT') return undefined;
+      return { key, document: parse(full, entry.value), revision: entry.revision };
+    },
+
+    async put(key, document, options = {}) {
+      const full = prefix + key;
+      const bytes = JSON.stringify(document);
+      const { expectedRevision } = options;
+      let attempts = 0;
+      try {
+        return await call(`writing "${full}"`, () => {
+          attempts += 1;
+          if (expectedRevision === undefined) return kv.put(full, bytes);
+          return expectedRevision === 0 ? kv.create(full, bytes) : kv.update(full, bytes, expectedRevision);
+        });
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        // A try of ours may have got through although its answer did not: then the key has what we wrote.
+        if (attempts === 1) return undefined;
+        const there = await newest(full);
+        return there !== null && Buffer.from(bytes).equals(there.data) ? there.seq : undefined;
+      }
+    },
+
+    remove: (key) => call(`removing "${prefix}${key}"`, () => kv.delete(prefix + key)),
+
+    async keys(filter = '>') {
+      return call('listing keys', async () => {
+        const keys: string[] = [];
+        const found = await kv.keys(prefix + filter);
+        for await (const key of found) keys.push(key.slice(prefix.length));
+        removeConsumer(found);
+        return keys;
+      });
+    },
+
+    async *watch(filter, signal) {
+      // The client says of each entry how many wait behind it, but says nothing where there is none.
+      let initial = (await this.keys(filter)).length > 0;
+      if (signal.aborted) return;
+      if (!initial) yield { kind: 'caught-up' };
+      const entries = await call('watching', () => kv.watch({ key: prefix + filter }));
+      const stop = () => entries.stop();
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        if (signal.aborted) return;
+        for await (const entry of entries) {
+          yield change(entry, initial);
+          if (!initial || (entry.delta ?? 0) > 0) continue;
+          initial = false;
+          yield { kind: 'caught-up' };
+        }
+      } finally {
+        signal.removeEventListener('abort', stop);
+        entries.stop();
+        removeConsumer(entries);
+      }
+    },
+  };
+
+  function change(entry: KvEntry, initial: boolean): DocumentChange<T> {
+    const key = entry.key.slice(prefix.length);
+    if (entry.operation !== 'PUT') return { kind: 'removed', key, revision: entry.revision, initial };
+    return { kind: 'put', key, document: parse(entry.key, entry.value), revision: entry.revision, initial };
+  }
+}
+
+/**
+ * The client leaves the consumer of a listing or watch that ended to the server, which keeps it for five minutes and then has too many.
+ * It says nowhere which one it was, but on a field of its iterator.
+ */
+function removeConsumer(ended: object): void {
+  const { _data: consumer } = ended as { _data?: { delete?(): Promise<boolean> } };
+  // Whatever fails here is what the server tidies up later.
+  consumer?.delete?.().catch(() => {});
+}
+
+const isMarker = (operation: string): boolean => operation === 'DEL' || operation === 'PURGE';

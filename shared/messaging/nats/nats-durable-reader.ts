@@ -1,0 +1,131 @@
+import type { Consumer, JetStreamClient, JsMsg } from '@nats-io/jetstream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { z } from 'zod';
+import { BusUnavailable } from '../bus.ts';
+import type { Delivery, DurableReader } from '../durable-reader.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { parseMessage } from '../parse-message.ts';
+import { whileAway } from './connection.ts';
+
+const bindDeadlineMs = 15_000;
+const positionDeadlineMs = 5_000;
+const moreExpiresMs = 1_000;
+const ackTimeoutMs = 2_000;
+const ackAttempts = 5;
+const awayPauseMs = 100;
+/** A bus that is started again is back long before. */
+const noticeAfterMs = 30_000;
+
+/** Binds to a durable that the provisioner made. */
+export async function natsDurableReader<T>(
+  js: JetStreamClient,
+  stream: string,
+  durable: string,
+  schema: z.ZodType<T>,
+  log?: Logger,
+): Promise<DurableReader<T>> {
+  const consumer: Consumer = await whileAway(`binding to ${durable} of ${stream}`, bindDeadlineMs, () =>
+    js.consumers.get(stream, durable),
+  );
+  const trouble = longTrouble((error) =>
+    log?.error(
+      { err: error, stream, durable },
+      'nothing could be read for half a minute: the bus is away, or this durable is gone and has to be provisioned again',
+    ),
+  );
+  return {
+    async next({ expiresMs = 30_000, signal } = {}) {
+      if (signal?.aborted) return undefined;
+      const pending = consumer.next({ expires: Math.max(1_000, expiresMs) }).then(
+        (message) => {
+          trouble.over();
+          return message;
+        },
+        async (error: unknown) => {
+          log?.debug({ err: error, durable }, 'nothing could be read; the bus may be away');
+          trouble.goesOn(error);
+          await delay(awayPauseMs);
+          return null;
+        },
+      );
+      const message = signal === undefined ? await pending : await unlessAborted(pending, signal);
+      return message === null ? undefined : delivery(message, schema);
+    },
+    async more(count) {
+      const deliveries: Delivery<T>[] = [];
+      if (count < 1) return deliveries;
+      try {
+        const batch = await consumer.fetch({ max_messages: count, expires: moreExpiresMs });
+        for await (const message of batch) deliveries.push(delivery(message, schema));
+      } catch (error) {
+        log?.debug({ err: error, durable }, 'a batch was cut short; the bus may be away');
+      }
+      return deliveries;
+    },
+    position: () =>
+      whileAway(`asking how far ${durable} of ${stream} has got`, positionDeadlineMs, async () => {
+        const { ack_floor, num_pending, num_ack_pending } = await consumer.info();
+        return { doneUpTo: ack_floor.stream_seq, leftCount: num_pending + num_ack_pending };
+      }),
+  };
+}
+
+/** Tells of trouble that lasts, every `noticeAfterMs` of it. The bus answers the same for a durable that is gone as while it starts. */
+function longTrouble(tell: (error: unknown) => void): { goesOn(error: unknown): void; over(): void } {
+  let since: number | undefined;
+  return {
+    goesOn(error) {
+      const now = performance.now();
+      since ??= now;
+      if (now - since < noticeAfterMs) return;
+      since = now;
+      tell(error);
+    },
+    over: () => {
+      since = undefined;
+    },
+  };
+}
+
+/** Null at once when the signal aborts; a message that comes all the same is given back. */
+async function unlessAborted(pending: Promise<JsMsg | null>, signal: AbortSignal): Promise<JsMsg | null> {
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<null>((resolve) => {
+    onAbort = () => resolve(null);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  const message = await Promise.race([pending, aborted]);
+  if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  if (message === null && signal.aborted) void pending.then((late) => late?.nak());
+  return message;
+}
+
+function delivery<T>(message: JsMsg, schema: z.ZodType<T>): Delivery<T> {
+  let value: T | undefined;
+  let problem: string | undefined;
+  try {
+    value = parseMessage(message, schema);
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error);
+  }
+  return {
+    subject: message.subject,
+    sequence: message.seq,
+    deliveryCount: message.info.deliveryCount,
+    pendingCount: message.info.pending,
+    value,
+    problem,
+    traceparent: message.headers?.get('traceparent') || undefined,
+    async ack() {
+      for (let attempt = 1; attempt <= ackAttempts; attempt += 1) {
+        if (await message.ackAck({ timeout: ackTimeoutMs }).catch(() => false)) return;
+      }
+      throw new BusUnavailable(
+        `The acknowledgement of message ${message.seq} on ${message.subject} did not reach the bus; it comes again.`,
+      );
+    },
+    working: () => message.working(),
+    nak: (delayMs) => message.nak(delayMs),
+    terminate: (reason) => message.term(reason),
+  };
+}

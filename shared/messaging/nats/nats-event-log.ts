@@ -1,0 +1,143 @@
+import {
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  type PubAck,
+} from '@nats-io/jetstream';
+import { headers } from '@nats-io/transport-node';
+import type { z } from 'zod';
+import type { Commit } from '#shared/contracts/commit.ts';
+import type { StoredText } from '../commit-chain.ts';
+import { ConcurrentAppend, type EventLog, type StoredCommit } from '../event-log.ts';
+import { parseMessage, type StoredMessage } from '../parse-message.ts';
+import { whileAway } from './connection.ts';
+
+const readDeadlineMs = 5_000;
+/** The server goes through all subjects that match, a hundred thousand to an answer. */
+const listDeadlineMs = 30_000;
+
+/** The log of one stream. See the port for what it promises. */
+export function natsEventLog<C extends Commit>(
+  js: JetStreamClient,
+  jsm: JetStreamManager,
+  stream: string,
+  schema: z.ZodType<C>,
+): EventLog<C> {
+  const stored = (message: StoredMessage): StoredCommit<C> => ({
+    commit: parseMessage(message, schema),
+    sequence: message.seq,
+  });
+
+  /** The subject's first message with at least this sequence. */
+  const atOrAfter = (subject: string, sequence: number) =>
+    whileAway(`reading ${subject}`, readDeadlineMs, () =>
+      jsm.direct.getMessage(stream, { seq: sequence, next_by_subj: subject }),
+    );
+
+  return {
+    async append(commit, after) {
+      try {
+        const ack = await publishDurably(js, {
+          subject: commit.subject,
+          body: commit,
+          messageId: commit.id,
+          traceparent: commit.traceparent,
+          lastSubjectSequence: after.sequence,
+        });
+        return { commit, sequence: ack.seq };
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        // A try of ours may have got through although its answer did not. A direct read could be answered by a replica that is behind.
+        const following = { seq: after.sequence + 1, next_by_subj: commit.subject };
+        const next = await whileAway(`reading ${commit.subject}`, readDeadlineMs, () =>
+          jsm.streams.getMessage(stream, following),
+        );
+        if (next !== null) {
+          const winner = stored(next);
+          if (winner.commit.id === commit.id) return winner;
+        }
+        throw new ConcurrentAppend(commit.subject);
+      }
+    },
+
+    async last(subject, options = {}) {
+      const message = await whileAway(`reading ${subject}`, readDeadlineMs, () =>
+        options.fromLeader === true
+          ? jsm.streams.getMessage(stream, { last_by_subj: subject })
+          : jsm.direct.getMessage(stream, { last_by_subj: subject }),
+      );
+      return message === null ? undefined : stored(message);
+    },
+
+    async *history(subject) {
+      const newest = await this.last(subject);
+      if (newest === undefined) return;
+      for (let sequence = 1; sequence <= newest.sequence; ) {
+        const message = await atOrAfter(subject, sequence);
+        if (message === null) return;
+        yield stored(message);
+        sequence = message.seq + 1;
+      }
+    },
+
+    subjects: (filter) =>
+      whileAway(`listing ${filter}`, listDeadlineMs, async () => {
+        const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
+        return Object.keys(state.subjects ?? {});
+      }),
+
+    async texts(subject) {
+      const texts: StoredText[] = [];
+      for (let sequence = 1; ; ) {
+        const message = await atOrAfter(subject, sequence);
+        if (message === null) return texts;
+        // Not `string()`, which would take a byte order mark away.
+        texts.push({ subject, sequence: message.seq, text: Buffer.from(message.data).toString() });
+        sequence = message.seq + 1;
+      }
+    },
+
+    purge: (subject, { sequence }) =>
+      whileAway(`purging ${subject}`, readDeadlineMs, async () => {
+        await jsm.streams.purge(stream, { filter: subject, seq: sequence + 1 });
+      }),
+  };
+}
+
+export function isConflict(error: unknown): boolean {
+  return (
+    error instanceof JetStreamApiError &&
+    (error.code === JetStreamApiCodes.StreamWrongLastSequence ||
+      error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown)
+  );
+}
+
+const attemptTimeoutMs = 3_000;
+const deadlineMs = 10_000;
+
+export type DurableMessage = {
+  subject: string;
+  body: unknown;
+  /** Message ids are unique per stream, so they begin with the subject. */
+  messageId: string;
+  traceparent?: string | undefined;
+  lastSubjectSequence?: number;
+};
+
+/** Stores one message, over reconnects, and answers when the server has it. Rejects with `BusUnavailable` or the server's refusal. */
+export function publishDurably(js: JetStreamClient, message: DurableMessage): Promise<PubAck> {
+  const head = headers();
+  if (message.traceparent !== undefined) head.set('traceparent', message.traceparent);
+  const payload = JSON.stringify(message.body);
+  return whileAway(`publishing to ${message.subject}`, deadlineMs, () =>
+    js.publish(message.subject, payload, {
+      msgID: `${message.subject}:${message.messageId}`,
+      headers: head,
+      timeout: attemptTimeoutMs,
+      ...(message.lastSubjectSequence === undefined
+        ? {}
+        : { expect: { lastSubjectSequence: message.lastSubjectSequence } }),
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import type { KV } from '@nats-io/kv';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HeldLease, Leases } from '../leases.ts';
+import { isConflict } from './nats-event-log.ts';
+
+const retryMs = 250;
+
+/** Leases as keys of a bucket whose TTL is `ttlMs`: a key that is not renewed ends by itself. */
+export function natsLeases(kv: KV, ttlMs: number): Leases {
+  return {
+    async acquire(role, holder, signal) {
+      for (;;) {
+        signal.throwIfAborted();
+        const askedAt = performance.now();
+        const revision = await kv.create(role, holder).catch(() => undefined);
+        if (revision !== undefined && performance.now() - askedAt < ttlMs)
+          return hold(kv, role, holder, revision, askedAt, ttlMs);
+        await delay(retryMs, undefined, { signal });
+      }
+    },
+  };
+}
+
+function hold(kv: KV, role: string, holder: string, firstRevision: number, takenAt: number, ttlMs: number): HeldLease {
+  const lost = new AbortController();
+  let revision = firstRevision;
+  let renewedAt = takenAt;
+  let renewing: Promise<void> = Promise.resolve();
+  const end = (reason: string) => {
+    stopTimers();
+    lost.abort(new Error(`The lease "${role}" of ${holder} is lost: ${reason}.`));
+  };
+  const renew = async () => {
+    const askedAt = performance.now();
+    // Also true for a holder that was paused and has just woken.
+    if (askedAt - renewedAt > ttlMs) return end('it was not renewed in time');
+    try {
+      revision = await kv.update(role, holder, revision);
+      renewedAt = askedAt;
+      watchdog.refresh();
+    } catch (error) {
+      if (isConflict(error)) end('another holder has it');
+      else if (performance.now() - renewedAt > ttlMs) end('the bus was away for too long');
+    }
+  };
+  const timer = setInterval(() => {
+    renewing = renewing.then(() => (lost.signal.aborted ? undefined : renew()));
+  }, ttlMs / 3);
+  // A renewal may wait for its answer longer than the key lives, so the end does not wait for it. An answer that came while this process
+  // was busy is read first.
+  const watchdog = setTimeout(() => {
+    setImmediate(() => {
+      if (!lost.signal.aborted && performance.now() - renewedAt >= ttlMs) end('it was not renewed in time');
+    });
+  }, ttlMs);
+  const stopTimers = () => {
+    clearInterval(timer);
+    clearTimeout(watchdog);
+  };
+  return {
+    lost: lost.signal,
+    async release() {
+      if (lost.signal.aborted) return;
+      stopTimers();
+      await renewing;
+      if (lost.signal.aborted) return;
+      lost.abort(new Error(`The lease "${role}" was given back by ${holder}.`));
+      await kv.delete(role, { previousSeq: revision }).catch(() => {});
+    },
+  };
+}

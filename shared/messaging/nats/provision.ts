@@ -1,0 +1,191 @@
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  jetstreamManager,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import type { ProjectionName } from '#shared/contracts/read-models.ts';
+import { type Generation, inGeneration, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
+import {
+  type BucketRow,
+  bucketRows,
+  type DurableRow,
+  durableRows,
+  renderDurable,
+  type StreamRow,
+  streamRows,
+} from '#shared/messaging/subjects/subject-table.ts';
+import { openConnection, whileAway } from './connection.ts';
+
+const deadlineMs = 20_000;
+
+/** What is there differs from what was asked for, and the server would not change it; the message names stream and setting. */
+export class NotAsWanted extends Error {
+  override name = 'NotAsWanted';
+}
+
+/**
+ * Brings streams, buckets and consumers to the state of the table: creates what is missing, changes what differs, and reads the
+ * configuration back. Safe to repeat, and to run twice at once. Each renderer version gets a durable of its own; old ones stay.
+ */
+export async function provision(options: {
+  url: string;
+  password: string;
+  rendererVersions: string[];
+  replicas?: number;
+}): Promise<void> {
+  const connection = await openConnection(
+    { url: options.url, user: 'provisioner', password: options.password },
+    'provisioner',
+  );
+  try {
+    const jsm = await jetstreamManager(connection, { checkAPI: false });
+    const replicas = options.replicas ?? 1;
+    const streams = [
+      ...streamRows.map((row) => streamSettings(row, replicas)),
+      ...bucketRows.map((row) => bucketSettings(row, replicas)),
+    ];
+    for (const wanted of streams) await bringStream(jsm, wanted);
+    for (const row of [...durableRows, ...options.rendererVersions.map(renderDurable)]) await bringDurable(jsm, row);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function bringStream(jsm: JetStreamManager, wanted: WantedStream): Promise<void> {
+  await whileAway(`making the stream ${wanted.name}`, deadlineMs, async () => {
+    const found = await unlessMissing(jsm.streams.info(wanted.name), JetStreamApiCodes.StreamNotFound);
+    if (found === undefined) {
+      await jsm.streams.add(wanted);
+    } else {
+      const { name, ...rest } = wanted;
+      if (differences(wanted, found.config).length > 0) await jsm.streams.update(name, rest);
+    }
+    const left = differences(wanted, (await jsm.streams.info(wanted.name)).config);
+    if (left.length > 0)
+      throw new NotAsWanted(`The stream ${wanted.name} could not be brought to its settings: ${left.join(', ')}.`);
+  });
+}
+
+async function bringDurable(jsm: JetStreamManager, row: DurableRow): Promise<void> {
+  const wanted = durableSettings(row);
+  await whileAway(`making the consumer ${row.name}`, deadlineMs, async () => {
+    const found = await unlessMissing(jsm.consumers.info(row.stream, row.name), JetStreamApiCodes.ConsumerNotFound);
+    // The server's "create" also changes an existing consumer of the same name.
+    if (found === undefined || differences(wanted, found.config).length > 0)
+      await jsm.consumers.add(row.stream, wanted);
+    const left = differences(wanted, (await jsm.consumers.info(row.stream, row.name)).config);
+    if (left.length > 0)
+      throw new NotAsWanted(`The consumer ${row.name} could not be brought to its settings: ${left.join(', ')}.`);
+  });
+}
+
+async function unlessMissing<T>(answer: Promise<T>, missing: number): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === missing) return undefined;
+    throw error;
+  }
+}
+
+/** Settings that are not as wanted. A server leaves out what is at its default, so a missing one counts as nothing. */
+function differences(wanted: object, found: object): string[] {
+  const nothing = new Set<unknown>([undefined, 0, false, '']);
+  return Object.entries(wanted).flatMap(([name, value]) => {
+    const there = (found as Record<string, unknown>)[name];
+    if (nothing.has(value) && nothing.has(there)) return [];
+    return JSON.stringify(there) === JSON.stringify(value) ? [] : [name];
+  });
+}
+
+const startOverDeadlineMs = 10_000;
+
+/** Empties a projection's part of a generation, then makes its consumer anew. Repeating it does no harm. */
+export async function startOver(
+  jsm: JetStreamManager,
+  projection: ProjectionName,
+  generation: Generation,
+): Promise<void> {
+  const { stream, durable, keys } = projectionTable[projection];
+  const name = inGeneration(durable, generation);
+  const row = durableRows.find((one) => one.name === name);
+  if (row === undefined) throw new Error(`The consumer ${name} is missing from the table.`);
+  await whileAway(`removing the consumer ${name}`, startOverDeadlineMs, async () => {
+    await jsm.consumers.delete(stream, name).catch((error: unknown) => {
+      if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound)) throw error;
+    });
+  });
+  for (const { bucket, filter } of keys) {
+    const full = inGeneration(bucket, generation);
+    await whileAway(`emptying the bucket ${full}`, startOverDeadlineMs, () =>
+      jsm.streams.purge(`KV_${full}`, { filter: `$KV.${full}.${filter}` }),
+    );
+  }
+  await whileAway(`making the consumer ${name}`, startOverDeadlineMs, () =>
+    jsm.consumers.add(stream, durableSettings(row)),
+  );
+}
+
+const nanosPerSecond = 1_000_000_000;
+const daySeconds = 86_400;
+/** Covers transport retries only; true idempotency is the guard plus the commit's id. */
+const duplicateWindowSeconds = 120;
+
+export type WantedStream = Partial<StreamConfig> & { name: string; subjects: string[] };
+
+/** The configuration of a stream of the table. `replicas`: 1, or 3 in a cluster over three zones. */
+export function streamSettings(row: StreamRow, replicas: number): WantedStream {
+  return {
+    name: row.name,
+    subjects: [...row.subjects],
+    storage: StorageType.File,
+    retention: row.retention === 'work-queue' ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
+    discard: DiscardPolicy.New,
+    num_replicas: replicas,
+    max_age: (row.keptDays ?? 0) * daySeconds * nanosPerSecond,
+    duplicate_window: duplicateWindowSeconds * nanosPerSecond,
+    allow_direct: true,
+    deny_delete: row.retention === 'log',
+  };
+}
+
+/** The configuration of the stream behind a key-value bucket (ADR-8 of the NATS architecture): newest value per key, direct reads. */
+export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
+  const maxAgeSeconds = row.ttlSeconds ?? 0;
+  return {
+    name: `KV_${row.name}`,
+    subjects: [`$KV.${row.name}.>`],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.New,
+    num_replicas: replicas,
+    max_msgs_per_subject: 1,
+    max_age: maxAgeSeconds * nanosPerSecond,
+    duplicate_window: (maxAgeSeconds === 0 ? duplicateWindowSeconds : maxAgeSeconds) * nanosPerSecond,
+    allow_rollup_hdrs: true,
+    allow_direct: true,
+    deny_delete: true,
+    ...(row.republishTo === undefined ? {} : { republish: { src: `$KV.${row.name}.>`, dest: row.republishTo } }),
+  };
+}
+
+/** The configuration of a durable consumer of the table; a new one begins at the start of its stream. */
+export function durableSettings(row: DurableRow): Partial<ConsumerConfig> & { durable_name: string } {
+  return {
+    durable_name: row.name,
+    filter_subject: row.filter,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: row.ackWaitSeconds * nanosPerSecond,
+    max_ack_pending: row.maxAckPending,
+    max_deliver: -1,
+  };
+}

@@ -1,0 +1,133 @@
+import { bucketRows, type BusUser, coreRows, durableRows, renderDurable, streamRows } from './subject-table.ts';
+
+/** Subjects that a user may publish and subscribe to; `refused` is taken out of `publish` again, where a wildcard gives too much. */
+export type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
+
+/** Prefix of a user's inboxes: nobody else can listen there. */
+export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('-', '_')}`;
+
+/** The rights of a service, from the table alone: what is not there is refused by the server. */
+export function permissionsOf(user: BusUser): Permissions {
+  const publish: string[] = [];
+  const refused: string[] = [];
+  const subscribe = [`${inboxPrefix(user)}.>`];
+
+  for (const stream of streamRows) {
+    if (stream.writers.includes(user)) {
+      publish.push(
+        ...stream.subjects.map((subject) => (stream.name === 'DEAD' ? subject.replace('*', user) : subject)),
+      );
+    }
+    if (stream.last.includes(user)) {
+      publish.push(
+        ...stream.subjects.map((subject) => `$JS.API.DIRECT.GET.${stream.name}.${subject}`),
+        `$JS.API.STREAM.MSG.GET.${stream.name}`,
+      );
+    }
+    // The message after one that is known is asked for by the whole stream's subject; so is the history.
+    if (stream.history.includes(user) || (stream.writers.includes(user) && stream.last.includes(user))) {
+      publish.push(`$JS.API.DIRECT.GET.${stream.name}`);
+    }
+    if (stream.auditors?.includes(user)) {
+      publish.push(`$JS.API.STREAM.INFO.${stream.name}`, `$JS.API.DIRECT.GET.${stream.name}`);
+    }
+    if (stream.purgers.includes(user)) publish.push(`$JS.API.STREAM.PURGE.${stream.name}`);
+  }
+
+  for (const bucket of bucketRows) {
+    const stream = `KV_${bucket.name}`;
+    if (bucket.writers.includes(user)) {
+      publish.push(`$KV.${bucket.name}.>`);
+      if (bucket.rebuilt === true) publish.push(`$JS.API.STREAM.PURGE.${stream}`);
+    }
+    if (!bucket.writers.includes(user) && !bucket.readers.includes(user)) continue;
+    publish.push(
+      `$JS.API.DIRECT.GET.${stream}`,
+      `$JS.API.DIRECT.GET.${stream}.>`,
+      `$JS.API.STREAM.MSG.GET.${stream}`,
+      `$JS.API.STREAM.INFO.${stream}`,
+      // Watching is a push consumer; the server asks for flow control here.
+      `$JS.FC.${stream}.>`,
+      ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${stream}.>`),
+    );
+  }
+
+  const durables = durableRows.filter((row) => row.reader === user);
+  if (user === 'page-renderer') {
+    // A wildcard is a whole token, so every renderer version's durable means every durable of the stream; the others are taken out.
+    const { stream } = renderDurable('*');
+    durables.push({ ...renderDurable('*'), name: '*' });
+    for (const { name } of durableRows.filter((row) => row.stream === stream && row.reader !== user)) {
+      refused.push(
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+        `$JS.API.CONSUMER.INFO.${stream}.${name}`,
+        `$JS.ACK.${stream}.${name}.>`,
+      );
+    }
+  }
+  for (const { stream, name, filter, remade } of durables) {
+    publish.push(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+      `$JS.API.CONSUMER.INFO.${stream}.${name}`,
+      `$JS.ACK.${stream}.${name}.>`,
+    );
+    if (remade === true) {
+      publish.push(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, `$JS.API.CONSUMER.CREATE.${stream}.${name}.${filter}`);
+    }
+  }
+
+  for (const core of coreRows) {
+    if (core.writers.includes(user)) publish.push(core.ownNameOnly ? core.subject.replace('*', user) : core.subject);
+    if (core.readers.includes(user)) subscribe.push(core.subject);
+  }
+  return { publish, refused, subscribe };
+}
+
+/** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
+export function provisionerPermissions(): Permissions {
+  return {
+    publish: [
+      ...['CREATE', 'UPDATE', 'INFO'].map((verb) => `$JS.API.STREAM.${verb}.*`),
+      '$JS.API.CONSUMER.CREATE.>',
+      '$JS.API.CONSUMER.INFO.>',
+      '$JS.API.INFO',
+    ],
+    refused: [],
+    subscribe: [`${inboxPrefix('provisioner')}.>`],
+  };
+}
+
+/**
+ * The configuration of a nats-server for one installation, as text: users with just the rights that the table gives them, and
+ * `sync_interval: always`, because the default acknowledges before the disk has it and can lose two minutes of accepted work.
+ * Without `port` and `storeDir` these are left to the command line.
+ */
+export function natsConfig(options: {
+  port?: number;
+  storeDir?: string;
+  passwords: Readonly<Record<string, string>>;
+}): string {
+  const users = Object.entries(options.passwords).map(([user, password]) =>
+    userBlock(user, password, user === 'provisioner' ? provisionerPermissions() : permissionsOf(user as BusUser)),
+  );
+  return [
+    'host: "127.0.0.1"',
+    ...(options.port === undefined ? [] : [`port: ${options.port}`]),
+    'max_payload: 1MB',
+    'jetstream {',
+    ...(options.storeDir === undefined ? [] : [`  store_dir: ${JSON.stringify(options.storeDir)}`]),
+    '  sync_interval: always',
+    '}',
+    'authorization {',
+    '  users = [',
+    ...users,
+    '  ]',
+    '}',
+    '',
+  ].join('\n');
+}
+
+function userBlock(user: string, password: string, { publish, refused, subscribe }: Permissions): string {
+  const deny = refused.length === 0 ? '' : `, deny: ${JSON.stringify(refused)}`;
+  return `    { user: ${JSON.stringify(user)}, password: ${JSON.stringify(password)}, permissions: { publish: { allow: ${JSON.stringify(publish)}${deny} }, subscribe: { allow: ${JSON.stringify(subscribe)} } } }`;
+}

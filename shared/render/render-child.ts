@@ -1,5 +1,0 @@
-import { serveChild } from '#shared/sandbox/child-server.ts';
-import { handleRenderRequest } from './render-request.ts';
-
-/** Entry of a sandbox child that renders: the only process that parses what a tenant wrote. */
-serveChild(async (request) => handleRenderRequest(request));

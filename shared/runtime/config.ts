@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/**
+ * One setting of a service: the environment variable it comes from, its schema, and a sentence for whoever runs the service.
+ * A schema with a default makes it optional. `secret` values are never printed.
+ */
+export type Setting<T> = { env: string; schema: z.ZodType<T>; description: string; secret: boolean };
+
+export function setting<T>(env: string, schema: z.ZodType<T>, description: string): Setting<T> {
+  return { env, schema, description, secret: false };
+}
+
+export function secretSetting<T>(env: string, schema: z.ZodType<T>, description: string): Setting<T> {
+  return { env, schema, description, secret: true };
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
+/** The configuration that a set of settings gives. */
+export type ConfigOf<S extends Settings> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
+/** Schemas for values that arrive as text. */
+export const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+export const onOff = z.enum(['0', '1', 'false', 'true']).transform((text) => text === '1' || text === 'true');
+export const portNumber = wholeNumber(0, 65_535);
+
+/** The environment does not give a usable configuration; the message names every variable that is wrong and what it is for. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** Reads all settings from the environment at once. An empty variable counts as absent. Throws `ConfigError`. */
+export function loadConfig<S extends Settings>(settings: S, env: Record<string, string | undefined>): ConfigOf<S> {
+  const config: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, { env: variable, schema, description }] of Object.entries(settings)) {
+    const result = schema.safeParse(env[variable] === '' ? undefined : env[variable]);
+    if (result.success) config[name] = result.data;
+    else if (env[variable] === undefined) problems.push(`${variable} is not set: ${description}`);
+    else problems.push(`${variable} is wrong (${result.error.issues[0]?.message}): ${description}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  return config as ConfigOf<S>;
+}

@@ -1,0 +1,86 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Logger } from 'pino';
+
+/** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+export type HealthServer = { url: string; close(): Promise<void> };
+
+const readinessDeadlineMs = 2_000;
+
+/** Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. */
+export function addHealthRoutes(
+  app: FastifyInstance,
+  service: string,
+  checks: ReadinessChecks,
+  draining: () => boolean,
+): void {
+  app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
+  app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
+    const missing: Record<string, string> = draining() ? { [service]: 'is stopping' } : {};
+    await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => {
+        const problem = await outcome(check);
+        if (problem !== undefined) missing[name] = problem;
+      }),
+    );
+    const ready = Object.keys(missing).length === 0;
+    return reply.code(ready ? 200 : 503).send({ service, ready, missing });
+  });
+}
+
+/** The HTTP server of a service that takes no calls but for its health; `routes` adds more. */
+export async function startHealthServer(options: {
+  service: string;
+  host: string;
+  port: number;
+  logger: Logger;
+  checks: ReadinessChecks;
+  draining: () => boolean;
+  routes?: (app: FastifyInstance) => void | Promise<void>;
+}): Promise<HealthServer> {
+  const loggerInstance: FastifyBaseLogger = options.logger;
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+  });
+  addHealthRoutes(app, options.service, options.checks, options.draining);
+  await options.routes?.(app);
+  const url = await app.listen({ host: options.host, port: options.port });
+  return { url, close: () => app.close() };
+}
+
+async function outcome(check: () => Promise<void>): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`did not answer within ${readinessDeadlineMs} ms`), readinessDeadlineMs);
+  });
+  const result = check().then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  const problem = await Promise.race([result, late]);
+  clearTimeout(timer);
+  return problem;
+}
+
+const graceMs = 5_000;
+
+/** Stops listening, lets requests that are being answered finish, and cuts off those that are not done after `graceMs`. */
+export async function closeServer(app: FastifyInstance, withinMs = graceMs): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), withinMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A started service. `stop` lets what is in hand finish (at most a few seconds), gives leases back and ends connections. */
+export type Running = {
+  name: string;
+  /** Base address of its HTTP server. */
+  url: string;
+  stop(): Promise<void>;
+};

@@ -1,0 +1,78 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Path, below the gateway's public address, of links to objects of the folder store. */
+export const folderLinkPath = '/_objects/';
+
+/** What a link says, and its signature covers. */
+export type FolderLink = { key: string; expires: number; fileName: string; contentType: string };
+
+/** HMAC-SHA-256 over all of the link, base64url. */
+export function folderLinkSignature(link: FolderLink, signingKey: string): string {
+  // As JSON, so that no value can run over into the next.
+  const text = JSON.stringify([link.key, link.expires, link.fileName, link.contentType]);
+  return createHmac('sha256', signingKey).update(text).digest('base64url');
+}
+
+/** The link as a URL below `publicBaseUrl`. */
+export function folderLinkUrl(link: FolderLink, publicBaseUrl: string, signingKey: string): string {
+  const path = link.key.split('/').map(encodeURIComponent).join('/');
+  const query = new URLSearchParams({
+    expires: String(link.expires),
+    name: link.fileName,
+    type: link.contentType,
+    signature: folderLinkSignature(link, signingKey),
+  });
+  return `${publicBaseUrl.replace(/\/+$/, '')}${folderLinkPath}${path}?${query.toString()}`;
+}
+
+export type VerifiedFolderLink = { key: string; fileName: string; contentType: string };
+
+/**
+ * Checks a link that the folder store signed. `url` is the request's, whole or just path and query; what is in front of `/_objects/`
+ * does not matter. 'invalid' is whatever was not signed with this key, 'expired' what was and is over at `now`.
+ */
+export function verifyFolderLink(
+  url: string | URL,
+  signingKey: string,
+  now: Date,
+): VerifiedFolderLink | 'expired' | 'invalid' {
+  const address = URL.parse(String(url), 'http://gateway');
+  if (address === null) return 'invalid';
+  const { pathname, searchParams } = address;
+  const at = pathname.indexOf(folderLinkPath);
+  const key = at < 0 ? undefined : decoded(pathname.slice(at + folderLinkPath.length));
+  const [expires, fileName, contentType, signature] = ['expires', 'name', 'type', 'signature'].map((name) =>
+    searchParams.get(name),
+  );
+  if (key === undefined || !expires || fileName == null || contentType == null || !signature) return 'invalid';
+  if (!/^[0-9]{1,12}$/.test(expires)) return 'invalid';
+  const expected = folderLinkSignature({ key, expires: Number(expires), fileName, contentType }, signingKey);
+  if (!sameText(signature, expected)) return 'invalid';
+  if (now.getTime() >= Number(expires) * 1000) return 'expired';
+  return { key, fileName, contentType };
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the same time wherever the two differ. */
+function sameText(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The header that makes a browser save a download under `fileName`; other than ASCII as RFC 6266 has it. */
+export function attachmentDisposition(fileName: string): string {
+  const ascii = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  if (ascii === fileName) return `attachment; filename="${ascii}"`;
+  const encoded = encodeURIComponent(fileName).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { errorCode, type ObjectDescription, objectDescription } from './object-store.ts';
+
+/** How often a target's folder is made again when it is pruned just then. */
+const ATTEMPTS = 10;
+
+/**
+ * Files on their way into the folder store: written and synced under a name of their own in `uploads`, then moved in one step to where
+ * readers look. A writer that dies leaves its file in `uploads` only.
+ */
+export type FolderUploads = {
+  /** Writes a file with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
+  store(target: string, options: { replace: boolean }, write: (file: FileHandle) => Promise<void>): Promise<boolean>;
+  /** Removes files that nobody wrote to since `olderThan`; how many. */
+  sweep(olderThan: Date): Promise<number>;
+  /** Rejects when files cannot be written. */
+  check(): Promise<void>;
+};
+
+export function folderUploads(folder: string): FolderUploads {
+  return {
+    async store(target, { replace }, write) {
+      await mkdir(folder, { recursive: true });
+      const upload = join(folder, randomUUID());
+      try {
+        const file = await open(upload, 'wx');
+        try {
+          await write(file);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        return await moveTo(upload, target, replace);
+      } finally {
+        await rm(upload, { force: true });
+      }
+    },
+    async sweep(olderThan) {
+      let swept = 0;
+      for (const name of await readdir(folder).catch(noFolder)) {
+        const path = join(folder, name);
+        const modifiedAt = await stat(path).then(
+          (stats) => stats.mtime,
+          () => undefined, // Finished meanwhile.
+        );
+        if (modifiedAt === undefined || modifiedAt >= olderThan) continue;
+        await rm(path, { force: true });
+        swept++;
+      }
+      return swept;
+    },
+    async check() {
+      await mkdir(folder, { recursive: true });
+      const probe = join(folder, randomUUID());
+      await writeFile(probe, 'x', { flag: 'wx' });
+      await rm(probe, { force: true });
+    },
+  };
+}
+
+async function moveTo(upload: string, target: string, replace: boolean): Promise<boolean> {
+  const parent = dirname(target);
+  for (let attempt = 1; ; attempt++) {
+    const firstCreated = await mkdir(parent, { recursive: true });
+    try {
+      // A hard link fails if the name is taken, a rename replaces it: both in one step of the file system.
+      await (replace ? rename(upload, target) : link(upload, target));
+      await syncFolders(parent, firstCreated === undefined ? parent : dirname(firstCreated));
+      return true;
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST' && !replace) return false;
+      // Another writer's removal pruned the empty folder between the two steps.
+      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** A name is on disk once its folder is: from `folder` up to `top`, which are the ones that got a new entry. */
+async function syncFolders(folder: string, top: string): Promise<void> {
+  if (process.platform === 'win32') return; // Folders cannot be opened there.
+  for (let current = folder; ; current = dirname(current)) {
+    const handle = await open(current, 'r').catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return undefined; // Pruned: then the object is gone as well.
+      throw error;
+    });
+    try {
+      await handle?.sync();
+    } finally {
+      await handle?.close();
+    }
+    if (current === top) return;
+  }
+}
+
+function noFolder(error: unknown): string[] {
+  if (errorCode(error) === 'ENOENT') return [];
+  throw error;
+}
+
+/** Files below `top` whose path, relative and with `/`, starts with `prefix`; folders that cannot hold such a file are not read. */
+export async function* filesUnder(top: string, prefix: string, path = ''): AsyncGenerator<string> {
+  const folder = await opendir(join(top, path)).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined; // Removed meanwhile, or never made.
+    throw error;
+  });
+  if (folder === undefined) return;
+  for await (const entry of folder) {
+    const found = `${path}${entry.name}`;
+    if (entry.isFile() && found.startsWith(prefix)) yield found;
+    if (entry.isDirectory() && (found.startsWith(prefix) || prefix.startsWith(`${found}/`))) {
+      yield* filesUnder(top, prefix, `${found}/`);
+    }
+  }
+}
+
+/** Removes a file, if it is there, and the folders above it that are empty then, up to `top`. */
+export async function removeFile(path: string, top: string): Promise<void> {
+  await rm(path, { force: true });
+  for (let folder = dirname(path); folder !== top; folder = dirname(folder)) {
+    try {
+      await rmdir(folder);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') continue;
+      return; // Not empty: the codes for that differ between systems, and a folder that stays does no harm.
+    }
+  }
+}
+
+/**
+ * An object on disk is one file: its bytes, then its description as JSON, the length of that (4 bytes), and a mark. One file, so that one
+ * rename replaces bytes and description together; a second file beside it could be left over from another version after a crash.
+ */
+const MARK = Buffer.from('BINDERY1');
+const FOOTER_BYTES = 4 + MARK.length;
+const MAX_DESCRIPTION_BYTES = 4000;
+
+/** What follows an object's bytes in its file. */
+export function objectFileEnd(description: ObjectDescription): Uint8Array {
+  const json = Buffer.from(JSON.stringify(description));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([json, length, MARK]);
+}
+
+export type OpenObject = ObjectDescription & { handle: FileHandle; sizeBytes: number; modifiedAt: Date };
+
+/** Opens an object's file; the caller closes `handle`. What is opened stays whole even if the object is replaced or removed meanwhile. */
+export async function openObjectFile(path: string): Promise<OpenObject> {
+  const handle = await open(path, 'r');
+  try {
+    const { size, mtime } = await handle.stat();
+    const end = await readFully(handle, Math.max(0, size - FOOTER_BYTES - MAX_DESCRIPTION_BYTES), size);
+    const mark = end.length - MARK.length;
+    if (end.length < FOOTER_BYTES || !end.subarray(mark).equals(MARK)) throw notAnObject(path);
+    const jsonLength = end.readUInt32BE(mark - 4);
+    if (jsonLength > mark - 4) throw notAnObject(path);
+    const stored = JSON.parse(end.toString('utf8', mark - 4 - jsonLength, mark - 4));
+    return { ...objectDescription(stored), handle, sizeBytes: size - FOOTER_BYTES - jsonLength, modifiedAt: mtime };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Bytes from `from` up to `to` (not included); an error if the file has fewer. */
+export async function readFully(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(to - from);
+  for (let filled = 0; filled < bytes.length; ) {
+    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, from + filled);
+    if (bytesRead === 0) throw new Error(`the file of an object ends ${bytes.length - filled} bytes too early`);
+    filled += bytesRead;
+  }
+  return bytes;
+}
+
+function notAnObject(path: string): Error {
+  return new Error(`${path} was not written by this object store, or was cut: remove it`);
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** The bytes of an open object from `start` up to `end` (not included). Closes the file at its end or when destroyed. */
+export function objectFileStream({ handle }: OpenObject, start: number, end: number): Readable {
+  let position = start;
+
+  async function readNext(stream: Readable): Promise<void> {
+    try {
+      const to = Math.min(position + CHUNK_BYTES, end);
+      const bytes = position < to ? await readFully(handle, position, to) : null;
+      position = to;
+      if (!stream.destroyed) stream.push(bytes);
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  async function close(error: Error | null, done: (error?: Error | null) => void): Promise<void> {
+    try {
+      await handle.close();
+      done(error);
+    } catch (failure) {
+      done(error ?? (failure instanceof Error ? failure : new Error(String(failure))));
+    }
+  }
+
+  return new Readable({
+    highWaterMark: CHUNK_BYTES,
+    read() {
+      void readNext(this);
+    },
+    destroy(error, done) {
+      void close(error, done);
+    },
+  });
+}

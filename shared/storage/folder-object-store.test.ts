@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { attachmentDisposition, verifyFolderLink } from './download-link.ts';
+import { folderObjectStore } from './folder-object-store.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from './object-store.ts';
+
+const signingKey = 'a secret of sixteen or more';
+
+objectStoreContract('a folder', async (settings) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-objects-'));
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const store = folderObjectStore({ folder, publicBaseUrl: `http://127.0.0.1:${port}`, signingKey, ...settings });
+
+  /** What the gateway does with a link, as short as it can be. */
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const link = verifyFolderLink(request.url ?? '', signingKey, new Date());
+    if (typeof link === 'string') return void response.writeHead(403).end(link);
+    const size = (await store.head(link.key))?.sizeBytes ?? 0;
+    const asked = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+    const range = asked === null ? undefined : { start: Number(asked[1]), end: Number(asked[2]) };
+    const stream = await store.getStream(link.key, range === undefined ? {} : { range });
+    response.writeHead(range === undefined ? 200 : 206, {
+      'content-type': link.contentType,
+      'content-disposition': attachmentDisposition(link.fileName),
+      ...(range === undefined ? {} : { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
+    });
+    if (stream !== undefined) await pipeline(stream, response);
+  }
+
+  return {
+    store,
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await rm(folder, { recursive: true });
+    },
+  };
+});
+
+let folder = '';
+let store: ObjectStore;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-objects-'));
+  store = folderObjectStore({ folder, publicBaseUrl: 'http://127.0.0.1', maxLinkLifetimeSeconds: 60 });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('nothing but what is stored is in the folder, and removing the last object of a folder removes it', async () => {
+  await store.put('a/b/c', Buffer.from('x'));
+  await store.put('a/b/d/e', Buffer.from('y'));
+  await store.putIfAbsent('a/b/c', Buffer.from('z'));
+  await store.remove('a/b/d/e');
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual([
+    'stored',
+    'stored/a',
+    'stored/a/b',
+    'stored/a/b/c#',
+    'uploads',
+  ]);
+});
+
+test('writers do not mind that others remove the folders they write to', async () => {
+  for (let round = 0; round < 50; round++) {
+    await Promise.all([
+      store.put(`race/x/${round}`, Buffer.from('x')),
+      store.remove(`race/x/${round - 1}`),
+      store.remove('race/x/none'),
+    ]);
+  }
+  expect(await store.head('race/x/49')).toMatchObject({ sizeBytes: 1 });
+});
+
+test('an object that is cut while it is read makes the stream fail', async () => {
+  await store.put('cut', Buffer.alloc(2_000_000));
+  const stream = await store.getStream('cut');
+  await truncate(join(folder, 'stored', 'cut#'), 1_000_000);
+  await expect(stream?.toArray()).rejects.toThrow('too early');
+  await expect(store.get('cut')).rejects.toThrow('was not written by this object store, or was cut');
+});
+
+test('a folder that cannot be written is unavailable, and the reason is said', async () => {
+  await writeFile(join(folder, 'a-file'), '');
+  const settings = { folder: join(folder, 'a-file', 'objects'), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 };
+  const broken = folderObjectStore(settings);
+  await expect(broken.check()).rejects.toThrow(ObjectStoreUnavailable);
+  await expect(broken.check()).rejects.toThrow(`${settings.folder} cannot be used: ENOTDIR`);
+  await expect(broken.put('a', Buffer.from('x'))).rejects.toThrow(ObjectStoreUnavailable);
+  await expect(broken.presign('a', { lifetimeSeconds: 1, fileName: 'a', contentType: 'a/b' })).rejects.toThrow(
+    'BINDERY_LINK_SIGNING_KEY',
+  );
+});

@@ -1,0 +1,179 @@
+import { join, resolve } from 'node:path';
+import { addAbortSignal } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { folderLinkUrl } from './download-link.ts';
+import {
+  filesUnder,
+  folderUploads,
+  objectFileEnd,
+  objectFileStream,
+  type OpenObject,
+  openObjectFile,
+  readFully,
+  removeFile,
+} from './folder-files.ts';
+import {
+  checkObjectKey,
+  checkObjectPrefix,
+  errorCode,
+  objectDescription,
+  type ObjectStore,
+  ObjectStoreUnavailable,
+  type PutOptions,
+} from './object-store.ts';
+
+export type FolderObjectStoreSettings = {
+  /** Made when absent. Must be on one file system that has hard links. */
+  folder: string;
+  /** Address of the gateway, which serves the links; a path is fine. */
+  publicBaseUrl: string;
+  /** Needed by `presign` alone. */
+  signingKey?: string;
+  maxLinkLifetimeSeconds: number;
+  clock?: Clock;
+};
+
+/** No key has this character, so the file of `a` and the folder of `a/b` have different names. */
+const FILE_SUFFIX = '#';
+
+/** What the system says when the disk or its rights are the trouble, not the call. */
+const UNUSABLE = new Set([
+  'ENOSPC',
+  'ENOTDIR',
+  'EDQUOT',
+  'EROFS',
+  'EACCES',
+  'EPERM',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ESTALE',
+]);
+
+/** Objects as files in a folder of this machine, for one host. */
+export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectStore {
+  const clock = settings.clock ?? systemClock;
+  const stored = resolve(settings.folder, 'stored');
+  const uploads = folderUploads(resolve(settings.folder, 'uploads'));
+
+  function pathOf(key: string): string {
+    checkObjectKey(key);
+    return join(stored, `${key}${FILE_SUFFIX}`);
+  }
+
+  async function onDisk<T>(signal: AbortSignal | undefined, action: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted();
+    try {
+      return await action();
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (!UNUSABLE.has(errorCode(error) ?? '')) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
+    }
+  }
+
+  async function write(key: string, body: Uint8Array, options: PutOptions, replace: boolean): Promise<boolean> {
+    const path = pathOf(key);
+    const end = objectFileEnd(objectDescription(options));
+    return onDisk(options.signal, () =>
+      uploads.store(path, { replace }, async (file) => {
+        await file.writeFile(body, options);
+        await file.writeFile(end);
+      }),
+    );
+  }
+
+  async function opened(key: string, signal: AbortSignal | undefined): Promise<OpenObject | undefined> {
+    const path = pathOf(key);
+    return onDisk(signal, () =>
+      openObjectFile(path).catch((error: unknown) => {
+        if (errorCode(error) === 'ENOENT') return undefined;
+        throw error;
+      }),
+    );
+  }
+
+  const store: ObjectStore = {
+    async put(key, body, options = {}) {
+      await write(key, body, options, true);
+    },
+
+    async putIfAbsent(key, body, options = {}) {
+      if ((await store.head(key, options)) !== undefined) return false;
+      return write(key, body, options, false);
+    },
+
+    async putStream(key, body, options = {}) {
+      const path = pathOf(key);
+      const end = objectFileEnd(objectDescription(options));
+      await onDisk(options.signal, () =>
+        uploads.store(path, { replace: true }, async (file) => {
+          await pipeline(body, (source) => file.writeFile(source), options);
+          await file.writeFile(end);
+        }),
+      );
+    },
+
+    async get(key, options = {}) {
+      const object = await opened(key, options.signal);
+      if (object === undefined) return undefined;
+      try {
+        return await onDisk(options.signal, () => readFully(object.handle, 0, object.sizeBytes));
+      } finally {
+        await object.handle.close();
+      }
+    },
+
+    async getStream(key, options = {}) {
+      const object = await opened(key, options.signal);
+      if (object === undefined) return undefined;
+      const { start, end = object.sizeBytes - 1 } = options.range ?? { start: 0 };
+      if (options.range !== undefined && (start < 0 || start > end || start >= object.sizeBytes)) {
+        await object.handle.close();
+        throw new RangeError(`the object ${key} of ${object.sizeBytes} bytes has no bytes ${start} to ${end}`);
+      }
+      const stream = objectFileStream(object, start, Math.min(end + 1, object.sizeBytes));
+      return options.signal === undefined ? stream : addAbortSignal(options.signal, stream);
+    },
+
+    async head(key, options = {}) {
+      const object = await opened(key, options.signal);
+      if (object === undefined) return undefined;
+      await object.handle.close();
+      const { sizeBytes, modifiedAt, metadata } = object;
+      return { sizeBytes, modifiedAt, metadata };
+    },
+
+    async *list(prefix, options = {}) {
+      checkObjectPrefix(prefix);
+      for await (const file of filesUnder(stored, prefix)) {
+        const key = file.slice(0, -FILE_SUFFIX.length);
+        const head = key.startsWith(prefix) ? await store.head(key, options) : undefined;
+        // Undefined: removed since the folder was read.
+        if (head !== undefined) yield { key, sizeBytes: head.sizeBytes, modifiedAt: head.modifiedAt };
+      }
+    },
+
+    async remove(key, options = {}) {
+      const path = pathOf(key);
+      await onDisk(options.signal, () => removeFile(path, stored));
+    },
+
+    async presign(key, { lifetimeSeconds, fileName, contentType }) {
+      checkObjectKey(key);
+      if (settings.signingKey === undefined) throw new Error('links need the setting BINDERY_LINK_SIGNING_KEY');
+      const lifetime = Math.min(lifetimeSeconds, settings.maxLinkLifetimeSeconds);
+      const expires = Math.floor(clock.now().getTime() / 1000 + lifetime);
+      const url = folderLinkUrl({ key, expires, fileName, contentType }, settings.publicBaseUrl, settings.signingKey);
+      return { url, expiresAt: new Date(expires * 1000) };
+    },
+
+    sweepUnfinishedUploads: (olderThan) => onDisk(undefined, () => uploads.sweep(olderThan)),
+    clockSkewMs: async () => 0,
+    check: (options = {}) => onDisk(options.signal, () => uploads.check()),
+    close: async () => {},
+  };
+  return store;
+}

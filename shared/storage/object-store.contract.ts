@@ -1,0 +1,343 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from './object-store.ts';
+
+export type StoreUnderTest = { store: ObjectStore; stop(): Promise<void> };
+
+const MiB = 1024 * 1024;
+const maxLinkLifetimeSeconds = 7200;
+const text = (value: string) => Buffer.from(value);
+/** A stream that makes its bytes as they are read. */
+const zeros = (mebibytes: number, then?: () => void) =>
+  Readable.from(
+    (function* () {
+      for (let n = 0; n < mebibytes; n++) yield Buffer.alloc(MiB);
+      then?.();
+    })(),
+    { objectMode: false },
+  );
+
+/**
+ * What every adapter of `ObjectStore` owes. `open` gives a store that signs with the given clock and limit; links must be reachable
+ * with `fetch`, through whatever serves them.
+ */
+export function objectStoreContract(
+  name: string,
+  open: (settings: { clock: Clock; maxLinkLifetimeSeconds: number }) => Promise<StoreUnderTest>,
+): void {
+  describe(`the object store contract, kept by ${name}`, () => {
+    let now = new Date();
+    let store: ObjectStore;
+    let opened: StoreUnderTest | undefined;
+    let cases = 0;
+    const nextKey = () => `contract/${++cases}/object`;
+
+    beforeAll(async () => {
+      opened = await open({ clock: { now: () => now }, maxLinkLifetimeSeconds });
+      store = opened.store;
+      await store.check();
+    }, 60_000);
+    afterAll(() => opened?.stop());
+
+    describe('put and get', () => {
+      test('gives back bytes and metadata', async () => {
+        const key = nextKey();
+        const body = randomBytes(100_000);
+        await store.put(key, body, {
+          contentType: 'application/gzip',
+          metadata: { sha256: 'abc', 'two-words': 'a b' },
+        });
+        expect(body.equals((await store.get(key)) ?? text('nothing'))).toBe(true);
+        const head = await store.head(key);
+        expect(head).toMatchObject({ sizeBytes: 100_000, metadata: { sha256: 'abc', 'two-words': 'a b' } });
+        expect(Math.abs((head?.modifiedAt.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+      });
+
+      test('an empty object is an object', async () => {
+        const key = nextKey();
+        await store.put(key, new Uint8Array());
+        expect((await store.get(key))?.length).toBe(0);
+        expect(await store.head(key)).toMatchObject({ sizeBytes: 0, metadata: {} });
+        expect(await bytesOf(store.getStream(key))).toEqual(text(''));
+      });
+
+      test('the last put counts, with its own metadata', async () => {
+        const key = nextKey();
+        await store.put(key, text('a longer first body'), { metadata: { version: '1' } });
+        await store.put(key, text('second'));
+        expect(await bytesOf(store.getStream(key))).toEqual(text('second'));
+        expect(await store.head(key)).toMatchObject({ sizeBytes: 6, metadata: {} });
+      });
+
+      test('what is not there is undefined, and removing it is no error', async () => {
+        const key = nextKey();
+        expect(await store.get(key)).toBeUndefined();
+        expect(await store.getStream(key)).toBeUndefined();
+        expect(await store.head(key)).toBeUndefined();
+        await store.put(key, text('x'));
+        await store.remove(key);
+        await store.remove(key);
+        expect(await store.head(key)).toBeUndefined();
+      });
+
+      test('reading while another writes gives the one or the other, never a mixture', async () => {
+        const key = nextKey();
+        const bodies = ['a', 'b'].map((letter) => Buffer.alloc(300_000, letter));
+        await store.put(key, bodies[0] ?? text(''));
+        const writing = (async () => {
+          for (let n = 0; n < 10; n++)
+            await store.put(key, bodies[n % 2] ?? text(''), { metadata: { n: String(n % 2) } });
+          return 'done';
+        })();
+        let finished = false;
+        while (!finished) {
+          const read = await store.get(key);
+          expect(bodies.some((body) => body.equals(read ?? text('nothing')))).toBe(true);
+          finished = (await Promise.race([writing, Promise.resolve('writing')])) === 'done';
+        }
+      });
+    });
+
+    describe('keys', () => {
+      const odd = [
+        'odd/a~b!c+d@e=f,g(h)-i j.json',
+        'odd/.hidden/...',
+        'odd/CaSe',
+        `odd/${'long-segment-'.repeat(15)}`,
+        `odd/${'nested/'.repeat(100)}deep`,
+        'odd/segments/0af3',
+        'odd/segments/0af3.json',
+      ];
+
+      test('odd ones come back as they were', async () => {
+        for (const key of odd) await store.put(key, text(key));
+        for (const key of odd) expect((await store.get(key))?.toString()).toBe(key);
+        expect(await keysOf(store.list('odd/'))).toEqual([...odd].sort());
+      });
+
+      test.each(['', '/a', 'a/', 'a//b', '../a', 'a/../../b', './a', 'a\\b', 'a\0b', 'ü', 'x'.repeat(901)])(
+        '%j is refused',
+        async (key) => {
+          await expect(store.put(key, text('x'))).rejects.toThrow('the object key');
+          await expect(store.putStream(key, Readable.from([]))).rejects.toThrow('the object key');
+          await expect(store.get(key)).rejects.toThrow('the object key');
+          await expect(store.head(key)).rejects.toThrow('the object key');
+          await expect(store.remove(key)).rejects.toThrow('the object key');
+          await expect(
+            store.presign(key, { lifetimeSeconds: 60, fileName: 'x', contentType: 'text/plain' }),
+          ).rejects.toThrow('the object key');
+        },
+      );
+    });
+
+    test('list gives the keys with a prefix, which may end in the middle of a name', async () => {
+      for (const key of ['list/a/1', 'list/a/2', 'list/ab', 'list/b/c/d']) await store.put(key, text(key));
+      expect(await keysOf(store.list('list/'))).toEqual(['list/a/1', 'list/a/2', 'list/ab', 'list/b/c/d']);
+      expect(await keysOf(store.list('list/a'))).toEqual(['list/a/1', 'list/a/2', 'list/ab']);
+      expect(await keysOf(store.list('list/a/'))).toEqual(['list/a/1', 'list/a/2']);
+      expect(await keysOf(store.list('list/b/c/d'))).toEqual(['list/b/c/d']);
+      expect(await keysOf(store.list('list/none/'))).toEqual([]);
+      for await (const entry of store.list('list/ab')) expect(entry).toMatchObject({ sizeBytes: 7 });
+    });
+
+    describe('putIfAbsent', () => {
+      test('leaves what is there', async () => {
+        const key = nextKey();
+        expect(await store.putIfAbsent(key, text('first'), { metadata: { by: 'first' } })).toBe(true);
+        expect(await store.putIfAbsent(key, text('second'), { metadata: { by: 'second' } })).toBe(false);
+        expect((await store.get(key))?.toString()).toBe('first');
+        expect((await store.head(key))?.metadata).toEqual({ by: 'first' });
+      });
+
+      test('of many at once exactly one wins', async () => {
+        for (let round = 0; round < 5; round++) {
+          const key = nextKey();
+          const won = await Promise.all(
+            Array.from({ length: 12 }, (_, n) => store.putIfAbsent(key, text(`writer ${n}`))),
+          );
+          expect(won.filter(Boolean).length).toBe(1);
+          expect((await store.get(key))?.toString()).toBe(`writer ${won.indexOf(true)}`);
+        }
+      });
+    });
+
+    describe('streams', () => {
+      test('of 20 MB come back whole, also in ranges', async () => {
+        const key = nextKey();
+        const body = randomBytes(20_000_000);
+        const chunks = Array.from({ length: 200 }, (_, n) => body.subarray(n * 100_000, (n + 1) * 100_000));
+        await store.putStream(key, Readable.from(chunks), { metadata: { sha256: 'abc' } });
+        expect(await store.head(key)).toMatchObject({ sizeBytes: 20_000_000, metadata: { sha256: 'abc' } });
+        expect((await bytesOf(store.getStream(key)))?.equals(body)).toBe(true);
+        const ranges = [
+          { start: 0, end: 0 },
+          { start: 9_999_990, end: 10_000_009 },
+          { start: 19_999_999 },
+          { start: 19_999_990, end: 99_999_999 },
+        ];
+        for (const range of ranges) {
+          const end = Math.min((range.end ?? Infinity) + 1, body.length);
+          expect(await bytesOf(store.getStream(key, { range }))).toEqual(body.subarray(range.start, end));
+        }
+        await expect(store.getStream(key, { range: { start: 20_000_000 } })).rejects.toThrow(RangeError);
+      });
+
+      test('of one chunk and of none are fine', async () => {
+        const key = nextKey();
+        await store.putStream(key, Readable.from([text('one')]));
+        expect((await store.get(key))?.toString()).toBe('one');
+        await store.putStream(key, Readable.from([]));
+        expect((await store.get(key))?.length).toBe(0);
+      });
+
+      test('of 200 MB are not held in memory', async () => {
+        const key = nextKey();
+        await store.putStream(key, zeros(20));
+        const before = process.memoryUsage().rss;
+        let peak = before;
+        const meter = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 10);
+        await store.putStream(key, zeros(200));
+        let read = 0;
+        for await (const chunk of (await store.getStream(key)) ?? []) read += Buffer.from(chunk).length;
+        clearInterval(meter);
+        expect(read).toBe(200 * MiB);
+        expect((peak - before) / MiB).toBeLessThan(120);
+        await store.remove(key);
+      }, 60_000);
+
+      test.each([0, 3, 20])('that fail after %i MB leave the key as it was', async (mebibytes) => {
+        const key = nextKey();
+        await store.put(key, text('before'));
+        const fail = () => {
+          throw new Error('the source broke');
+        };
+        await expect(store.putStream(key, zeros(mebibytes, fail))).rejects.toThrow('the source broke');
+        await expect(store.putStream(`${key}-new`, zeros(mebibytes, fail))).rejects.toThrow('the source broke');
+        expect((await store.get(key))?.toString()).toBe('before');
+        expect(await keysOf(store.list(`${key}-new`))).toEqual([]);
+        expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(0);
+      });
+
+      test('that are given up leave nothing, and the source is closed', async () => {
+        const key = nextKey();
+        const givenUp = new AbortController();
+        const reason = new Error('given up');
+        const hanging = stalledAfter(17);
+        const storing = store.putStream(key, hanging, { signal: givenUp.signal });
+        setImmediate(() => givenUp.abort(reason));
+        await expect(storing).rejects.toBe(reason);
+        expect(hanging.destroyed).toBe(true);
+        expect(await store.head(key)).toBeUndefined();
+        expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(0);
+      });
+
+      test('that are read half and destroyed, or never read, are closed without an error', async () => {
+        const key = nextKey();
+        await store.putStream(key, zeros(5));
+        const half = await store.getStream(key);
+        for await (const chunk of half ?? []) if (Buffer.from(chunk).length > 0) break;
+        (await store.getStream(key))?.destroy();
+        expect((await store.get(key))?.length).toBe(5 * MiB);
+      });
+    });
+
+    test('what a dead writer left is swept, what is under way is not', async () => {
+      const key = nextKey();
+      const hanging = stalledAfter(17);
+      const storing = store.putStream(key, hanging);
+      storing.catch(() => {}); // Looked at below.
+      expect(await store.sweepUnfinishedUploads(new Date(Date.now() - 60_000))).toBe(0);
+      await vi.waitFor(async () => expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(1));
+      hanging.destroy(new Error('the writer died'));
+      await expect(storing).rejects.toBeInstanceOf(Error);
+      expect(await store.head(key)).toBeUndefined();
+    });
+
+    test('a call that was given up before it began rejects with the reason', async () => {
+      const signal = AbortSignal.abort(new Error('too late'));
+      await expect(store.put('given-up', text('x'), { signal })).rejects.toThrow('too late');
+      await expect(store.get('given-up', { signal })).rejects.toThrow('too late');
+      await expect(store.head('given-up', { signal })).rejects.toThrow('too late');
+      expect(await store.head('given-up')).toBeUndefined();
+    });
+
+    describe('links', () => {
+      const options = { lifetimeSeconds: 3600, fileName: 'acme "größe".tar.gz', contentType: 'application/gzip' };
+      const key = 'links/a b+c/bundle.tar.gz';
+
+      beforeAll(() => store.put(key, text('0123456789')));
+
+      test('give the object to anyone, under the name and type that were asked for, also in part', async () => {
+        now = new Date();
+        const { url, expiresAt } = await store.presign(key, options);
+        expect(Math.abs(expiresAt.getTime() - now.getTime() - 3_600_000)).toBeLessThanOrEqual(1000);
+        const answer = await fetch(url);
+        expect([answer.status, await answer.text()]).toEqual([200, '0123456789']);
+        expect(answer.headers.get('content-type')).toBe('application/gzip');
+        expect(answer.headers.get('content-disposition')).toContain(
+          `filename*=UTF-8''acme%20%22gr%C3%B6%C3%9Fe%22.tar.gz`,
+        );
+        const part = await fetch(url, { headers: { range: 'bytes=2-4' } });
+        expect([part.status, await part.text()]).toEqual([206, '234']);
+        expect(part.headers.get('content-range')).toBe('bytes 2-4/10');
+      });
+
+      test('end when they say', async () => {
+        now = new Date(Date.now() - 3_601_000);
+        const { url, expiresAt } = await store.presign(key, options);
+        expect(expiresAt.getTime()).toBeLessThan(Date.now());
+        expect((await fetch(url)).status).toBe(403);
+      });
+
+      test('open nothing else when they are changed', async () => {
+        now = new Date();
+        const { url } = await store.presign(key, options);
+        await store.put('links/other', text('secret'));
+        const changes = [
+          url.replace('links/a%20b%2Bc/bundle.tar.gz', 'links/other'),
+          url.replace('3600', '7200').replace(/expires=\d/, 'expires=9'),
+          url.replace(/ignature=..../, 'ignature=0000'),
+          url.replace('gzip', 'html'),
+        ];
+        for (const changed of changes) {
+          expect(changed).not.toBe(url);
+          expect((await fetch(changed)).status).toBe(403);
+        }
+      });
+
+      test('never live longer than the setting says', async () => {
+        now = new Date();
+        const { expiresAt } = await store.presign(key, { ...options, lifetimeSeconds: 999_999 });
+        expect(Math.abs(expiresAt.getTime() - now.getTime() - maxLinkLifetimeSeconds * 1000)).toBeLessThanOrEqual(1000);
+      });
+    });
+
+    test('the clock of a store on this machine is ours', async () => {
+      now = new Date();
+      expect(Math.abs(await store.clockSkewMs())).toBeLessThan(2000);
+    });
+  });
+}
+
+async function bytesOf(stream: Promise<Readable | undefined>): Promise<Buffer | undefined> {
+  const opened = await stream;
+  return opened === undefined ? undefined : buffer(opened);
+}
+
+async function keysOf(entries: AsyncIterable<{ key: string }>): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of entries) keys.push(key);
+  return keys.sort();
+}
+
+function stalledAfter(mebibytes: number): Readable {
+  let given = 0;
+  return new Readable({
+    read() {
+      if (given++ < mebibytes) this.push(Buffer.alloc(MiB));
+    },
+  });
+}

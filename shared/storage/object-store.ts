@@ -1,0 +1,141 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+
+/**
+ * What is kept outside the log: contents, segments, bundles. Keys are `/`-separated paths of `[A-Za-z0-9._~!+@=,() -]` segments
+ * (no empty, `.` or `..` segment, none over 200 bytes), at most 900 bytes. No key goes on
+ * where another one ends (`a` and `a/b`): S3 gateways over file systems refuse that.
+ *
+ * What an adapter owes:
+ * - A put is all or nothing. A reader sees the old object or the whole new one, never a part; a writer that dies leaves nothing under the key.
+ * - Read after write: once a put has answered, every get, head and list shows it.
+ * - Every call ends: within `signal`, or with `ObjectStoreUnavailable` when the store does not answer.
+ * - Nothing is overwritten by `putIfAbsent`.
+ */
+export type ObjectStore = {
+  put(key: string, body: Uint8Array, options?: PutOptions): Promise<void>;
+  /** False when the key already exists; the stored object is then unchanged. */
+  putIfAbsent(key: string, body: Uint8Array, options?: PutOptions): Promise<boolean>;
+  /** Uploads without holding the body in memory. If the stream fails or `signal` aborts, the key is as it was before. */
+  putStream(key: string, body: Readable, options?: PutOptions): Promise<void>;
+  /** Undefined when there is no such object. */
+  get(key: string, options?: ReadOptions): Promise<Uint8Array | undefined>;
+  /** Undefined when there is no such object. An object that is cut while being read makes the stream fail. */
+  getStream(key: string, options?: StreamOptions): Promise<Readable | undefined>;
+  head(key: string, options?: ReadOptions): Promise<ObjectHead | undefined>;
+  /** Keys in no promised order. */
+  list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
+  /** No error when there is no such object. */
+  remove(key: string, options?: ReadOptions): Promise<void>;
+  /** A link that anyone may read the object with until it expires. Lifetimes are cut to `maxLinkLifetimeSeconds`. */
+  presign(key: string, options: PresignOptions): Promise<PresignedLink>;
+  /** How far the store's clock is ahead of ours, in milliseconds; 0 for stores on this machine. */
+  clockSkewMs(): Promise<number>;
+  /** Removes what writers that died before `olderThan`, a time of the store's clock, left unfinished, and says how many there were. */
+  sweepUnfinishedUploads(olderThan: Date): Promise<number>;
+  /** Rejects with the reason when the store cannot be used. */
+  check(options?: ReadOptions): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type PutOptions = {
+  contentType?: string;
+  /** Lower-case keys, ASCII values; comes back from `head` and, over S3, as `x-amz-meta-*` on download. */
+  metadata?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+};
+
+export type ReadOptions = { signal?: AbortSignal };
+
+/** Bytes `start` to `end`, both included, from 0; without `end` to the last one. A start behind the last byte is a `RangeError`. */
+export type StreamOptions = ReadOptions & { range?: { start: number; end?: number } };
+
+export type ObjectHead = { sizeBytes: number; modifiedAt: Date; metadata: Readonly<Record<string, string>> };
+
+export type ObjectEntry = { key: string; sizeBytes: number; modifiedAt: Date };
+
+export type PresignOptions = {
+  lifetimeSeconds: number;
+  /** Name the browser saves the download under. */
+  fileName: string;
+  contentType: string;
+};
+
+export type PresignedLink = { url: string; expiresAt: Date };
+
+/** The store did not answer in time or refused the connection. Worth another try later; nothing was half done. */
+export class ObjectStoreUnavailable extends Error {
+  override name = 'ObjectStoreUnavailable';
+}
+
+const reusableMs = 12 * 3_600_000;
+
+/**
+ * May an object that is there already be relied on as it is? One that is older than 12 hours has to be stored again: the log does not say
+ * yet that it is needed, and housekeeping, which keeps what is younger than 2 days, may be about to remove it.
+ */
+export function isReusable(head: Pick<ObjectHead, 'modifiedAt'> | undefined, clock: Clock): boolean {
+  return head !== undefined && clock.now().getTime() - head.modifiedAt.getTime() < reusableMs;
+}
+
+const MAX_KEY_BYTES = 900;
+/** File systems allow 255 bytes, and both adapters of folders need a few of their own. */
+const MAX_SEGMENT_BYTES = 200;
+
+/** Throws a sentence when `key` breaks the rules of `ObjectStore`. The rules are all that keeps a folder's keys inside the folder. */
+export function checkObjectKey(key: string): void {
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw new Error(`the object key ${JSON.stringify(key)} ${problem}`);
+}
+
+/** Throws as `checkObjectKey`. A prefix may end anywhere in a key, also in the middle of a segment; '' is every key. */
+export function checkObjectPrefix(prefix: string): void {
+  // Whatever the last segment begins with, it only filters names: complete it to a segment that is one.
+  checkObjectKey(`${prefix}x`);
+}
+
+function keyProblem(key: string): string | undefined {
+  if (key.length > MAX_KEY_BYTES) return `is longer than ${MAX_KEY_BYTES} bytes`;
+  for (const segment of key.split('/')) {
+    if (segment === '') return 'has an empty segment';
+    if (segment === '.' || segment === '..') return `has the segment "${segment}"`;
+    if (segment.length > MAX_SEGMENT_BYTES) return `has a segment longer than ${MAX_SEGMENT_BYTES} bytes`;
+    if (!/^[A-Za-z0-9._~!+@=,() -]+$/.test(segment))
+      return 'has a character other than A-Z a-z 0-9 . _ ~ ! + @ = , ( ) - and space';
+  }
+  return undefined;
+}
+
+/** What is stored with an object's bytes. */
+export type ObjectDescription = { contentType?: string; metadata: Readonly<Record<string, string>> };
+
+/** S3 allows 2 KB. */
+const MAX_METADATA_BYTES = 2000;
+
+/** Checks what a writer gives with an object, the same for every store. Throws a sentence that names the wrong entry. */
+export function objectDescription(options: {
+  contentType?: string;
+  metadata?: Readonly<Record<string, string>>;
+}): ObjectDescription {
+  const metadata = options.metadata ?? {};
+  for (const [name, value] of Object.entries(metadata)) {
+    if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) throw new Error(`metadata "${name}": a name has only a-z, 0-9 and -`);
+    // Stores trim spaces at both ends, so such a value would not come back as it was.
+    if (!/^[\x20-\x7e]*$/.test(value) || value.trim() !== value) {
+      throw new Error(`metadata "${name}": a value has only printable ASCII, without spaces around it`);
+    }
+  }
+  const { contentType } = options;
+  if (contentType !== undefined && !/^[\x21-\x7e][\x20-\x7e]*$/.test(contentType)) {
+    throw new Error(`the content type ${JSON.stringify(contentType)} is not printable ASCII`);
+  }
+  const description = contentType === undefined ? { metadata } : { contentType, metadata };
+  if (JSON.stringify(description).length > MAX_METADATA_BYTES)
+    throw new Error(`metadata is longer than ${MAX_METADATA_BYTES} bytes`);
+  return description;
+}
+
+/** The `code` of an error of Node (`ENOENT`), if it has one. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,126 @@
+import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { errorCode, ObjectStoreUnavailable } from './object-store.ts';
+
+export type S3Credentials = {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+  /** When they end, for those that do: no link lives longer. */
+  expiration?: Date;
+};
+
+export type S3ObjectStoreSettings = {
+  bucket: string;
+  region: string;
+  /** Address of the S3 API as services reach it; absent: AWS. */
+  endpoint?: string;
+  /** Address in links, if clients reach the store under another one: the signature covers the host name. */
+  publicEndpoint?: string;
+  /** Bucket in the path instead of the host name, as most stores other than AWS need it. */
+  forcePathStyle?: boolean;
+  /** Absent: the SDK's own chain (environment, web identity, instance). */
+  credentials?: S3Credentials | (() => Promise<S3Credentials>);
+  maxLinkLifetimeSeconds: number;
+  /** How long the store may take to answer; uploads get more by their size. 10 seconds by default. */
+  timeoutMs?: number;
+  clock?: Clock;
+};
+
+export const defaultTimeoutMs = 10_000;
+
+/** Settings of an SDK client for the store under the given address. */
+export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string | undefined): S3ClientConfig {
+  return {
+    region: settings.region,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(settings.credentials === undefined ? {} : { credentials: settings.credentials }),
+    forcePathStyle: settings.forcePathStyle ?? false,
+    // What the SDK adds by itself, stores other than AWS refuse in part; we send the checksums that we want.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: Math.min(2000, settings.timeoutMs ?? defaultTimeoutMs) },
+  };
+}
+
+/** Slower uploads than this, in bytes per millisecond, count as hung: 256 KB/s. */
+const SLOWEST_UPLOAD = 256;
+
+export type S3CallOptions = {
+  /** Ends "the object store refused to …". */
+  what: string;
+  signal?: AbortSignal | undefined;
+  /** Size of the body that is sent. */
+  bytes?: number;
+};
+
+/**
+ * Makes one call of the SDK end: by its answer, by the caller's signal (then with its reason), or by the deadline of `timeoutMs` and the
+ * time that an upload may take. Errors come out as `s3Error` says.
+ */
+export function s3Calls(timeoutMs: number) {
+  return async <T>(options: S3CallOptions, send: (http: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
+    const { what, signal, bytes = 0 } = options;
+    signal?.throwIfAborted();
+    const allowedMs = Math.ceil(timeoutMs + bytes / SLOWEST_UPLOAD);
+    const deadline = AbortSignal.timeout(allowedMs);
+    try {
+      return await send({ abortSignal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) });
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (deadline.aborted) {
+        throw new ObjectStoreUnavailable(`the object store did not ${what} within ${allowedMs} ms`, { cause: error });
+      }
+      throw s3Error(error, what);
+    }
+  };
+}
+
+export type S3Call = ReturnType<typeof s3Calls>;
+
+/** Names the SDK gives to errors of the way to the store, not of its answer. */
+const NETWORK_ERRORS = new Set(['TimeoutError', 'AbortError', 'CredentialsProviderError']);
+
+/** HTTP status and code of an answer that refused a call; undefined when there was no answer. */
+export function s3Refusal(error: unknown): { status: number; code: string } | undefined {
+  if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
+  const { $metadata } = error;
+  if (typeof $metadata !== 'object' || $metadata === null || !('httpStatusCode' in $metadata)) return undefined;
+  const status = $metadata.httpStatusCode;
+  return typeof status === 'number' ? { status, code: error.name } : undefined;
+}
+
+/**
+ * An error of the SDK as the port promises it: `ObjectStoreUnavailable` when another try may help, otherwise one that says what was
+ * refused. The SDK's own error is its `cause`.
+ */
+export function s3Error(error: unknown, what: string): unknown {
+  if (!(error instanceof Error) || error instanceof ObjectStoreUnavailable) return error;
+  const refusal = s3Refusal(error);
+  if (refusal !== undefined && refusal.status < 500 && refusal.status !== 429) {
+    const { status, code } = refusal;
+    return new Error(`the object store refused to ${what}: ${error.message} (${code}, status ${status})`, {
+      cause: error,
+    });
+  }
+  if (refusal !== undefined || NETWORK_ERRORS.has(error.name) || errorCode(error) !== undefined) {
+    const reason = error.message || errorCode(error) || error.name;
+    return new ObjectStoreUnavailable(`the object store cannot ${what} now: ${reason}`, { cause: error });
+  }
+  return error;
+}
+
+/** Creates the bucket of these settings unless it is there. Rejects when it belongs to someone else. */
+export async function createS3Bucket(settings: S3ObjectStoreSettings): Promise<void> {
+  const client = new S3Client(s3ClientConfig(settings, settings.endpoint));
+  const call = s3Calls(settings.timeoutMs ?? defaultTimeoutMs);
+  const command = new CreateBucketCommand({ Bucket: settings.bucket });
+  try {
+    await call({ what: `create the bucket ${settings.bucket}` }, (http) => client.send(command, http));
+  } catch (error) {
+    const code = s3Refusal(error instanceof Error ? error.cause : undefined)?.code;
+    if (code !== 'BucketAlreadyOwnedByYou') throw error;
+  } finally {
+    client.destroy();
+  }
+}

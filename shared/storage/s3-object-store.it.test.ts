@@ -1,0 +1,175 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from './object-store.ts';
+import { createS3Bucket, type S3ObjectStoreSettings } from './s3-client.ts';
+import { s3ObjectStore } from './s3-object-store.ts';
+
+const settingsFor = (gateway: VersityGateway): S3ObjectStoreSettings => ({
+  bucket: 'bindery',
+  region: gateway.region,
+  endpoint: gateway.endpoint,
+  forcePathStyle: true,
+  credentials: { accessKeyId: gateway.accessKeyId, secretAccessKey: gateway.secretAccessKey },
+  maxLinkLifetimeSeconds: 7200,
+});
+
+describeWithServers(['versitygw'], 'with a real gateway', () => {
+  objectStoreContract('S3', async (options) => {
+    const gateway = await startVersityGateway();
+    const settings = { ...settingsFor(gateway), ...options };
+    await createS3Bucket(settings);
+    await createS3Bucket(settings);
+    const store = s3ObjectStore(settings);
+    return {
+      store,
+      stop: async () => {
+        await store.close();
+        await gateway.stop();
+      },
+    };
+  });
+
+  describe('an S3 store', () => {
+    let gateway: VersityGateway;
+    let store: ObjectStore;
+
+    beforeAll(async () => {
+      gateway = await startVersityGateway();
+      await createS3Bucket(settingsFor(gateway));
+      store = s3ObjectStore(settingsFor(gateway));
+    }, 60_000);
+    afterAll(async () => {
+      await store.close();
+      await gateway.stop();
+    });
+
+    test('lists more than a page of keys', async () => {
+      const keys = Array.from({ length: 1050 }, (_, n) => `many/${String(n).padStart(4, '0')}`);
+      for (let at = 0; at < keys.length; at += 50) {
+        await Promise.all(keys.slice(at, at + 50).map((key) => store.put(key, Buffer.from('x'))));
+      }
+      const listed: string[] = [];
+      for await (const { key } of store.list('many/')) listed.push(key);
+      expect(listed.sort()).toEqual(keys);
+    });
+
+    test('links name the public address, and end with the credentials that signed them', async () => {
+      const expiration = new Date(Date.now() + 600_000);
+      const signing = s3ObjectStore({
+        ...settingsFor(gateway),
+        publicEndpoint: 'https://files.example.com',
+        credentials: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c', expiration },
+      });
+      const options = { lifetimeSeconds: 3600, fileName: 'a.tar.gz', contentType: 'application/gzip' };
+      const { url, expiresAt } = await signing.presign('a', options);
+      expect(url).toMatch(/^https:\/\/files\.example\.com\/bindery\/a\?.*X-Amz-Expires=(600|599|601)&/);
+      expect(expiration.getTime() - expiresAt.getTime()).toBeGreaterThanOrEqual(0);
+      expect(expiration.getTime() - expiresAt.getTime()).toBeLessThan(2000);
+      const late = s3ObjectStore({
+        ...settingsFor(gateway),
+        credentials: { accessKeyId: 'a', secretAccessKey: 'b', expiration },
+        clock: { now: () => new Date(expiration.getTime() + 1000) },
+      });
+      await expect(late.presign('a', options)).rejects.toThrow('the credentials that sign links have expired');
+    });
+
+    test('sees how far the clocks are apart', async () => {
+      const behind = s3ObjectStore({ ...settingsFor(gateway), clock: { now: () => new Date(Date.now() - 100_000) } });
+      expect(await behind.clockSkewMs()).toBeGreaterThan(98_000);
+      expect(await behind.clockSkewMs()).toBeLessThan(102_000);
+      await behind.close();
+    });
+
+    test('says what is wrong with a bucket or a key, and does not call that unavailable', async () => {
+      const noBucket = s3ObjectStore({ ...settingsFor(gateway), bucket: 'no-such-bucket' });
+      await expect(noBucket.check()).rejects.toThrow(/refused to open the bucket no-such-bucket: .*404/);
+      await expect(noBucket.get('a')).rejects.toThrow(/refused to send a: .*NoSuchBucket/);
+      await expect(noBucket.put('a', Buffer.from('x'))).rejects.toThrow(/NoSuchBucket/);
+      const wrongSecret = { accessKeyId: gateway.accessKeyId, secretAccessKey: 'wrong' };
+      const refused = s3ObjectStore({ ...settingsFor(gateway), credentials: wrongSecret });
+      await expect(refused.check()).rejects.not.toBeInstanceOf(ObjectStoreUnavailable);
+      await expect(refused.put('a', Buffer.from('x'))).rejects.toThrow(/refused to store a: .*SignatureDoesNotMatch/);
+    });
+  });
+
+  describe('a store that is gone', () => {
+    const timeoutMs = 1000;
+    let gateway: VersityGateway;
+    let store: ObjectStore;
+
+    beforeAll(async () => {
+      gateway = await startVersityGateway();
+      const settings = { ...settingsFor(gateway), timeoutMs };
+      await createS3Bucket(settings);
+      store = s3ObjectStore(settings);
+      await store.putStream('big', Readable.from(Array.from({ length: 40 }, () => Buffer.alloc(1_000_000))));
+      await store.put('small', Buffer.from('x'));
+    }, 60_000);
+    afterAll(async () => {
+      await store.close();
+      await gateway.stop();
+    });
+
+    const calls: [string, () => Promise<unknown>][] = [
+      ['put', () => store.put('a', Buffer.from('x'))],
+      ['putIfAbsent', () => store.putIfAbsent('a', Buffer.from('x'))],
+      ['putStream', () => store.putStream('a', Readable.from([Buffer.from('x')]))],
+      ['putStream in parts', () => store.putStream('a', Readable.from([Buffer.alloc(20_000_000)]))],
+      ['get', () => store.get('small')],
+      ['getStream', () => store.getStream('small')],
+      ['head', () => store.head('small')],
+      ['list', () => store.list('')[Symbol.asyncIterator]().next()],
+      ['remove', () => store.remove('small')],
+      ['check', () => store.check()],
+      ['clockSkewMs', () => store.clockSkewMs()],
+      ['sweepUnfinishedUploads', () => store.sweepUnfinishedUploads(new Date())],
+    ];
+
+    async function allUnavailable(withinMs: number): Promise<void> {
+      const began = performance.now();
+      const outcomes = await Promise.all(
+        calls.map(
+          async ([name, call]) =>
+            [
+              name,
+              await call().then(
+                () => 'answered',
+                (error: unknown) => error,
+              ),
+            ] as const,
+        ),
+      );
+      const answered = outcomes.filter(([, outcome]) => !(outcome instanceof ObjectStoreUnavailable));
+      expect(answered).toEqual([]);
+      expect(performance.now() - began).toBeLessThan(withinMs);
+    }
+
+    test('and hangs: every call ends within its deadline, also downloads and uploads under way; then it goes on', async () => {
+      const download = await store.getStream('big');
+      const half = new Readable({ read() {} });
+      half.push(Buffer.alloc(17_000_000));
+      const upload = store.putStream('half', half);
+      upload.catch(() => {}); // Looked at below.
+      await gateway.pause();
+      half.push(Buffer.alloc(17_000_000));
+      half.push(null);
+      // Two calls in a row (upload and its abort), each at most its deadline, with the time for 8 MiB.
+      await allUnavailable(2 * timeoutMs + 33_000);
+      await expect(upload).rejects.toThrow(ObjectStoreUnavailable);
+      await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);
+      await gateway.resume();
+      await store.put('again', Buffer.from('x'));
+      expect((await store.get('again'))?.length).toBe(1);
+    }, 90_000);
+
+    test('and dead: a download under way fails, every call says so at once', async () => {
+      const download = await store.getStream('big');
+      await gateway.kill();
+      await expect(download?.toArray()).rejects.toThrow(ObjectStoreUnavailable);
+      await allUnavailable(3000);
+    });
+  });
+});

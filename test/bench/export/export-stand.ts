@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { type ApiClient, jobPath } from '#services/cli/api-client.ts';
+import { type BundleLink, ExportFailed, signBundleLink, startExport } from '#services/cli/export-client.ts';
+import type { Publication } from '#services/cli/publish-project.ts';
+import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { exportPathOnly, startInstallation, type TestInstallation } from '../../support/start-installation.ts';
+import { cpuSecondsOf } from './process-usage.ts';
+
+/** An installation with what an export needs, without limits that a benchmark would run into. */
+export function startStand(options: { renderers?: number; environment?: Record<string, string> } = {}) {
+  return startInstallation({
+    copies: { ...exportPathOnly, 'page-renderer': options.renderers ?? 1 },
+    environment: {
+      BINDERY_LIMIT_STARTS_PER_HOUR: '100000',
+      BINDERY_LIMIT_LINKS_PER_HOUR: '100000',
+      ...options.environment,
+    },
+  });
+}
+
+export const objectFolderOf = ({ folder }: Pick<TestInstallation, 'folder'>): string => join(folder, 'objects');
+
+/** The object store of an installation, beside its services. */
+export function objectStoreOf(stand: Pick<TestInstallation, 'folder'>): ObjectStore {
+  return folderObjectStore({ folder: objectFolderOf(stand), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+}
+
+export function publishArchive(
+  { admin, domain }: TestInstallation,
+  archive: Buffer<ArrayBuffer>,
+): Promise<Publication> {
+  return admin.json<Publication>(`/v1/domains/${domain}/content`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/gzip' },
+    body: new Blob([archive]).stream(),
+  });
+}
+
+/** Processor time of all services and of nats-server until now, in seconds; undefined where it cannot be measured. */
+export function cpuSecondsOfStand({ installation }: Pick<TestInstallation, 'installation'>): number | undefined {
+  const names = [...serviceNames, 'nats-server' as const];
+  return cpuSecondsOf(names.flatMap((name) => installation.pids(name)));
+}
+
+export type TimedExport = { job: ExportJob; link: BundleLink; seconds: number };
+
+/** Exports a domain, from the request to the link. Waits on the live status: polling would add its own steps to short exports. */
+export async function exportToLink(admin: ApiClient, domain: string): Promise<TimedExport> {
+  const startedAt = performance.now();
+  const { jobId } = await startExport(admin, { domain });
+  const job = await lastStatus(admin, jobId);
+  if (job.status !== 'completed') throw new ExportFailed(job.error ?? 'The export did not end.');
+  const link = await signBundleLink(admin, jobId);
+  return { job, link, seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+async function lastStatus(admin: ApiClient, jobId: string): Promise<ExportJob> {
+  const answer = await admin.raw(jobPath(jobId), { headers: { accept: 'text/event-stream' } });
+  let last: ExportJob | undefined;
+  let text = '';
+  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (text + part).split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines) if (line.startsWith('data:')) last = JSON.parse(line.slice('data:'.length)) as ExportJob;
+    if (last?.status === 'completed' || last?.status === 'failed') break;
+  }
+  if (last === undefined) throw new Error(`The live status of ${jobId} ended before it said anything.`);
+  return last;
+}
+
+/** What the log of an export says about the work in it. */
+export type JobStory = {
+  planHash: string;
+  pages: number;
+  /** Of chunks that were not there already. */
+  pagesRendered: number;
+  chunks: number;
+  chunksRendered: number;
+  /** Seconds from the request to the plan, to the last chunk, to the closing segment, to the bundle; each from the one before. */
+  phases: { planning: number; rendering: number; closing: number; joining: number };
+};
+
+/** Reads the commits of a completed export, oldest first. Pure. */
+export function jobStory(commits: readonly ExportCommit[]): JobStory {
+  const happened = commits.flatMap(({ time, data }) => data.events.map((event) => ({ event, at: Date.parse(time) })));
+  const at = (type: ExportEvent['type']): number => happened.findLast(({ event }) => event.type === type)?.at ?? NaN;
+  const chunks = happened.flatMap(({ event }) => (event.type === 'ChunkRendered' ? [event.data] : []));
+  const made = chunks.filter(({ reused }) => !reused);
+  const planned = happened.flatMap(({ event }) => (event.type === 'PagesPlanned' ? [event.data] : []))[0];
+  const moments = [
+    at('ExportRequested'),
+    at('PagesPlanned'),
+    at('RenderingFinished'),
+    at('ClosingRendered'),
+    at('ExportCompleted'),
+  ];
+  const [planning = NaN, rendering = NaN, closing = NaN, joining = NaN] = moments
+    .slice(1)
+    .map((moment, index) => (moment - (moments[index] ?? NaN)) / 1_000);
+  return {
+    planHash: planned?.planHash ?? '',
+    pages: planned?.pageTotal ?? 0,
+    pagesRendered: made.reduce((sum, { pageCount }) => sum + pageCount, 0),
+    chunks: chunks.length,
+    chunksRendered: made.length,
+    phases: { planning, rendering, closing, joining },
+  };
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type Stoppable = { stop(): Promise<unknown> };
+
+/** What a measurement is given. */
+export type Bench = {
+  /** How often each thing is measured; the median is printed. */
+  runs: number;
+  print(text: string): void;
+  /** What is measured now, for whoever watches; no part of the outcome. */
+  progress(text: string): void;
+  /** Works with something that has to be stopped, and stops it: after the work, after a failure, and on Ctrl-C also while it starts. */
+  using<T extends Stoppable, R>(starting: Promise<T>, work: (started: T) => Promise<R>): Promise<R>;
+};
+
+/** One measurement, by the name that the command takes. */
+export type Measurement = { name: string; about: string; run(bench: Bench): Promise<void> };
+
+export type OpenStands = Pick<Bench, 'using'> & {
+  /** Stops all that is open or just starts; what works with it fails then. */
+  stopAll(): Promise<void>;
+};
+
+/** Everything that a benchmark has started and not stopped yet. */
+export function openStands(): OpenStands {
+  const open = new Set<() => Promise<unknown>>();
+  return {
+    async using(starting, work) {
+      let stopped: Promise<unknown> | undefined;
+      const stop = () => {
+        stopped ??= starting.then(
+          (started) => started.stop(),
+          () => undefined,
+        );
+        return stopped;
+      };
+      open.add(stop);
+      try {
+        return await work(await starting);
+      } finally {
+        await stop();
+        open.delete(stop);
+      }
+    },
+    async stopAll() {
+      await Promise.allSettled([...open].map((stop) => stop()));
+    },
+  };
+}
+
+/** Text columns as wide as their widest cell: the first to the left, the others to the right. Pure. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    widths
+      .map((width, column) => (column === 0 ? (cells[0] ?? '').padEnd(width) : (cells[column] ?? '').padStart(width)))
+      .join('   ')
+      .trimEnd();
+  const rule = widths.map((width) => '-'.repeat(width)).join('   ');
+  return [line(head), rule, ...rows.map(line)].map((text) => `  ${text}`).join('\n');
+}
+
+export const notMeasured = 'not measured';
+
+/** Three digits that count: "0.0123", "1.23", "123", "12,300". Pure. */
+export function shown(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return notMeasured;
+  return value >= 1_000
+    ? Math.round(Number(value.toPrecision(3))).toLocaleString('en')
+    : String(Number(value.toPrecision(3)));
+}
+
+/** How many times `reference` a value is: "1.23 ×". Pure. */
+export function ratio(value: number | undefined, reference: number | undefined): string {
+  if (value === undefined || reference === undefined || !(reference > 0)) return notMeasured;
+  return `${(value / reference).toFixed(value / reference < 0.1 ? 3 : 2)} ×`;
+}
+
+/** The median of what was measured; undefined when one was not. Pure. */
+export function medianOf(values: readonly (number | undefined)[]): number | undefined {
+  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
+  if (sorted.length < values.length || sorted.length === 0) return undefined;
+  const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return ((below ?? 0) + (above ?? 0)) / 2;
+}
+
+export async function temporaryFolder(): Promise<Stoppable & { path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'bindery-bench-'));
+  return { path, stop: () => rm(path, { recursive: true, force: true }) };
+}

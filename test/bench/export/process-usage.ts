@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+/** Of the kernel's interface to programs: always 100 on Linux, whatever the machine's timer. */
+const ticksPerSecond = 100;
+
+export type ProcessStat = {
+  pid: number;
+  parent: number;
+  /** User and system time, with that of children that have ended. */
+  cpuSeconds: number;
+};
+
+/** A line of `/proc/<pid>/stat` (proc(5)). The second field is the program's name in parentheses and may hold anything. Pure. */
+export function parseStat(text: string): ProcessStat {
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const ticks = fields.slice(11, 15).reduce((sum, one) => sum + one, 0);
+  return { pid: Number.parseInt(text), parent: fields[1] ?? 0, cpuSeconds: ticks / ticksPerSecond };
+}
+
+/**
+ * Processor time that these processes and all below them have used, in seconds; undefined where the system does not tell (only Linux does).
+ * Time of a child that ends is its parent's from then on, so the difference of two answers is what was used in between.
+ */
+export function cpuSecondsOf(roots: readonly number[]): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(name) : []));
+  const children = Map.groupBy(all, ({ parent }) => parent);
+  let seconds = 0;
+  const pending = all.filter(({ pid }) => roots.includes(pid));
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    seconds += one.cpuSeconds;
+    pending.push(...(children.get(one.pid) ?? []));
+  }
+  return seconds;
+}
+
+function statOf(pid: string): ProcessStat[] {
+  try {
+    return [parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
+  } catch {
+    return []; // It has ended since the folder was read.
+  }
+}
+
+/** Makes what a process has in memory now the peak that counts (proc(5), clear_refs). False where the system does not let us. */
+export function resetPeak(pid: number): boolean {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Most memory that a process had at a time since its start or `resetPeak`, in bytes; undefined where the system does not tell. */
+export function peakBytes(pid: number): number | undefined {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Installation } from '#infra/supervisor/run-installation.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
+
+export type Kill = { victim: string; afterMs: number };
+
+export type KillOptions = {
+  random: SeededRandom;
+  /** Names of victims: each dies once, in random order, before one dies again. By kind, so that a pool of many children is no likelier to be hit than the one projector. */
+  kinds: readonly string[];
+  /** No more than so many. */
+  atMost: number;
+  /** The wait before each, in milliseconds: the moment is what is random here, nothing is waited for. */
+  gapMs: { least: number; most: number };
+  /** Ends the killing, after the one that is under way. */
+  until: AbortSignal;
+  onKill: (kill: Kill) => void;
+};
+
+/**
+ * Kills one process after the other (SIGKILL). One that the supervisor has not started again yet is left out: what is drawn for it is
+ * drawn all the same, so that the same random numbers name the same victims.
+ */
+export async function killAtRandom(installation: Installation, options: KillOptions): Promise<void> {
+  const { random, gapMs, until } = options;
+  const startedAt = performance.now();
+  let bag: string[] = [];
+  let count = 0;
+  while (count < options.atMost) {
+    if (bag.length === 0) bag = shuffled(random, options.kinds);
+    const victim = bag.pop() as string;
+    const gap = random.between(gapMs.least, gapMs.most);
+    const which = random.fraction();
+    await delay(gap, undefined, { signal: until }).catch(() => {});
+    if (until.aborted) break;
+    const candidates = (await victimsOf(installation)).filter(({ name }) => name === victim);
+    const chosen = candidates[Math.floor(which * candidates.length)];
+    if (chosen === undefined || !sendSignal(chosen.pid, 'SIGKILL')) continue;
+    count += 1;
+    options.onKill({ victim, afterMs: Math.round(performance.now() - startedAt) });
+  }
+}
+
+function shuffled(random: SeededRandom, items: readonly string[]): string[] {
+  return items
+    .map((item) => ({ item, at: random.fraction() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+/** A process that may die: a service, the bus, a child in which pages are rendered, or the shell that guards such a child. */
+export type Victim = { name: string; pid: number };
+
+export const rendererChild = 'renderer-child';
+export const childGuard = 'child-guard';
+
+/** Every process of an installation that runs now; one that was just killed is missing until it is started again. */
+export async function victimsOf(installation: Installation): Promise<Victim[]> {
+  const own = [...serviceNames, 'nats-server' as const].flatMap((name) =>
+    installation.pids(name).map((pid) => ({ name: name as string, pid })),
+  );
+  return [...own, ...(await renderingProcesses(installation))];
+}
+
+/** What runs under the renderers: children that parse tenants' bytes, each behind a shell that kills it when its renderer is gone. */
+export async function renderingProcesses(installation: Installation): Promise<Victim[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const processes = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  const childrenOf = (parents: readonly number[]): number[] =>
+    processes.flatMap(([pid = 0, parent = 0]) => (parents.includes(parent) ? [pid] : []));
+  const guards = childrenOf(installation.pids('page-renderer'));
+  const named = (name: string) => (pid: number) => ({ name, pid });
+  return [...guards.map(named(childGuard)), ...childrenOf(guards).map(named(rendererChild))];
+}
+
+export type Paused = { resume(): void };
+
+/**
+ * Stops processes in the middle of whatever they do; they keep their memory, connections and place under the supervisor, which sees nothing
+ * end and starts nothing again. `pause(installation.pids('nats-server'))` takes the bus away. `resume` wakes them, also a second time.
+ */
+export function pause(pids: readonly number[]): Paused {
+  if (pids.length === 0) throw new Error('There is no process to pause.');
+  for (const pid of pids) {
+    if (!sendSignal(pid, 'SIGSTOP')) throw new Error(`Process ${pid} cannot be paused: it has ended.`);
+  }
+  return { resume: () => pids.forEach((pid) => sendSignal(pid, 'SIGCONT')) };
+}
+
+export type NatsTaken = { resume(): Promise<void> };
+
+/**
+ * Kills the nats-server (SIGKILL) and keeps it from coming back: the supervisor tries, and it ends at once because its settings are gone.
+ * `resume` gives them back; the next try of the supervisor, at most 5 s later, starts it.
+ */
+export async function takeNatsAway(installation: Installation): Promise<NatsTaken> {
+  const settings = join(installation.dataFolder, 'nats', 'nats.conf');
+  const hidden = `${settings}.hidden`;
+  await rename(settings, hidden);
+  for (const pid of installation.pids('nats-server')) sendSignal(pid, 'SIGKILL');
+  return { resume: () => rename(hidden, settings) };
+}
+
+/** Sends a signal; gives whether the process was there. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+/** Numbers that look random and are the same for the same seed. */
+export type SeededRandom = {
+  /** From 0 up to, but without, 1. */
+  fraction(): number;
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number;
+  /** One of these. Throws when there are none. */
+  pick<T>(items: readonly T[]): T;
+};
+
+/** The mulberry32 generator: 32 bits of state are enough to choose what dies when. */
+export function seededRandom(seed: number): SeededRandom {
+  let state = seed >>> 0;
+  const fraction = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    fraction,
+    between: (least, most) => least + Math.floor(fraction() * (most - least + 1)),
+    pick: (items) => {
+      if (items.length === 0) throw new Error('There is nothing to choose from.');
+      return items[Math.floor(fraction() * items.length)] as (typeof items)[number];
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { packTar } from './archives.ts';
+
+const paragraph =
+  'A renderer takes a chunk of pages, renders each in a child process, and stores one segment with its sidecar. ';
+
+/** A docs project of so many pages as a `.tar.gz`, each of some 2 kB with headings, a list, code and a callout. `name` is in every page. */
+export function generatedProject(name: string, pageCount: number): Promise<Buffer<ArrayBuffer>> {
+  return packTar(generatedFiles(name, pageCount));
+}
+
+/** Its files by path, for those who change some of them. */
+export function generatedFiles(name: string, pageCount: number): Record<string, string> {
+  const paths = Array.from({ length: pageCount }, (_, at) => `guides/part-${Math.floor(at / 50)}/page-${at}`);
+  const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, pages]) => ({
+    group,
+    pages,
+  }));
+  const settings = { name, theme: 'mint', colors: { primary: '#0d9373' }, navigation: { groups } };
+  return {
+    'docs.json': JSON.stringify(settings),
+    ...Object.fromEntries(paths.map((path, at) => [`${path}.mdx`, pageSource(name, at)])),
+  };
+}
+
+const pageSource = (name: string, at: number): string => `---
+title: "Page ${at} of ${name}"
+description: "What page ${at} is about"
+---
+
+## First steps
+
+${paragraph.repeat(4)}
+
+- one thing of ${name}
+- another, with \`code\` and **weight**
+
+<Note>Page ${at} has a note of its own.</Note>
+
+## An example
+
+\`\`\`typescript
+export const answer${at} = (question: string): number => question.length + ${at};
+\`\`\`
+
+${paragraph.repeat(8)}
+`;
+
+const root = join(import.meta.dirname, '../..');
+const fastmcp = join(root, '../shared/corpus/fastmcp');
+
+/** A real project of 444 pages where the corpus is at hand, else our own documentation. */
+export const largestProject = existsSync(fastmcp)
+  ? { name: 'fastmcp', folder: fastmcp }
+  : { name: 'our own documentation', folder: join(root, 'infra/docs') };
+
+const rootOfChaos = join(import.meta.dirname, '../..');
+const mintlify = join(rootOfChaos, '../shared/corpus/mintlify-docs');
+
+/** The project that long runs export: the largest of the corpus where that is at hand, else our own documentation. */
+export const chaosProject = existsSync(mintlify)
+  ? { name: 'mintlify-docs', folder: mintlify }
+  : { name: 'our own documentation', folder: join(rootOfChaos, 'infra/docs') };
+
+/** Real and hostile inputs that are not part of this repository; tests that need them are skipped where they are not. */
+const shared = process.env['BINDERY_SHARED'] ?? fileURLToPath(new URL('../../../shared', import.meta.url));
+
+export const corpusFolder = `${shared}/corpus`;
+export const nastyGenerator = `${shared}/nasty/gen.mjs`;
+
+export function isThere(path: string, what: string): boolean {
+  if (existsSync(path)) return true;
+  console.warn(`Skipped: ${what} is not at ${path}. Set BINDERY_SHARED to the folder that has it.`);
+  return false;
+}
+
+/** A docs project in a folder on disk, every file read and hashed at once. */
+export async function localProject(folder: string): Promise<ProjectFiles> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const contents = new Map<string, Buffer>();
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    contents.set(relative(folder, file).split(sep).join('/'), await readFile(file));
+  }
+  const files = [...contents].map(([path, bytes]) => {
+    return { path, sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.byteLength };
+  });
+  return {
+    files,
+    read(path) {
+      const bytes = contents.get(path);
+      return bytes ? Promise.resolve(bytes) : Promise.reject(new Error(`there is no file "${path}"`));
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiClient, apiClient, jobPath, whileAway } from '#services/cli/api-client.ts';
+import { createFirstOrganization } from '#services/cli/organizations.ts';
+import type { Publication } from '#services/cli/publish-project.ts';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { type ChainProblem, verifyChain } from '#shared/messaging/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { generatedProject } from './docs-projects.ts';
+import type { TestInstallation } from './start-installation.ts';
+
+const everyMs = 50;
+
+/** The job as soon as its status is one that `wanted` takes, asked over the public interface. Rejects when it ends without. */
+export async function whenJob(
+  client: ApiClient,
+  jobId: string,
+  wanted: (job: ExportJob) => boolean,
+): Promise<ExportJob> {
+  for (;;) {
+    const job = await whileAway(() => client.json<ExportJob>(jobPath(jobId)));
+    if (wanted(job)) return job;
+    if (job.status === 'failed' || job.status === 'completed') {
+      throw new Error(`The job ${jobId} ended before that: ${job.error ?? job.status}`);
+    }
+    await delay(everyMs);
+  }
+}
+
+/** Some of its pages are in, some are not: the middle of an export. */
+export const isUnderWay = ({ status, pageCount, pageTotal }: ExportJob): boolean =>
+  status === 'running' && pageTotal !== undefined && pageCount > 0 && pageCount < pageTotal;
+
+export type ExportHistory = {
+  commits: ExportCommit[];
+  /** What is wrong with the chain of hashes and sequences; nothing when the history is whole. */
+  problems: ChainProblem[];
+};
+
+/** All commits of a job as the bus has them, the oldest first. */
+export async function exportHistory(
+  { installation, organization }: Pick<TestInstallation, 'installation' | 'organization'>,
+  jobId: string,
+): Promise<ExportHistory> {
+  const bus = await connectBus({
+    url: installation.natsUrl,
+    service: 'gateway',
+    password: installation.secrets.natsPasswords.gateway ?? '',
+    instance: 'history-reader',
+  });
+  try {
+    const subject = exportLogSubject(organization, jobId);
+    const stored: StoredCommit<ExportCommit>[] = [];
+    for await (const one of bus.exports.history(subject)) stored.push(one);
+    const problems = verifyChain(subject, await bus.exports.texts(subject));
+    return { commits: stored.map(({ commit }) => commit), problems };
+  } finally {
+    await bus.close();
+  }
+}
+
+export type Organization = { organization: string; domain: string; admin: ApiClient; adminKey: string };
+
+/** Another enterprise organization of an installation, with a domain that has a generated site of so many pages. */
+export async function addOrganization(
+  { installation }: Pick<TestInstallation, 'installation'>,
+  siteName: string,
+  pageCount: number,
+): Promise<Organization> {
+  const { baseUrl, secrets } = installation;
+  const { organization, domain, adminKey } = await createFirstOrganization(baseUrl, secrets.operatorToken);
+  const admin = apiClient(baseUrl, adminKey);
+  await admin.json<Publication>(`/v1/domains/${domain}/content`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/gzip' },
+    body: new Blob([await generatedProject(siteName, pageCount)]).stream(),
+  });
+  return { organization, domain, admin, adminKey };
+}
+
+/** Everything that was rendered or joined, gone, so that the next export of the same content does all of it again. While no job runs. */
+export async function forgetSegments({ folder }: { folder: string }): Promise<void> {
+  const stored = join(folder, 'objects', 'stored');
+  for (const part of ['segments', 'bundles']) await rm(join(stored, part), { recursive: true, force: true });
+}
