@@ -137,7 +137,7 @@ function startService(
   const env = serviceEnvironment(name, plan, options.environment);
   // The first copy has the port that others know; further ones take any.
   if (copy > 0) env[`BINDERY_${name.toUpperCase().replaceAll('-', '_')}_PORT`] = '0';
-  const main = join(import.meta.dirname, '#services/cli/main.ts');
+  const main = join(import.meta.dirname, '../../services/cli/main.ts');
   const kept = keepRunning(
     {
       name,

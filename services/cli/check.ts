@@ -7,10 +7,9 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { printable } from './format.ts';
+import { counted, diagnosticCounts, diagnosticLine } from './format.ts';
 import { projectFilesIn } from './publish-project.ts';
-import { createOutput, noPaint, type Paint, paintFor } from './terminal.ts';
-import { counted } from './timeline/words.ts';
+import { createOutput, paintFor } from './terminal.ts';
 
 export function checkCommand(program: Command): void {
   program
@@ -83,22 +82,4 @@ async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
   } finally {
     await handle.close();
   }
-}
-
-const styles = { error: 'red', warning: 'yellow', info: 'blue' } as const;
-
-/** `file:line:column: severity code: sentence`, as compilers say it. Pure. */
-export function diagnosticLine(diagnostic: Diagnostic, paint: Paint = noPaint): string {
-  const { file, line, column, severity, code, message } = diagnostic;
-  const place = [printable(file), line, column].filter((part) => part !== undefined && part !== '').join(':');
-  return `${place === '' ? '' : `${place}: `}${paint(styles[severity], severity)} ${code}: ${printable(message)}`;
-}
-
-/** `2 errors, 1 warning`; `no problems`. Pure. */
-export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
-  const counts = (['error', 'warning', 'info'] as const).flatMap((severity) => {
-    const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
-    return count === 0 ? [] : [counted(count, severity === 'info' ? 'remark' : severity)];
-  });
-  return counts.length === 0 ? 'no problems' : counts.join(', ');
 }

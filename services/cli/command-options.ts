@@ -1,14 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { ConnectionOptions } from './connection.ts';
+import type { z } from 'zod';
+import type { ConnectionOptions, DataFolderOptions } from './connection.ts';
 
 export type ServerCommandOptions = ConnectionOptions & { json: boolean };
+export type BusCommandOptions = DataFolderOptions & { json: boolean };
+
+const dataFolder = ['--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)'] as const;
 
 const keys = {
   key: 'API key (BINDERY_KEY; else that of the installation in the data folder)',
   operator: "the operator's token (BINDERY_OPERATOR_TOKEN; else that of the installation in the data folder)",
 };
 
-/** The options that every command which calls the server takes. */
+/** The options of every command that calls the server. */
 export function withConnection(command: Command, key: keyof typeof keys = 'key'): Command {
   const option = (flags: string, description: string) => new Option(flags, description).helpGroup('Server:');
   return command
@@ -20,10 +24,23 @@ export function withConnection(command: Command, key: keyof typeof keys = 'key')
       ),
     )
     .addOption(option('--key <key>', keys[key]))
-    .addOption(option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)'));
+    .addOption(option(...dataFolder));
 }
 
-/** Parsers for values of options; what they throw becomes "option … argument … is invalid" and these sentences. */
+/** The options of every command that goes to the bus itself. */
+export function withBusOptions(command: Command): Command {
+  return command.option(...dataFolder).option('--json', 'print JSON only', false);
+}
+
+// Parsers for values of options. What they throw becomes "option … argument … is invalid" and these sentences.
+
+export function parsed(schema: z.ZodType<string>): (text: string) => string {
+  return (text) => {
+    const result = schema.safeParse(text);
+    if (result.success) return result.data;
+    throw new InvalidArgumentError(result.error.issues[0]?.message ?? 'It is not an id.');
+  };
+}
 
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {

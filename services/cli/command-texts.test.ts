@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ContentList } from '#shared/contracts/http/content.ts';
 import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
-import { diagnosticCounts, diagnosticLine } from './check.ts';
+import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './content.ts';
 import { digestSentence } from './export.ts';
 import { previewTable } from './housekeeping.ts';

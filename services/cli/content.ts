@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { ContentList } from '#shared/contracts/http/content.ts';
 import type { ApiClient } from './api-client.ts';
-import { diagnosticLine } from './check.ts';
+
 import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect, domainOrLocal } from './connection.ts';
-import { formatNumber, printable } from './format.ts';
+import { diagnosticLine, formatNumber, printable } from './format.ts';
 import { publishProject } from './publish-project.ts';
 import { createOutput, textTable } from './terminal.ts';
 

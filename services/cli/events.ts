@@ -4,11 +4,12 @@ import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 import { jobPath } from './api-client.ts';
 import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
+import { counted } from './format.ts';
 import { createOutput, paintFor, terminalWidth } from './terminal.ts';
 import { timelineHtml } from './timeline/timeline-html.ts';
 import { timelineOf } from './timeline/timeline-of.ts';
 import { timelineText } from './timeline/timeline-text.ts';
-import { counted, eventLine } from './timeline/words.ts';
+import { eventLine } from './timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 

@@ -1,3 +1,6 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { noPaint, type Paint } from './terminal.ts';
+
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -20,6 +23,10 @@ const joined = (large: number, largeUnit: string, small: number, smallUnit: stri
 /** `12,345`; the same everywhere, whatever the machine's language. Pure. */
 export const formatNumber = (value: number): string => value.toLocaleString('en-US');
 
+/** `1 page`, `2,000 pages`, `3 histories`. Pure. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
 /** `812 bytes`, `3.4 MB`. Pure. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
@@ -36,4 +43,22 @@ export function formatBytes(bytes: number): string {
 /** Text that others wrote, on one line and without anything that a terminal would obey. Pure. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
+}
+
+const severityStyles = { error: 'red', warning: 'yellow', info: 'blue' } as const;
+
+/** `file:line:column: severity code: sentence`, as compilers say it. Pure. */
+export function diagnosticLine(diagnostic: Diagnostic, paint: Paint = noPaint): string {
+  const { file, line, column, severity, code, message } = diagnostic;
+  const place = [printable(file), line, column].filter((part) => part !== undefined && part !== '').join(':');
+  return `${place === '' ? '' : `${place}: `}${paint(severityStyles[severity], severity)} ${code}: ${printable(message)}`;
+}
+
+/** `2 errors, 1 warning`; `no problems`. Pure. */
+export function diagnosticCounts(diagnostics: readonly Diagnostic[]): string {
+  const counts = (['error', 'warning', 'info'] as const).flatMap((severity) => {
+    const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+    return count === 0 ? [] : [counted(count, severity === 'info' ? 'remark' : severity)];
+  });
+  return counts.length === 0 ? 'no problems' : counts.join(', ');
 }

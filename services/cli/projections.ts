@@ -1,50 +1,27 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import { type ProjectionName, projectionNames, type ProjectionPointer } from '#shared/contracts/read-models.ts';
 import type { Bus } from '#shared/messaging/bus.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { busAccess, withinDeadline } from './connection.ts';
+import { withBus } from './bus-connection.ts';
+import { type BusCommandOptions, withBusOptions } from './command-options.ts';
 import { createOutput } from './terminal.ts';
-
-type Options = { data?: string; json: boolean };
 
 export function projectionsCommand(program: Command): void {
   const projections = program.command('projections').description('read models: which generation is read, and rebuilds');
-  withDataFolder(projections.command('show'))
+  withBusOptions(projections.command('show'))
     .description('which generation of each read model is read, and its last rebuild')
-    .action((options: Options) => withOperator(options, (bus) => show(bus, options)));
-  withDataFolder(projections.command('rebuild'))
-    .description('fill a read model anew from the log, beside the one that is read, and then read the new one')
-    .argument('[projection]', `${projectionNames.join(', ')}; all of them by default`, parseProjection)
-    .action((projection: ProjectionName | undefined, options: Options) =>
-      withOperator(options, (bus) => rebuild(bus, projection === undefined ? projectionNames : [projection], options)),
+    .action((options: BusCommandOptions) => withBus('operator', options, (bus) => show(bus, options)));
+  withBusOptions(projections.command('rebuild'))
+    .description('fill a new generation of a read model from the log, and then read that one')
+    .addArgument(new Argument('[projection]', 'all of them by default').choices(projectionNames))
+    .action((projection: ProjectionName | undefined, options: BusCommandOptions) =>
+      withBus('operator', options, (bus) =>
+        rebuild(bus, projection === undefined ? projectionNames : [projection], options),
+      ),
     );
 }
 
-const withDataFolder = (command: Command): Command =>
-  command
-    .option('--data <folder>', 'data folder of a local installation (BINDERY_DATA, .bindery)')
-    .option('--json', 'print JSON only', false);
-
-function parseProjection(name: string): ProjectionName {
-  const found = projectionNames.find((one) => one === name);
-  if (found === undefined) throw new InvalidArgumentError(`There are: ${projectionNames.join(', ')}.`);
-  return found;
-}
-
-async function withOperator(options: Options, work: (bus: Bus) => Promise<void>): Promise<void> {
-  const access = busAccess('operator', options.data ?? process.env.BINDERY_DATA ?? '.bindery', process.env);
-  const { url, user: service, password } = access;
-  // Only now: other commands need no client of the bus.
-  const { connectBus } = await import('#shared/messaging/nats/connect-bus.ts');
-  const bus = await withinDeadline(access, connectBus({ url, service, password, instance: `cli-${process.pid}` }));
-  try {
-    await work(bus);
-  } finally {
-    await bus.close();
-  }
-}
-
-async function show(bus: Bus, options: Options): Promise<void> {
+async function show(bus: Bus, options: BusCommandOptions): Promise<void> {
   const pointers = await Promise.all(
     projectionNames.map(async (projection) => {
       const stored = await bus.projections.pointers.get(projection);
@@ -58,7 +35,7 @@ async function show(bus: Bus, options: Options): Promise<void> {
   createOutput(options.json).result({ projections: pointers }, lines.join('\n'));
 }
 
-async function rebuild(bus: Bus, names: readonly ProjectionName[], options: Options): Promise<void> {
+async function rebuild(bus: Bus, names: readonly ProjectionName[], options: BusCommandOptions): Promise<void> {
   const output = createOutput(options.json);
   const rebuilt: Rebuilt[] = [];
   for (const name of names) {
@@ -80,14 +57,14 @@ function rebuiltLine(one: Rebuilt): string {
 
 export type Rebuilt = { projection: ProjectionName; live: string } & NonNullable<ProjectionPointer['lastRebuild']>;
 
-/** Nobody does what was asked for; the message says what to look at. */
+/** No projector took the request; the message says what to look at. */
 export class NotRebuilt extends Error {
   override name = 'NotRebuilt';
 }
 
 const takenWithinMs = 15_000;
 
-/** Asks for a rebuild and waits until the new generation is the one that is read. Throws `NotRebuilt` when no projector takes it up. */
+/** Requests a rebuild and waits until the new generation is read. Throws `NotRebuilt` when no projector takes the request. */
 export async function rebuildProjection(
   bus: Pick<Bus, 'projections'>,
   projection: ProjectionName,
@@ -110,6 +87,6 @@ export async function rebuildProjection(
   }
   signal.throwIfAborted();
   throw new NotRebuilt(
-    `No projector began to rebuild "${projection}" within ${takenWithinMs / 1000} s. Is one running? The wish is kept, it will begin with the next one that starts.`,
+    `No projector began to rebuild "${projection}" within ${takenWithinMs / 1000} s. Is one running? The request is kept: the next projector that starts takes it.`,
   );
 }

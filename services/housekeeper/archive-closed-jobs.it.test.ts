@@ -9,7 +9,7 @@ import type { Bus } from '#shared/messaging/bus.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
 import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { auditArchive, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
+import { verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
@@ -82,8 +82,8 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     archiveAfterMs: 30 * dayMs,
   });
   const verified = async () => {
-    const archive = auditArchive(bench.objectStore);
-    const reports = await verifyLogs({ logs: audit, archive, models: auditor.documents }, {});
+    const { objectStore } = bench;
+    const reports = await verifyLogs({ logs: audit, objectStore, models: auditor.documents }, {});
     return reports.find(({ stream }) => stream === 'EXPORTS');
   };
   const projected = () =>

@@ -51,27 +51,25 @@ export const answer${at} = (question: string): number => question.length + ${at}
 ${paragraph.repeat(8)}
 `;
 
-const root = join(import.meta.dirname, '../..');
-const fastmcp = join(root, '../shared/corpus/fastmcp');
-
-/** A real project of 444 pages where the corpus is at hand, else our own documentation. */
-export const largestProject = existsSync(fastmcp)
-  ? { name: 'fastmcp', folder: fastmcp }
-  : { name: 'our own documentation', folder: join(root, 'infra/docs') };
-
-const rootOfChaos = join(import.meta.dirname, '../..');
-const mintlify = join(rootOfChaos, '../shared/corpus/mintlify-docs');
-
-/** The project that long runs export: the largest of the corpus where that is at hand, else our own documentation. */
-export const chaosProject = existsSync(mintlify)
-  ? { name: 'mintlify-docs', folder: mintlify }
-  : { name: 'our own documentation', folder: join(rootOfChaos, 'infra/docs') };
-
 /** Real and hostile inputs that are not part of this repository; tests that need them are skipped where they are not. */
-const shared = process.env['BINDERY_SHARED'] ?? fileURLToPath(new URL('../../../shared', import.meta.url));
+const shared = process.env.BINDERY_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
 
 export const corpusFolder = `${shared}/corpus`;
 export const nastyGenerator = `${shared}/nasty/gen.mjs`;
+
+const ownDocumentation = fileURLToPath(new URL('../../infra/docs', import.meta.url));
+
+/** A real project where the corpus is at hand, else our own documentation. */
+function projectOf(name: string): { name: string; folder: string } {
+  const folder = join(corpusFolder, name);
+  return existsSync(folder) ? { name, folder } : { name: 'our own documentation', folder: ownDocumentation };
+}
+
+/** 444 pages: what tests of a few seconds export. */
+export const largestProject = projectOf('fastmcp');
+
+/** The largest project of the corpus: what long runs export. */
+export const chaosProject = projectOf('mintlify-docs');
 
 export function isThere(path: string, what: string): boolean {
   if (existsSync(path)) return true;

@@ -1,4 +1,5 @@
 import type { DocumentChange, DocumentStore, StoredDocument } from '#shared/messaging/read-models.ts';
+import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 
 export type MemoryDocuments<T> = DocumentStore<T> & { onPut(listener: (key: string, document: T) => void): void };
 
@@ -28,7 +29,7 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
       while (!signal.aborted) {
         const change = queue.shift();
         if (change === undefined) await new Promise<void>((resolve) => (wake = resolve));
-        else if (change.kind === 'caught-up' || matches(change.key, filter)) yield change;
+        else if (change.kind === 'caught-up' || subjectMatches(filter, change.key)) yield change;
       }
     } finally {
       listeners.delete(listener);
@@ -58,7 +59,7 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
     },
     keys: async (filter = '>') => {
       await gate();
-      return [...documents.keys()].filter((key) => matches(key, filter));
+      return [...documents.keys()].filter((key) => subjectMatches(filter, key));
     },
     watch,
     onPut: (listener) =>
@@ -66,16 +67,4 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
         if (change.kind === 'put') listener(change.key, change.document);
       }),
   };
-}
-
-/** Subject filters: `*` is one token, `>` at the end is one or more. */
-function matches(key: string, filter: string): boolean {
-  const tokens = key.split('.');
-  const wanted = filter.split('.');
-  return (
-    wanted.every((token, at) =>
-      token === '>' ? tokens.length > at : token === '*' ? at < tokens.length : token === tokens[at],
-    ) &&
-    (wanted.at(-1) === '>' || wanted.length === tokens.length)
-  );
 }

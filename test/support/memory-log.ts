@@ -1,6 +1,7 @@
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
 import { ConcurrentAppend, type EventLog, type StoredCommit } from '#shared/messaging/event-log.ts';
+import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 
 export type MemoryLog<C extends Commit> = EventLog<C> & {
   /** All commits of all subjects, oldest first. */
@@ -48,8 +49,8 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
     },
     subjects: async (filter) => {
       await gate();
-      const pattern = new RegExp(`^${filter.replaceAll('.', '\\.').replaceAll('*', '[^.]+')}$`);
-      return [...new Set(stored.map((entry) => entry.commit.subject))].filter((subject) => pattern.test(subject));
+      const subjects = new Set(stored.map((entry) => entry.commit.subject));
+      return [...subjects].filter((subject) => subjectMatches(filter, subject));
     },
   };
 }

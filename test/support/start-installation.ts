@@ -94,7 +94,7 @@ export async function startInstallation(
 
 export type CommandOutcome = { code: number | null; stdout: string; stderr: string };
 
-const main = join(import.meta.dirname, '#services/cli/main.ts');
+const main = join(import.meta.dirname, '../../services/cli/main.ts');
 
 /** Runs the real `bindery` to its end. It sees only the variables given, and the PATH. */
 export function runCommand(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandOutcome> {

@@ -1,12 +1,11 @@
 import type { Element, ElementContent } from 'hast';
 import { toHtml } from 'hast-util-to-html';
 import { h } from 'hastscript';
-import { formatBytes, formatDuration, formatNumber } from '../format.ts';
+import { counted, formatBytes, formatDuration, formatNumber } from '../format.ts';
 import { chart, mark } from './chart-html.ts';
 import { timelineStyle } from './timeline-style.ts';
 import type { Timeline } from './timeline.ts';
 import {
-  counted,
   eventFacts,
   momentOf,
   outcomeSentence,

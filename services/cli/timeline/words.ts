@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
-import { formatBytes, formatDuration, formatNumber, printable } from '../format.ts';
+import { counted, formatBytes, formatDuration, formatNumber, printable } from '../format.ts';
 import { type Bar, type Lane, lengthMs, type Phase, type Timeline, type Trouble } from './timeline.ts';
 
 /** What both pictures say in words. All pure. */
@@ -88,9 +88,6 @@ export function barSentence(bar: Bar): string {
   ];
   return `${name}: ${facts.join(', ')}`;
 }
-
-export const counted = (count: number, noun: string): string =>
-  `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** One event of a job's history as a line: revision, time, type, who, and its facts. Pure. */
 export function eventLine(event: HistoryEntry): string {

@@ -11,3 +11,12 @@ export const renderTaskSubject = (rendererVersion: string): string => `tasks.ren
 export const bundleTaskSubject = 'tasks.bundle';
 export const deadLetterSubject = (service: string, stream: string): string => `dead.${service}.${stream}`;
 export const presenceSubject = (service: string, instance: string): string => `presence.${service}.${instance}`;
+
+/** Does a subject match a filter? `*` stands for one token, `>` at the end for one or more. Pure. */
+export function subjectMatches(filter: string, subject: string): boolean {
+  const wanted = filter.split('.');
+  const tokens = subject.split('.');
+  const isOpen = wanted.at(-1) === '>';
+  if (isOpen ? tokens.length < wanted.length : tokens.length !== wanted.length) return false;
+  return wanted.every((token, at) => token === '*' || token === tokens[at] || (isOpen && at === wanted.length - 1));
+}

@@ -8,24 +8,24 @@ import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#share
 import { evolveDirectory } from '#shared/aggregates/directory/directory.ts';
 import { evolve as evolveExport } from '#shared/aggregates/export-job/export-job.ts';
 
-/** What to verify; everything where nothing is said. */
+/** What to verify; a field that is not given restricts nothing. */
 export type AuditScope = { organization?: string; job?: string; domain?: string };
 
 /** A commit that a read model has seen. */
 export type Seen = { revision: number; commitId: string };
 
-export type LogKind = {
+export type VerifiedLog = {
   stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
   filter(scope: AuditScope): string | undefined;
   verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
   /** What read models have seen of each history, by subject. */
   seen(models: ReadModels, signal: AbortSignal): AsyncIterable<{ subject: string } & Seen>;
-  /** Are histories moved from the stream to the archive? What is in neither is a hole. */
+  /** Histories of this stream are moved to the archive; what is in neither is a hole. */
   archived: boolean;
 };
 
 /** The logs that are verified, and how. */
-export const logKinds: readonly LogKind[] = [
+export const verifiedLogs: readonly VerifiedLog[] = [
   {
     stream: 'EXPORTS',
     filter: ({ organization, job, domain }) =>

@@ -1,41 +1,33 @@
-import { join } from 'node:path';
 import { archivedJobKey, archivePrefix } from '#shared/contracts/stored-objects.ts';
 import { readArchivedJob } from '#shared/export/archived-jobs.ts';
 import type { LogAudit } from '#shared/messaging/nats/log-audit.ts';
-import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { objectStoreSettings } from '#shared/runtime/common-settings.ts';
-import { loadConfig } from '#shared/runtime/config.ts';
+import { exportLogSubject, subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { ChainProblem, StoredText } from '../commit-chain.ts';
 import type { ReadModels } from '../read-models.ts';
-import { type AuditScope, type LogKind, logKinds, type Seen } from './verified-logs.ts';
+import { type AuditScope, type Seen, type VerifiedLog, verifiedLogs } from './verified-logs.ts';
 
 export type StreamReport = {
-  stream: LogKind['stream'];
+  stream: VerifiedLog['stream'];
   historyCount: number;
   commitCount: number;
   problems: ChainProblem[];
-  /** The last commit of each history: whoever keeps these elsewhere can tell later whether a history was cut or written anew. */
+  /** The last commit of each history. With a copy of these one can tell later whether a history was cut or rewritten. */
   heads: { subject: string; revision: number; commitId: string; hash: string }[];
 };
 
 const historiesAtOnce = 8;
 
-/** Histories that were moved from the stream `EXPORTS`, by subject. */
-export type AuditArchive = {
-  subjects(filter: string): Promise<string[]>;
-  /** The messages as the stream had them; undefined when it was not archived. Throws when the object is no history. */
-  texts(subject: string): Promise<StoredText[] | undefined>;
-};
+const readModelDeadlineMs = 60_000;
 
-export type Audit = { logs: LogAudit; archive: AuditArchive; models: ReadModels };
+/** What is read: the logs as they are stored, the jobs that were moved to the object store, and what read models have seen. */
+export type Audit = { logs: LogAudit; objectStore: Pick<ObjectStore, 'list' | 'get'>; models: ReadModels };
 
 /**
- * Verifies histories as they are stored: each against itself (chain, order, bytes, states), against what read models have seen of it (a
- * lost tail leaves a chain that looks whole), and streams against gaps that the archive does not explain. Read models first: the log is
- * never behind.
+ * Verifies histories as they are stored. Each is compared with itself (chain, order, bytes, states) and with what read models have seen
+ * of it, because a history without its end has a chain that looks whole. Streams are searched for gaps that the archive does not explain.
+ * Read models are read first: the log is never behind them.
  */
 export async function verifyLogs(
   audit: Audit,
@@ -43,7 +35,7 @@ export async function verifyLogs(
   onStream: (stream: string, historyCount: number) => void = () => {},
 ): Promise<StreamReport[]> {
   const reports: StreamReport[] = [];
-  for (const kind of logKinds) {
+  for (const kind of verifiedLogs) {
     const filter = kind.filter(scope);
     if (filter !== undefined) reports.push(await verifyLog(audit, kind, filter, onStream));
   }
@@ -51,20 +43,19 @@ export async function verifyLogs(
 }
 
 async function verifyLog(
-  { logs: log, archive, models }: Audit,
-  kind: LogKind,
+  { logs, objectStore, models }: Audit,
+  kind: VerifiedLog,
   filter: string,
   onStream: (stream: string, historyCount: number) => void,
 ): Promise<StreamReport> {
   const { stream } = kind;
   const seen = new Map<string, Seen>();
-  const matches = subjectMatcher(filter);
   for await (const { subject, ...commit } of kind.seen(models, AbortSignal.timeout(readModelDeadlineMs))) {
-    if (matches(subject)) seen.set(subject, commit);
+    if (subjectMatches(filter, subject)) seen.set(subject, commit);
   }
-  // The log before the archive: what moves meanwhile is in one of both.
-  const inLog = await log.subjects(stream, filter);
-  const archivedSubjects = kind.archived ? await archive.subjects(filter) : [];
+  // The log before the archive: what is moved meanwhile is found in one of them.
+  const inLog = await logs.subjects(stream, filter);
+  const archivedSubjects = kind.archived ? await archivedSubjectsOf(objectStore, filter) : [];
   const subjects = [...new Set([...inLog, ...archivedSubjects, ...seen.keys()])].toSorted();
   onStream(stream, subjects.length);
   const problems: ChainProblem[] = [];
@@ -72,8 +63,8 @@ async function verifyLog(
   const archivedSequences = new Set<number>();
   let commitCount = 0;
   await inParallel(subjects, historiesAtOnce, async (subject) => {
-    const stored = await log.stored(stream, subject);
-    const archived = kind.archived ? await archive.texts(subject) : undefined;
+    const stored = await logs.stored(stream, subject);
+    const archived = kind.archived ? await archivedTexts(objectStore, subject) : undefined;
     const messages = stored.length > 0 ? stored : (archived ?? []);
     for (const { sequence } of archived ?? []) archivedSequences.add(sequence);
     commitCount += messages.length;
@@ -82,17 +73,17 @@ async function verifyLog(
     const head = headOf(messages);
     if (head !== undefined) heads.push({ subject, ...head });
   });
-  // Of a part of the archive nobody can say which gaps it explains.
+  // A part of the archive does not say which gaps of the whole stream are explained.
   if (!kind.archived || filter === kind.filter({})) {
-    problems.push(...(await gapProblems(log, stream, archivedSequences)));
+    problems.push(...(await gapProblems(logs, stream, archivedSequences)));
   }
-  const order = (a: { subject: string }, b: { subject: string }) => (a.subject < b.subject ? -1 : 1);
+  const bySubject = (a: { subject: string }, b: { subject: string }) => (a.subject < b.subject ? -1 : 1);
   return {
     stream,
     historyCount: subjects.length,
     commitCount,
-    problems: problems.toSorted((a, b) => (a.subject === b.subject ? a.sequence - b.sequence : order(a, b))),
-    heads: heads.toSorted(order),
+    problems: problems.toSorted((a, b) => (a.subject === b.subject ? a.sequence - b.sequence : bySubject(a, b))),
+    heads: heads.toSorted(bySubject),
   };
 }
 
@@ -104,13 +95,11 @@ function differences(subject: string, stored: readonly StoredText[], archived: r
   });
   const differing = at >= 0 ? stored[at] : archived[stored.length];
   if (differing === undefined) return [];
-  const message = 'The archive has something else than the log.';
+  const message = 'The archive and the log differ.';
   return [{ problem: 'changed', subject, sequence: differing.sequence, message }];
 }
 
-const readModelDeadlineMs = 60_000;
-
-/** A read model that has seen what the log does not have: the end of the history is gone, or was written anew. */
+/** A read model has seen what the log does not have: the end of the history is gone or was rewritten. */
 function lostTail(subject: string, messages: readonly StoredText[], seen: Seen | undefined): ChainProblem[] {
   if (seen === undefined) return [];
   const commits = messages.map(({ text }) => idAndRevision(text));
@@ -136,22 +125,14 @@ function idAndRevision(text: string): { revision: number; commitId: string; hash
   }
 }
 
-/** `*` is one token. */
-function subjectMatcher(filter: string): (subject: string) => boolean {
-  const wanted = filter.split('.');
-  return (subject) => {
-    const tokens = subject.split('.');
-    return tokens.length === wanted.length && wanted.every((token, at) => token === '*' || token === tokens[at]);
-  };
-}
-
-/** Messages that a stream has not any more and that `archivedSequences` do not explain, as holes of the stream. */
-export async function gapProblems(
-  log: LogAudit,
+/** Messages that a stream no longer has and that `archivedSequences` do not explain, as holes of the stream. */
+async function gapProblems(
+  logs: LogAudit,
   stream: string,
   archivedSequences: ReadonlySet<number>,
 ): Promise<ChainProblem[]> {
-  const gaps = (await log.gaps(stream)).flatMap((gap) => withoutSequences(gap, archivedSequences));
+  const explained = [...archivedSequences].sort((a, b) => a - b);
+  const gaps = (await logs.gaps(stream)).flatMap((gap) => withoutSequences(gap, explained));
   return gaps.map(({ first, last }) => ({
     problem: 'hole',
     subject: stream,
@@ -160,48 +141,37 @@ export async function gapProblems(
   }));
 }
 
-/** What is left of a range of sequences. */
-function withoutSequences(
-  { first, last }: { first: number; last: number },
-  explained: ReadonlySet<number>,
-): { first: number; last: number }[] {
-  const left: { first: number; last: number }[] = [];
-  for (let sequence = first; sequence <= last; sequence += 1) {
-    if (explained.has(sequence)) continue;
-    const newest = left.at(-1);
-    if (newest?.last === sequence - 1) newest.last = sequence;
-    else left.push({ first: sequence, last: sequence });
+/** What is left of a range when sorted sequences are taken out of it. */
+function withoutSequences({ first, last }: SequenceRange, explained: readonly number[]): SequenceRange[] {
+  const left: SequenceRange[] = [];
+  let next = first;
+  for (const sequence of explained) {
+    if (sequence < next) continue;
+    if (sequence > last) break;
+    if (sequence > next) left.push({ first: next, last: sequence - 1 });
+    next = sequence + 1;
   }
-  return left;
+  return next > last ? left : [...left, { first: next, last }];
 }
 
-/** The object store of the environment, else that in the data folder of an installation on this machine. */
-export async function openAuditStore(
-  dataFolder: string,
-  environment: Record<string, string | undefined>,
-): Promise<ObjectStore> {
-  const settings = { BINDERY_OBJECT_FOLDER: join(dataFolder, 'objects'), ...environment };
-  return openObjectStore(objectStoreFromConfig(loadConfig(objectStoreSettings, settings)));
+type SequenceRange = { first: number; last: number };
+
+/** The subjects that export jobs had before they were moved to the object store. */
+async function archivedSubjectsOf(objectStore: Audit['objectStore'], filter: string): Promise<string[]> {
+  const [, organization = '*', job = '*'] = filter.split('.');
+  const prefix = organization === '*' ? archivePrefix : `${archivePrefix}${organization}/`;
+  const subjects: string[] = [];
+  for await (const { key } of objectStore.list(prefix)) {
+    const [, ofOrganization = '', file = ''] = key.split('/');
+    const jobId = file.replace(/\.json$/, '');
+    if (job === '*' || job === jobId) subjects.push(exportLogSubject(ofOrganization, jobId));
+  }
+  return subjects;
 }
 
-/** Histories of export jobs that were moved to the object store, under the subjects that they had. */
-export function auditArchive(objectStore: Pick<ObjectStore, 'list' | 'get'>): AuditArchive {
-  return {
-    async subjects(filter) {
-      const [, organization = '*', job = '*'] = filter.split('.');
-      const prefix = organization === '*' ? archivePrefix : `${archivePrefix}${organization}/`;
-      const subjects: string[] = [];
-      for await (const { key } of objectStore.list(prefix)) {
-        const [, ofOrganization = '', file = ''] = key.split('/');
-        const jobId = file.replace(/\.json$/, '');
-        if (job === '*' || job === jobId) subjects.push(exportLogSubject(ofOrganization, jobId));
-      }
-      return subjects;
-    },
-    async texts(subject) {
-      const [, organization = '', jobId = ''] = subject.split('.');
-      const job = await readArchivedJob(objectStore, archivedJobKey(organization, jobId));
-      return job?.messages.map(({ sequence, text }) => ({ subject: job.subject, sequence, text }));
-    },
-  };
+/** The messages of an archived job as the stream had them; undefined when it was not archived. Throws when the object is no history. */
+async function archivedTexts(objectStore: Audit['objectStore'], subject: string): Promise<StoredText[] | undefined> {
+  const [, organization = '', jobId = ''] = subject.split('.');
+  const job = await readArchivedJob(objectStore, archivedJobKey(organization, jobId));
+  return job?.messages.map(({ sequence, text }) => ({ subject: job.subject, sequence, text }));
 }

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Bus } from '#shared/messaging/bus.ts';
+import { variableName } from '#shared/runtime/common-settings.ts';
+import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection.ts';
+
+type BusAccess = { url: string; user: 'auditor' | 'operator' | 'housekeeper'; password: string };
+
+/** Connects an operator's command to the bus with the rights of one user, for as long as `work` takes. Throws `NotConnected`. */
+export async function withBus(
+  user: BusAccess['user'],
+  options: DataFolderOptions,
+  work: (bus: Bus, access: BusAccess) => Promise<void>,
+): Promise<void> {
+  const access = busAccess(user, dataFolderOf(options), process.env);
+  // Loaded here, because the other commands need no client of the bus.
+  const { connectBus } = await import('#shared/messaging/nats/connect-bus.ts');
+  const { url, password } = access;
+  const bus = await withinDeadline(
+    access,
+    connectBus({ url, service: user, password, instance: `cli-${process.pid}` }),
+  );
+  try {
+    await work(bus, access);
+  } finally {
+    await bus.close();
+  }
+}
+
+/** The environment, with the objects of a local installation where it names no other store. */
+export function withLocalObjects(options: DataFolderOptions): Record<string, string | undefined> {
+  return { BINDERY_OBJECT_FOLDER: join(dataFolderOf(options), 'objects'), ...process.env };
+}
+
+/**
+ * How a command reaches the bus: `BINDERY_NATS_PASSWORD_AUDITOR` (or that of another user) and `BINDERY_NATS_URL`, else what the data folder
+ * says of the installation that runs there. Throws `NotConnected`, which says what to give.
+ */
+function busAccess(
+  user: BusAccess['user'],
+  dataFolder: string,
+  environment: Record<string, string | undefined>,
+): BusAccess {
+  const variable = `BINDERY_NATS_PASSWORD_${variableName(user)}`;
+  const given = environment[variable];
+  if (given !== undefined) {
+    return { url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222', user, password: given };
+  }
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
+  try {
+    const { natsPasswords } = z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json'));
+    const { nats } = z.object({ nats: z.int() }).parse(read('ports.json'));
+    return {
+      url: environment.BINDERY_NATS_URL ?? `nats://127.0.0.1:${nats}`,
+      user,
+      password: z.string().parse(natsPasswords[user]),
+    };
+  } catch {
+    throw new NotConnected(
+      `This command goes to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL, or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
+    );
+  }
+}
+
+const deadlineMs = 5_000;
+
+/** Services wait for their bus without end; a person at a terminal gets a sentence after a few seconds. */
+export async function withinDeadline<T>({ url, user }: BusAccess, connecting: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `No answer from the bus at ${url} within ${deadlineMs / 1000} s. Is nats-server running there, and does it know the user "${user}"?`;
+    timer = setTimeout(() => reject(new NotConnected(message)), deadlineMs);
+  });
+  return Promise.race([connecting, late]).finally(() => clearTimeout(timer));
+}
