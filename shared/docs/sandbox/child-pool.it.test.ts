@@ -86,12 +86,26 @@ describe('what a child can reach', () => {
     delete process.env['CANARY_SECRET'];
   });
 
-  it.each(['/etc/passwd', fileURLToPath(new URL('../../../.git/config', import.meta.url))])(
+  const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+  // The right to read is checked before the file is looked up, so only files that exist show that it is missing.
+  it.each(['/etc/passwd', fromRoot('README.md'), fromRoot('services/cli/main.ts'), fromRoot('..')])(
     'cannot read %s',
     async (path) => {
+      expect(existsSync(path)).toBe(true);
       await expect(shared.run({ do: 'read', path }, { deadlineMs })).rejects.toThrow(/restricted/);
     },
   );
+
+  it.each(['package.json', 'shared/x', 'node_modules/x'])('cannot read ../%s, beside the program', async (path) => {
+    await expect(shared.run({ do: 'read', path: fromRoot(`../${path}`) }, { deadlineMs })).rejects.toThrow(
+      /restricted/,
+    );
+  });
+
+  it('can read what the program is made of', async () => {
+    expect(await shared.run({ do: 'read', path: fromRoot('package.json') }, { deadlineMs })).toContain('"bindery"');
+  });
 
   it('cannot start programs', async () => {
     await expect(shared.run({ do: 'program' }, { deadlineMs })).rejects.toThrow(/restricted/);
