@@ -1,15 +1,39 @@
 import { defineConfig } from 'vitest/config';
 
+const everywhere = '{services,shared,infra,test}/**';
+const notHere = ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'];
+
 export default defineConfig({
   test: {
-    include: ['{services,shared,infra,test}/**/*.test.{ts,mjs}'],
-    exclude: ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'],
     // Processes, as in production: a suite that hangs can be killed, and its servers die with it.
     pool: 'forks',
     maxWorkers: 2,
-    // What services say of their normal work would bury what tests say.
+    // What services log about their normal work would bury what tests say.
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: [`${everywhere}/*.test.{ts,mjs}`],
+          exclude: [...notHere, '**/*.it.test.ts'],
+          // Loading what is tested takes longer than the tests: files share two processes.
+          isolate: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Real servers and processes; or they measure their own process.
+          name: 'it',
+          include: [`${everywhere}/*.it.test.ts`],
+          exclude: notHere,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 });

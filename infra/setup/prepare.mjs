@@ -1,10 +1,11 @@
 /*
- * What `npm start` and `npm test` need, from nothing: `node infra/setup/prepare.mjs start|test`, on Node 20 or later.
+ * What `npm start`, `npm run check` and `npm test` need, from nothing: `node infra/setup/prepare.mjs start|check|test`, on Node 20 or later.
  *
- *   start   npm packages with Node 24; nats-server
+ *   check   npm packages with Node 24
+ *   start   the same; nats-server
  *   test    the same; Redis, Chromium, bsdtar, busybox and jq from the distribution
  *
- * Says in a line what it does, and what to do where it cannot. Does nothing twice; several may run at once.
+ * It says in a line what it does, and what to do where it fails. It does nothing twice; several may run at once.
  *
  *   BINDERY_CACHE              folder of everything fetched        default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a missing server is a failure    default: it is a warning, and its tests are skipped
@@ -23,6 +24,7 @@ const serversNeeded = process.env.BINDERY_REQUIRE_SERVERS === '1';
 
 const packages = { needed, run: () => installPackages(root) };
 const steps = {
+  check: [packages],
   start: [packages, { needed, run: fetchNatsServer }],
   test: [
     packages,
@@ -32,7 +34,7 @@ const steps = {
 };
 
 if (!Object.hasOwn(steps, purpose)) {
-  process.stderr.write('usage: node infra/setup/prepare.mjs start|test\n');
+  process.stderr.write('usage: node infra/setup/prepare.mjs start|check|test\n');
   process.exit(64);
 }
 await runSteps(steps[purpose]);

@@ -1,18 +1,28 @@
 /*
- * `npm test`: types, lint and format, then the tests; stops at the first that fails and says what to do. Arguments go to vitest:
- * `npm test -- shared/export/bundle` runs one folder.
+ * `npm test` runs, in this order: types, lint and format side by side, the unit tests, the tests over real servers. It stops after the
+ * first of these three steps that fails and says what to do.
+ *
+ *   npm run check              the first two steps
+ *   npm test -- <arguments>    vitest with these arguments: `npm test -- shared/export/bundle` runs one folder
  *
  *   BINDERY_CACHE              folder in which servers are looked for           default ~/.cache/bindery
  *   BINDERY_REQUIRE_SERVERS    1: a suite whose server is missing fails         default: it is skipped and says so
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cacheFolder } from './server-locations.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const programs = join(root, 'node_modules', '.bin');
-// The Node from there runs them, also when this file was not started by npm.
-const env = { ...process.env, PATH: [programs, process.env.PATH].join(delimiter) };
+const env = {
+  ...process.env,
+  // The Node from there runs everything, also when this file was not started by npm.
+  PATH: [programs, process.env.PATH].join(delimiter),
+  // Tests start many processes that load the same modules.
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(cacheFolder(), 'compiled'),
+};
+
 const checks = [
   { name: 'types', command: ['tsc', '--noEmit'], advice: 'mend the types that tsc names above' },
   {
@@ -21,31 +31,52 @@ const checks = [
     advice: 'mend what oxlint names above; the rules are in .oxlintrc.json',
   },
   { name: 'format', command: ['biome', 'format', '.'], advice: 'run `npm run format`' },
-  {
-    name: 'tests',
-    command: ['vitest', 'run', ...process.argv.slice(2)],
-    advice: 'run one file again with `npm test -- <file>`',
-    shown: true,
-  },
 ];
+const vitest = (name, args) => ({
+  name,
+  command: ['vitest', 'run', ...args],
+  advice: 'run one file again with `npm test -- <file>`',
+  isShown: true,
+});
+const unitTests = vitest('unit tests', ['--project', 'unit']);
 
-for (const { name, command, advice, shown } of checks) {
-  const [program, ...args] = command;
-  const begin = performance.now();
-  if (shown) process.stdout.write(`${name} …\n`);
-  const { status, stdout, stderr, error } = spawnSync(join(programs, program), args, {
+const args = process.argv.slice(2);
+if (args[0] === 'check') await runSteps([checks, [unitTests]]);
+else if (args.length > 0) await runSteps([[vitest('tests', args)]]);
+else await runSteps([checks, [unitTests], [vitest('tests over real servers', ['--project', 'it'])]]);
+
+/** Each step is a list of commands that run side by side. */
+async function runSteps(steps) {
+  for (const step of steps) {
+    const results = await Promise.all(step.map(run));
+    if (!results.every(Boolean)) process.exit(1);
+  }
+}
+
+/** Runs a command to its end; says whether it went well. */
+function run({ name, command, advice, isShown }) {
+  const [program, ...programArgs] = command;
+  const startedAt = performance.now();
+  const child = spawn(join(programs, program), programArgs, {
     cwd: root,
     env,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-    stdio: shown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    stdio: isShown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
   });
-  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-  if (status === 0) {
-    if (!shown) process.stdout.write(`${name}: good (${seconds} s)\n`);
-    continue;
-  }
-  process.stdout.write(`${stdout ?? ''}${stderr ?? ''}${error ? `${error.message}\n` : ''}`);
-  process.stdout.write(`${name}: failed after ${seconds} s; ${advice}\n`);
-  process.exit(1);
+  let output = '';
+  const keep = (text) => {
+    output += text;
+  };
+  child.stdout?.setEncoding('utf8').on('data', keep);
+  child.stderr?.setEncoding('utf8').on('data', keep);
+  return new Promise((resolve) => {
+    child.once('error', (error) => keep(`${error.message}\n`));
+    child.once('close', (status) => {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      const isGood = status === 0;
+      process.stdout.write(
+        isGood ? `${name}: good (${seconds} s)\n` : `${output}${name}: failed after ${seconds} s; ${advice}\n`,
+      );
+      resolve(isGood);
+    });
+  });
 }

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import { type Installation, type InstallationOptions, runInstallation } from '#infra/supervisor/run-installation.ts';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import {
@@ -99,8 +100,13 @@ const main = join(import.meta.dirname, '../../services/cli/main.ts');
 /** Runs the real `bindery` to its end. It sees only the variables given, and the PATH. */
 export function runCommand(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandOutcome> {
   const child = spawn(process.execPath, [main, ...args], {
-    // A data folder of the machine must not say where the server is.
-    env: { PATH: process.env.PATH, BINDERY_DATA: '/nowhere', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled'),
+      // A data folder of the machine must not say where the server is.
+      BINDERY_DATA: '/nowhere',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
