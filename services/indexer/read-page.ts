@@ -1,5 +1,5 @@
 import type { Element, Root } from 'hast';
-import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { finishContent, type Section } from '#shared/docs/render/content/finish-content.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
 import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
@@ -26,7 +26,7 @@ export type ReadPage = { sections: Section[]; markdown: string };
  * snippets and variables are read. Throws `PageFailed` for a page that breaks a limit.
  */
 export function readPage({ file, source, dependencies, title, description, variables, latex }: PageToRead): ReadPage {
-  const { tree } = evaluatePage({ file, source, dependencies }, micromarkPageParser, { variables, latex });
+  const { tree } = evaluatePage({ file, source, dependencies }, { variables, latex }, componentRegistry);
   const content = toContent(tree, () => undefined);
   const parts = [content.tree, content.aside].map((part) => {
     return finishContent(withoutHidden(sanitizeContent(part)), content.codes).sections;

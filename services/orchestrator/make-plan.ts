@@ -3,9 +3,9 @@ import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts
 import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts';
 import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { pageFile } from '#shared/docs/render/bundle-paths.ts';
-import { indexSite, pageSlice } from '#shared/docs/render/page-slice.ts';
+import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
-import { exportedPages } from '#shared/docs/render/site-index.ts';
+import { exportedPages, indexSite } from '#shared/docs/render/site-index.ts';
 import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bundle/cut-chunks.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 

@@ -1,6 +1,6 @@
 import { blobKey, type ExportPlan, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { type FileEntry, siteModelSchema } from '#shared/docs/project/site-model.ts';
-import { indexSite, type SiteIndex } from '#shared/docs/render/page-slice.ts';
+import { indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 

@@ -3,7 +3,8 @@ import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
-import { indexSite, pageSlice } from './page-slice.ts';
+import { pageSlice } from './page-slice.ts';
+import { indexSite } from './site-index.ts';
 import { renderPage } from './render-page.ts';
 import { testOptions } from './test-project.ts';
 

@@ -6,8 +6,10 @@ import type { Element } from 'hast';
 import { fromHtml } from 'hast-util-from-html';
 import { visit } from 'unist-util-visit';
 import { afterAll, describe, expect, test } from 'vitest';
-import { indexSite, pageSlice } from './page-slice.ts';
-import { PageFailed, renderFailedPage, renderPage } from './render-page.ts';
+import { pageSlice } from './page-slice.ts';
+import { indexSite } from './site-index.ts';
+import { PageFailed } from './evaluate/evaluation.ts';
+import { renderFailedPage, renderPage } from './render-page.ts';
 import { testOptions, testProject } from './test-project.ts';
 
 const generator = new URL('../../../../shared/nasty/gen.mjs', import.meta.url);

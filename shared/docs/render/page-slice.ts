@@ -5,8 +5,6 @@ import type { DivisionChoice, NavigationPlace } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from './sanitize/url-policy.ts';
 import { resolveTarget, type SiteIndex } from './site-index.ts';
 
-export { indexSite, type SiteIndex } from './site-index.ts';
-
 /** A page by name: what a link to it needs. */
 export type PageLink = { path: string; title: string };
 

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
-import { indexSite, pageSlice } from './page-slice.ts';
+import { pageSlice } from './page-slice.ts';
+import { indexSite } from './site-index.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 import { testOptions, testProject } from './test-project.ts';
 

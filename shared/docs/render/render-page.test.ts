@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { chunkKey, pageKey } from './segment-keys.ts';
-import { indexSite, pageSlice } from './page-slice.ts';
+import { pageSlice } from './page-slice.ts';
+import { indexSite } from './site-index.ts';
 import { renderFailedPage, renderPage } from './render-page.ts';
 import { renderedContent, testOptions, testProject } from './test-project.ts';
 

@@ -1,22 +1,20 @@
 import type { Root } from 'hast';
 import { toHtml } from 'hast-util-to-html';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
-import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import type { RenderedFile } from './bundle-paths.ts';
+import { componentRegistry } from './components/registry.ts';
 import { finishContent } from './content/finish-content.ts';
 import { resolveAddresses } from './content/resolve-addresses.ts';
 import { toContent } from './content/to-content.ts';
 import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
+import { reportInto } from './findings.ts';
 import { SafeHtml } from './html.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { sanitizeContent } from './sanitize/sanitize-content.ts';
 import { pageShell } from './shell/page-shell.ts';
-
-export { PageFailed } from './evaluate/evaluation.ts';
 
 export type PageInput = {
   slice: PageSlice;
@@ -30,6 +28,7 @@ export type PageInput = {
 /** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
 export type RenderedPageFiles = { files: RenderedFile[]; page: RenderedPage };
 
+const MAX_DIAGNOSTICS = 300;
 const MAX_HTML_BYTES = 2 * 1024 * 1024;
 const MAX_MARKDOWN = 2 * 1024 * 1024;
 
@@ -38,25 +37,18 @@ const MAX_MARKDOWN = 2 * 1024 * 1024;
  * diagnostics; only a page that breaks a limit throws, as `PageFailed`.
  */
 export function renderPage({ slice, source, dependencies }: PageInput): RenderedPageFiles {
-  const { settings } = slice;
-  const latex = settings.latex === undefined ? {} : { latex: settings.latex };
-  const parseOptions = { variables: settings.variables, ...latex };
+  const { variables, latex } = slice.settings;
   const { tree, diagnostics } = evaluatePage(
     { file: slice.file, source, dependencies },
-    micromarkPageParser,
-    parseOptions,
+    { variables, latex },
+    componentRegistry,
   );
-  const report = (diagnostic: Omit<Diagnostic, 'file'>): void => {
-    if (diagnostics.length < 300) diagnostics.push({ ...diagnostic, file: slice.file });
-  };
+  const report = reportInto(diagnostics, slice.file, MAX_DIAGNOSTICS);
   const markdown = pageMarkdown(slice, tree);
   if (markdown.length > MAX_MARKDOWN) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
   const content = toContent(tree, report);
-  const links = resolveAddresses([content.tree, content.aside], slice, (code, message, element) => {
-    const start = element.position?.start;
-    report({ severity: 'warning', code, message, ...(start && { line: start.line, column: start.column }) });
-  });
+  const links = resolveAddresses([content.tree, content.aside], slice, report);
   const main = sanitizeContent(content.tree);
   const aside = sanitizeContent(content.aside);
   const finished = finishContent(main, content.codes);

@@ -1,7 +1,8 @@
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { indexSite, pageSlice, type RenderOptions } from './page-slice.ts';
+import { pageSlice, type RenderOptions } from './page-slice.ts';
+import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
 
 /** A docs project in memory, for tests. */

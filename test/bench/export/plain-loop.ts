@@ -7,7 +7,8 @@ import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
-import { indexSite, pageSlice } from '#shared/docs/render/page-slice.ts';
+import { pageSlice } from '#shared/docs/render/page-slice.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 

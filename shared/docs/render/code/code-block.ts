@@ -5,7 +5,7 @@ import { icon } from '#shared/docs/render/content/icon.ts';
 import { escapeHtml } from '../html.ts';
 import { highlight, type Token } from './highlighter.ts';
 
-export type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
+type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
 
 /** Where coloured code is put in when the page is written out: a number into `ContentContext.codes`. */
 export const CODE_SLOT = 'dataCodeSlot';
@@ -72,7 +72,7 @@ export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
 }
 
 /** Diagrams are shown as their source, which says the same. */
-function diagram(source: string): Element {
+export function diagram(source: string): Element {
   return h('figure', { className: ['mermaid'] }, [
     h('pre', { tabIndex: 0 }, [h('code', { className: ['language-mermaid'] }, source)]),
   ]);
@@ -96,7 +96,7 @@ const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are what is taken out
 const TERMINAL_CODES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
-export type CodeHtml = {
+type CodeHtml = {
   /** Safe HTML: text of the code escaped, in spans with classes of ours. Nothing of it is ever parsed again. */
   html: string;
   /** The code itself, marks taken out. */

@@ -1,5 +1,6 @@
 import type { ElementContent } from 'hast';
-import type { Nodes } from 'mdast';
+import { h } from 'hastscript';
+import type { BlockContent, Nodes, PhrasingContent } from 'mdast';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import {
@@ -9,8 +10,25 @@ import {
   type StaticValue,
 } from '#shared/docs/render/evaluate/static-tree.ts';
 
-/** Makes HTML of a built-in component. Reads only the props that it knows. */
-export type Component = (element: StaticElement, context: ContentContext) => ElementContent[];
+/** A built-in component. It reads only the props that it knows. */
+export type Component = {
+  html(element: StaticElement, context: ContentContext): ElementContent[];
+  /** What the Markdown of the page has for it. Without this: its content. */
+  markdown?(element: StaticElement, write: MarkdownWriter): Nodes[];
+  /** A line of text may consist of it alone and stays a paragraph. */
+  isInline?: true;
+};
+
+/** Components by the names that authors write. */
+export type Components = Readonly<Record<string, Component>>;
+
+/** Writes static nodes in plain Markdown. */
+export type MarkdownWriter = {
+  /** As blocks; lines of text that stand by themselves become paragraphs. */
+  blocks(nodes: readonly Nodes[]): BlockContent[];
+  /** As one line of text; blocks among the nodes give their text. */
+  line(nodes: readonly Nodes[]): PhrasingContent[];
+};
 
 /** A prop as text; numbers too, all else is undefined. */
 export function textProp(props: StaticProps, ...names: string[]): string | undefined {
@@ -48,26 +66,11 @@ export function contentProp(value: StaticValue, context: ContentContext): Elemen
 /** `icon` is a library name, JSX, or the address of a picture. */
 export function iconProp(props: StaticProps, className: string, context: ContentContext): ElementContent[] {
   const value = props.get('icon') ?? props.get('src');
-  if (value instanceof StaticNodes) {
-    return [
-      {
-        type: 'element',
-        tagName: 'span',
-        properties: { className: ['icon', className] },
-        children: context.children(value.nodes),
-      },
-    ];
-  }
+  if (value instanceof StaticNodes)
+    return [h('span', { className: ['icon', className] }, context.children(value.nodes))];
   if (typeof value !== 'string') return [];
   if (!/[/.:]/.test(value)) return icon(value, className);
-  return [
-    {
-      type: 'element',
-      tagName: 'img',
-      properties: { className: ['icon', className], src: value, alt: '' },
-      children: [],
-    },
-  ];
+  return [h('img', { className: ['icon', className], src: value, alt: '' })];
 }
 
 /** Hex or named colours, and those of CSS functions; nothing else of CSS. */
@@ -94,4 +97,26 @@ export function contentNodes(value: StaticValue): Nodes[] {
   if (value instanceof StaticNodes) return value.nodes;
   if (typeof value === 'string' && value !== '') return [{ type: 'text', value }];
   return typeof value === 'number' ? [{ type: 'text', value: String(value) }] : [];
+}
+
+/** Text of static nodes, without their marks. */
+export function plainText(nodes: readonly Nodes[]): string {
+  return nodes
+    .map((node) =>
+      'value' in node ? node.value : 'children' in node ? plainText(node.children) : node.type === 'break' ? '\n' : '',
+    )
+    .join('');
+}
+
+export const text = (value: string): PhrasingContent => ({ type: 'text', value });
+export const strong = (children: PhrasingContent[]): PhrasingContent => ({ type: 'strong', children });
+export const paragraph = (...children: PhrasingContent[]): BlockContent => ({ type: 'paragraph', children });
+
+export const titleLine = ({ props }: StaticElement, write: MarkdownWriter): PhrasingContent[] =>
+  write.line(contentNodes(props.get('title')));
+
+/** The title in bold, then the content. */
+export function titledMarkdown(element: StaticElement, write: MarkdownWriter): BlockContent[] {
+  const title = titleLine(element, write);
+  return [...(title.length > 0 ? [paragraph(strong(title))] : []), ...write.blocks(element.children)];
 }

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { builtInComponents } from '#shared/docs/render/evaluate/evaluate-element.ts';
 import { renderedContent } from '../test-project.ts';
-import { componentRegistry } from './registry.ts';
-
-test('every component that evaluation lets through has a renderer, and the other way round', () => {
-  expect([...componentRegistry.keys()].sort()).toEqual([...builtInComponents].sort());
-});
 
 /** Source, what its HTML has to match, what its Markdown has to match. */
 const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][] = [

@@ -1,69 +1,113 @@
 import type { ElementContent } from 'hast';
 import { h } from 'hastscript';
 import type { List, Nodes } from 'mdast';
+import { diagram } from '#shared/docs/render/code/code-block.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
-import { colorValue, type Component, contentProp, elementsNamed, flagProp, textProp } from './component.ts';
-import { plainText } from './tabs.ts';
+import {
+  colorValue,
+  type Component,
+  type Components,
+  contentProp,
+  elementsNamed,
+  flagProp,
+  paragraph,
+  plainText,
+  text,
+  textProp,
+} from './component.ts';
 
-export const frame: Component = ({ props, children }, context) => {
-  const caption = textProp(props, 'caption');
-  const hint = textProp(props, 'hint');
-  return [
-    ...(hint === undefined ? [] : [h('p', { className: ['frame-hint'] }, context.inlineMarkdown(hint))]),
-    h('figure', { className: ['frame'] }, [
-      h('div', { className: ['frame-content'] }, context.children(children)),
-      ...(caption === undefined || caption === '' ? [] : [h('figcaption', context.inlineMarkdown(caption))]),
-    ]),
-  ];
+const frame: Component = {
+  html({ props, children }, context) {
+    const caption = textProp(props, 'caption') || undefined;
+    const hint = textProp(props, 'hint');
+    return [
+      ...(hint === undefined ? [] : [h('p', { className: ['frame-hint'] }, context.inlineMarkdown(hint))]),
+      h('figure', { className: ['frame'] }, [
+        h('div', { className: ['frame-content'] }, context.children(children)),
+        caption === undefined ? null : h('figcaption', context.inlineMarkdown(caption)),
+      ]),
+    ];
+  },
+  markdown({ props, children }, write) {
+    const caption = textProp(props, 'caption');
+    const content = write.blocks(children);
+    return caption ? [...content, paragraph({ type: 'emphasis', children: [text(caption)] })] : content;
+  },
 };
 
-export const mermaid: Component = ({ props, children }) => {
-  const source = textProp(props, 'chart', 'code') ?? plainText(children);
-  return [
-    h('figure', { className: ['mermaid'] }, [
-      h('pre', { tabIndex: 0 }, [h('code', { className: ['language-mermaid'] }, source)]),
-    ]),
-  ];
+const diagramSource = ({ props, children }: StaticElement): string =>
+  textProp(props, 'chart', 'code') ?? plainText(children);
+
+const mermaid: Component = {
+  html: (element) => [diagram(diagramSource(element))],
+  markdown: (element) => [{ type: 'code', lang: 'mermaid', value: diagramSource(element) }],
 };
 
 /** `Color` with its items; two values where light and dark differ. */
-export const color: Component = ({ props, children }, context) => {
-  const rows = elementsNamed(children, 'Color.Row');
-  const items = elementsNamed(children, 'Color.Item').map((item) => colorItem(item, context));
-  return [
-    h('div', { className: ['colors', textProp(props, 'variant') === 'table' ? 'table' : 'compact'] }, [
-      ...items.flat(),
-      ...rows.map((row) =>
-        h('div', { className: ['color-row'] }, [
-          h('p', { className: ['color-row-title'] }, contentProp(row.props.get('title'), context)),
-          ...elementsNamed(row.children, 'Color.Item').flatMap((item) => colorItem(item, context)),
-        ]),
-      ),
-    ]),
-  ];
+const color: Component = {
+  html({ props, children }, context) {
+    const itemsOf = (nodes: readonly Nodes[]) =>
+      elementsNamed(nodes, 'Color.Item').flatMap((item) => colorItem.html(item, context));
+    return [
+      h('div', { className: ['colors', textProp(props, 'variant') === 'table' ? 'table' : 'compact'] }, [
+        itemsOf(children),
+        elementsNamed(children, 'Color.Row').map((row) =>
+          h('div', { className: ['color-row'] }, [
+            h('p', { className: ['color-row-title'] }, contentProp(row.props.get('title'), context)),
+            itemsOf(row.children),
+          ]),
+        ),
+      ]),
+    ];
+  },
 };
 
-export const colorItem: Component = ({ props }, context) => {
-  const value = props.get('value');
-  const shades = value instanceof Map ? [value.get('light'), value.get('dark')] : [value];
-  const colors = shades.flatMap((shade) => colorValue(shade) ?? []);
-  return [
-    h('div', { className: ['color-item'] }, [
-      ...colors.map((shade) => h('span', { className: ['color-swatch'], style: `background: ${shade}` })),
-      h('span', { className: ['color-name'] }, contentProp(props.get('name'), context)),
-      h('code', colors.join(' / ')),
-    ]),
-  ];
+const colorItem: Component = {
+  html({ props }, context) {
+    const value = props.get('value');
+    const shades = value instanceof Map ? [value.get('light'), value.get('dark')] : [value];
+    const colors = shades.flatMap((shade) => colorValue(shade) ?? []);
+    return [
+      h('div', { className: ['color-item'] }, [
+        colors.map((shade) => h('span', { className: ['color-swatch'], style: `background: ${shade}` })),
+        h('span', { className: ['color-name'] }, contentProp(props.get('name'), context)),
+        h('code', colors.join(' / ')),
+      ]),
+    ];
+  },
+  markdown: ({ props }) => [
+    paragraph(text(`${textProp(props, 'name') ?? ''} `), { type: 'inlineCode', value: textProp(props, 'value') ?? '' }),
+  ],
 };
+
+const TREE_ENTRIES = ['Tree.Folder', 'Tree.File', 'FileTree.Folder', 'FileTree.File'];
+
+/** `Tree` or `FileTree`: of folders and files, or of a nested list in which a slash at the end marks a folder. */
+const tree: Component = {
+  html: ({ children }) => [h('div', { className: ['tree'] }, [list(entriesOf(children))])],
+  markdown({ children }, write) {
+    const made = treeList(children);
+    return made.children.length > 0 ? [made] : write.blocks(children);
+  },
+};
+
+/** A folder or file outside a tree. */
+const treeEntry: Component = {
+  html: (element) => [h('div', { className: ['tree'] }, [list(entriesOf([element]))])],
+};
+
+function treeList(nodes: readonly Nodes[]): List {
+  const items = elementsNamed(nodes, ...TREE_ENTRIES).map(({ name, props, children }) => {
+    const label = (textProp(props, 'name') ?? '') + (name.endsWith('.Folder') ? '/' : '');
+    const inner = treeList(children);
+    const content = [paragraph(text(label)), ...(inner.children.length > 0 ? [inner] : [])];
+    return { type: 'listItem' as const, spread: false, children: content };
+  });
+  return { type: 'list', ordered: false, spread: false, children: items };
+}
 
 type Entry = { name: string; isFolder: boolean; open: boolean; highlighted: boolean; children: Entry[] };
-
-/** `Tree` or `FileTree`: of folders and files, or of a nested list in which a slash at the end says folder. */
-export const tree: Component = ({ children }) => [h('div', { className: ['tree'] }, [list(entriesOf(children))])];
-
-/** A folder or file outside of a tree. */
-export const treeEntry: Component = (element) => [h('div', { className: ['tree'] }, [list(entriesOf([element]))])];
 
 function entriesOf(nodes: readonly Nodes[]): Entry[] {
   return nodes.flatMap((node): Entry[] => {
@@ -88,13 +132,8 @@ function entriesOfList(node: List): Entry[] {
     const inner = item.children.filter((child) => child.type === 'list').flatMap((child) => entriesOfList(child));
     const written = plainText(item.children.filter((child) => child.type !== 'list')).trim();
     const name = written.replace(/\/$/, '');
-    return {
-      name,
-      isFolder: written.endsWith('/') || inner.length > 0,
-      open: true,
-      highlighted: false,
-      children: inner,
-    };
+    const isFolder = written.endsWith('/') || inner.length > 0;
+    return { name, isFolder, open: true, highlighted: false, children: inner };
   });
 }
 
@@ -119,3 +158,14 @@ function item(entry: Entry): ElementContent {
     ]),
   ]);
 }
+
+export const figures: Components = {
+  Frame: frame,
+  Mermaid: mermaid,
+  Color: color,
+  'Color.Row': color,
+  'Color.Item': colorItem,
+  Tree: tree,
+  FileTree: tree,
+  ...Object.fromEntries(TREE_ENTRIES.map((name) => [name, treeEntry])),
+};

@@ -4,66 +4,89 @@ import type { Code, Nodes } from 'mdast';
 import { codeBlock, codeFacts } from '#shared/docs/render/code/code-block.ts';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
-import { type Component, elementsNamed, iconProp, numberProp, textProp } from './component.ts';
+import {
+  type Component,
+  type Components,
+  elementsNamed,
+  iconProp,
+  numberProp,
+  plainText,
+  textProp,
+  titledMarkdown,
+} from './component.ts';
 
 type Panel = { title: string; id: string; icon: ElementContent[]; children: ElementContent[] };
 
-/** `Tabs` with its `Tab`s. What is no tab is shown before them. */
-export const tabs: Component = ({ props, children }, context) => {
-  const panels = elementsNamed(children, 'Tab').map((tab): Panel => {
-    const title = textProp(tab.props, 'title', 'label', 'name') ?? 'Tab';
-    const written = textProp(tab.props, 'id');
-    return {
-      title,
-      id: written === undefined ? context.anchors.claim(title) : context.anchors.claimWritten(written),
-      icon: iconProp(tab.props, 'tab-icon', context),
-      children: context.children(tab.children),
-    };
-  });
-  if (panels.length === 0) return context.children(children);
-  const rest = children.filter((node) => node.type !== 'staticElement' || node.name !== 'Tab');
-  const isLoose = (node: Nodes) => elementsNamed([node], 'Tab').length === 0;
-  const chosen = Math.min(panels.length - 1, Math.max(0, numberProp(props, 'defaultTabIndex') ?? 0));
-  return [
-    ...context.children(rest.filter(isLoose)),
-    tabSet(panels, chosen, ['tabs'], props.get('sync') === false ? {} : { dataSync: '' }),
-  ];
+/** `Tabs` with its `Tab`s. Anything that is no tab is shown before them. */
+const tabs: Component = {
+  html({ props, children }, context) {
+    const panels = elementsNamed(children, 'Tab').map((tab): Panel => {
+      const title = textProp(tab.props, 'title', 'label', 'name') ?? 'Tab';
+      return {
+        title,
+        id: context.anchors.claim(title, textProp(tab.props, 'id')),
+        icon: iconProp(tab.props, 'tab-icon', context),
+        children: context.children(tab.children),
+      };
+    });
+    if (panels.length === 0) return context.children(children);
+    const others = children.filter((node) => elementsNamed([node], 'Tab').length === 0);
+    const chosen = Math.min(panels.length - 1, Math.max(0, numberProp(props, 'defaultTabIndex') ?? 0));
+    return [
+      ...context.children(others),
+      tabSet(panels, chosen, ['tabs'], props.get('sync') === false ? {} : { dataSync: '' }),
+    ];
+  },
 };
 
-/** A `Tab` by itself, without `Tabs` around it. */
-export const loneTab: Component = (tab, context) => [
-  h('div', { className: ['tab-panel'] }, [
-    h('p', { className: ['tab-title', 'shown'] }, textProp(tab.props, 'title') ?? ''),
-    ...context.children(tab.children),
-  ]),
-];
+/** A `Tab` without `Tabs` around it. */
+const loneTab: Component = {
+  html: ({ props, children }, context) => [
+    h('div', { className: ['tab-panel'] }, [
+      h('p', { className: ['tab-title', 'shown'] }, textProp(props, 'title') ?? ''),
+      context.children(children),
+    ]),
+  ],
+  markdown: titledMarkdown,
+};
+
+const codesMarkdown: Component['markdown'] = (element, write) => {
+  const found = codesIn([element]);
+  return found.length > 0 ? found : write.blocks(element.children);
+};
 
 /** `CodeGroup`, and the examples beside a page: a tab per fence. */
-export const codeGroup: Component = ({ children }, context) => {
-  const blocks = codesIn(children);
-  const others = context.children(children.filter((node) => codesIn([node]).length === 0));
-  if (blocks.length === 0) return others;
-  const [only] = blocks;
-  if (blocks.length === 1 && only)
-    return [...others, h('div', { className: ['code-group', 'single'] }, [blockOf(only, context, false)])];
-  const panels = blocks.map((code): Panel => {
-    const { title, language } = codeFacts({ code: code.value, language: code.lang, meta: code.meta });
-    return { title: title ?? (language || 'Code'), id: '', icon: [], children: [blockOf(code, context, true)] };
-  });
-  return [...others, tabSet(panels, 0, ['code-group'], { dataSync: '' })];
-};
+export const codeGroup = {
+  html({ children }, context) {
+    const blocks = codesIn(children);
+    const others = context.children(children.filter((node) => codesIn([node]).length === 0));
+    const [only] = blocks;
+    if (!only) return others;
+    if (blocks.length === 1)
+      return [...others, h('div', { className: ['code-group', 'single'] }, [blockOf(only, context, false)])];
+    const panels = blocks.map((code): Panel => {
+      const { title, language } = codeFacts({ code: code.value, language: code.lang, meta: code.meta });
+      return { title: title ?? (language || 'Code'), id: '', icon: [], children: [blockOf(code, context, true)] };
+    });
+    return [...others, tabSet(panels, 0, ['code-group'], { dataSync: '' })];
+  },
+  markdown: codesMarkdown,
+} satisfies Component;
 
-export const codeBlockComponent: Component = (element, context) => {
-  const [code] = codesIn([element]);
-  if (code) return [blockOf(code, context, false)];
-  return [codeBlock({ code: plainText(element.children), language: 'text' }, context)];
+const codeBlockComponent: Component = {
+  html(element, context) {
+    const [code] = codesIn([element]);
+    if (code) return [blockOf(code, context, false)];
+    return [codeBlock({ code: plainText(element.children), language: 'text' }, context)];
+  },
+  markdown: codesMarkdown,
 };
 
 const blockOf = (code: Code, context: ContentContext, bare: boolean): Element =>
   codeBlock({ code: code.value, language: code.lang, meta: code.meta }, context, bare);
 
 /** Fences and `CodeBlock`s, in any nesting of wrappers. */
-export function codesIn(nodes: readonly Nodes[]): Code[] {
+function codesIn(nodes: readonly Nodes[]): Code[] {
   return nodes.flatMap((node): Code[] => {
     if (node.type === 'code') return [node];
     if (node.type === 'staticElement' && node.name === 'CodeBlock') return [codeOfElement(node)];
@@ -93,14 +116,6 @@ function codeOfElement({ props, children }: StaticElement): Code {
     meta: options.join(' ').trim(),
     value: fence?.value ?? plainText(children),
   };
-}
-
-export function plainText(nodes: readonly Nodes[]): string {
-  return nodes
-    .map((node) =>
-      'value' in node ? node.value : 'children' in node ? plainText(node.children) : node.type === 'break' ? '\n' : '',
-    )
-    .join('');
 }
 
 /** The list of tabs is there from the start, so that nothing moves when scripts take over; without them the panels follow each other. */
@@ -137,3 +152,10 @@ function tabSet(panels: readonly Panel[], chosen: number, classes: string[], dat
     ),
   ]);
 }
+
+export const tabsAndCode: Components = {
+  Tabs: tabs,
+  Tab: loneTab,
+  CodeGroup: codeGroup,
+  CodeBlock: codeBlockComponent,
+};

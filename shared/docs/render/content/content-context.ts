@@ -1,6 +1,6 @@
 import type { ElementContent } from 'hast';
 import type { Nodes } from 'mdast';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Report } from '../findings.ts';
 
 /** An entry of "On this page". */
 export type TocEntry = { anchor: string; title: string; depth: 2 | 3 };
@@ -20,7 +20,9 @@ export type ContentContext = {
   children(nodes: readonly Nodes[]): ElementContent[];
   /** A line of Markdown that an author wrote in an attribute. */
   inlineMarkdown(text: string): ElementContent[];
-  report(code: string, message: string, node?: Pick<Nodes, 'position'>, severity?: Diagnostic['severity']): void;
+  /** Static nodes as a text in Markdown. */
+  markdown(nodes: readonly Nodes[]): string;
+  report: Report;
 };
 
 const MAX_LENGTH = 200;
@@ -41,18 +43,14 @@ const CLOBBERING = new Set(
 export class Anchors {
   readonly #taken = new Map<string, number>();
 
-  /** The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, a second time `…-2`. */
-  claim(text: string): string {
-    return this.#claim(anchorOf(text));
+  /** The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, a second time `…-2`. An id that the author wrote goes first. */
+  claim(text: string, written?: string): string {
+    return written === undefined ? this.#claim(anchorOf(text)) : this.claimWritten(written);
   }
 
   /** An id that the author wrote: kept as it is while it is free and safe. */
   claimWritten(id: string): string {
     return this.#claim(safeId(id.replace(/[\s\u0000-\u001f]+/g, '-').slice(0, MAX_LENGTH)));
-  }
-
-  all(): string[] {
-    return [...this.#taken.keys()];
   }
 
   #claim(base: string): string {

@@ -1,10 +1,9 @@
 import type { Element, Root } from 'hast';
 import { visit } from 'unist-util-visit';
 import { relativeHref } from '../bundle-paths.ts';
+import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/render/sanitize/url-policy.ts';
-
-type Report = (code: string, message: string, element: Element) => void;
 
 /**
  * Turns the addresses of a page's content into relative ones, so that the bundle works at any path and from a folder. Pictures of other
@@ -103,7 +102,7 @@ function fallbackFile(target: string): string {
 }
 
 /** `/`-rooted: from the top, or from the folder of the page's file. */
-export function rooted(path: string, file: string): string {
+function rooted(path: string, file: string): string {
   const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
   for (const part of path.split('/')) {
     if (part === '..') parts.pop();

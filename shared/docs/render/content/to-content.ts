@@ -3,7 +3,6 @@ import { h, s } from 'hastscript';
 import type { Code, Emphasis, Heading, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
 import { codeBlock } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
@@ -15,11 +14,13 @@ import {
   type StaticProps,
   type StaticValue,
 } from '#shared/docs/render/evaluate/static-tree.ts';
+import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
 import { contentSchema } from '#shared/docs/render/sanitize/sanitize-content.ts';
+import type { Report } from '../findings.ts';
 import { Anchors, type ContentContext } from './content-context.ts';
 import { toText } from './finish-content.ts';
 
-export type Content = Pick<ContentContext, 'anchors' | 'toc' | 'feedItems' | 'codes'> & {
+type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes'> & {
   tree: HtmlRoot;
   aside: HtmlRoot;
 };
@@ -28,7 +29,7 @@ const MAX_HEADINGS_IN_TOC = 300;
 const MAX_DEPTH = 250;
 
 /** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. */
-export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'file'>) => void): Content {
+export function toContent(tree: Root, report: Report): Content {
   let depth = 0;
   let state: State | undefined;
   const context: ContentContext = {
@@ -45,15 +46,8 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
         node.type === 'paragraph' ? context.children(node.children) : context.children([node]),
       );
     },
-    report(code, message, node, severity = 'warning') {
-      const start = node?.position?.start;
-      report({
-        severity,
-        code,
-        message: message.slice(0, 500),
-        ...(start && { line: start.line, column: start.column }),
-      });
-    },
+    markdown: markdownOf,
+    report,
   };
 
   const component: Handler = (pageState, element: StaticElement) => {
@@ -62,7 +56,7 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
     try {
       if (depth > MAX_DEPTH) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
       const known = componentRegistry.get(element.name);
-      return known ? known(element, context) : htmlElement(element, context);
+      return known ? known.html(element, context) : htmlElement(element, context);
     } finally {
       depth -= 1;
     }
@@ -95,12 +89,12 @@ export function toContent(tree: Root, report: (diagnostic: Omit<Diagnostic, 'fil
   const made = toHast(tree, options);
   const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
   context.toc.splice(MAX_HEADINGS_IN_TOC);
-  const { anchors, toc, feedItems, codes, aside } = context;
-  return { tree: root, aside: { type: 'root', children: aside }, anchors, toc, feedItems, codes };
+  const { toc, feedItems, codes, aside } = context;
+  return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes };
 }
 
 /** A heading with its id and a link to itself; of the second and third level in the table of contents too. */
-export function headingElement(
+function headingElement(
   depth: number,
   children: ElementContent[],
   writtenId: string | undefined,
@@ -108,7 +102,7 @@ export function headingElement(
   noAnchor: boolean,
 ): Element {
   const text = toText(children).trim();
-  const id = writtenId === undefined ? context.anchors.claim(text) : context.anchors.claimWritten(writtenId);
+  const id = context.anchors.claim(text, writtenId);
   if ((depth === 2 || depth === 3) && text !== '') context.toc.push({ anchor: id, title: text.slice(0, 300), depth });
   const link = noAnchor
     ? []
@@ -125,7 +119,7 @@ const DRAWN: ReadonlySet<string> = new Set(
 );
 
 /** An element of HTML that an author wrote. Its attributes are judged where all are: when the page is sanitized. */
-export function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
+function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
   if (STRIPPED.has(name)) {
     context.report('element-not-allowed', `<${name}> is left out: it cannot be in a page.`, element);

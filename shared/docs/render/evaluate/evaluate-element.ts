@@ -1,9 +1,9 @@
 import type { Expression } from 'estree';
 import type { JSXElement, JSXFragment, JSXIdentifier, JSXMemberExpression, JSXNamespacedName } from 'estree-jsx';
 import type { Nodes } from 'mdast';
-import { callClosure, evaluateExpression, type Frame, spreadObject } from './evaluate-expression.ts';
-import { evaluateSnippet } from './evaluate-tree.ts';
-import { NotStatic, report } from './evaluation.ts';
+import type { Place } from '../findings.ts';
+import { callClosure, evaluateExpression, spreadObject } from './evaluate-expression.ts';
+import { type Frame, NotStatic, report } from './evaluation.ts';
 import {
   Closure,
   ComponentReference,
@@ -12,8 +12,6 @@ import {
   type StaticObject,
   type StaticValue,
 } from './static-tree.ts';
-
-type Place = NonNullable<Parameters<typeof report>[4]>;
 
 /**
  * An element of JSX, wherever it stands: of HTML or built-in it stays an element; a component of the project gives way to what it renders;
@@ -26,19 +24,18 @@ export function evaluateElement(
   frame: Frame,
   place: Place,
 ): Nodes[] {
-  const { evaluation, module } = frame;
+  const { evaluation } = frame;
   evaluation.budget.node();
   const component = lookUp(name, frame);
   if (component instanceof Closure) return expand(component, props, children, frame, place);
   if (component instanceof ComponentReference) return include(component, name, props, children, frame, place);
   if (name === 'Snippet') return legacyInclude(props, children, frame, place);
   if (name === 'React.Fragment' || name === 'Fragment') return children;
-  if (builtInComponents.has(name) || /^[a-z][A-Za-z0-9-]*$/.test(name)) {
+  if (evaluation.components.has(name) || /^[a-z][A-Za-z0-9-]*$/.test(name)) {
     for (const key of props.keys()) {
       if (!/^on[A-Z]/.test(key)) continue;
       report(
-        evaluation,
-        module,
+        frame,
         'expression-not-static',
         `The handler \`${key.slice(0, 40)}\` of <${name}> is left out: pages run no code of the project.`,
         place,
@@ -47,8 +44,7 @@ export function evaluateElement(
     return [{ type: 'staticElement', name, props, children, ...positionOf(place) }];
   }
   report(
-    evaluation,
-    module,
+    frame,
     'unknown-component',
     `There is no component <${name.slice(0, 60)}>; its content is shown without it.`,
     place,
@@ -67,11 +63,10 @@ function lookUp(name: string, frame: Frame): StaticValue {
 }
 
 function expand(component: Closure, props: StaticObject, children: Nodes[], frame: Frame, place: Place): Nodes[] {
-  const { evaluation, module } = frame;
+  const { evaluation } = frame;
   if (evaluation.active.includes(component)) {
     report(
-      evaluation,
-      module,
+      frame,
       'component-recursion',
       `The component <${component.name}> renders itself; it is left out there.`,
       place,
@@ -87,7 +82,7 @@ function expand(component: Closure, props: StaticObject, children: Nodes[], fram
   } catch (error) {
     if (!(error instanceof NotStatic)) throw error;
     const what = `The component <${component.name}> cannot be rendered without running it: it ${error.message}.`;
-    report(evaluation, module, error.code, `${what} Its content is shown without it.`, place);
+    report(frame, error.code, `${what} Its content is shown without it.`, place);
     return children;
   } finally {
     evaluation.active.pop();
@@ -109,7 +104,7 @@ function include(
       .filter((item): item is Module => !(item instanceof Closure))
       .map((item) => item.path);
     const message = `The snippet <${name}> includes itself (${[...chain, target.path].join(' → ').slice(0, 300)}); it is left out there.`;
-    report(evaluation, module, 'snippet-cycle', message, place);
+    report(frame, 'snippet-cycle', message, place);
     return [];
   }
   const all: StaticObject = new Map(props);
@@ -117,10 +112,10 @@ function include(
   evaluation.budget.include();
   evaluation.active.push(target);
   try {
-    return evaluation.budget.deeper(() => evaluateSnippet(target, all, evaluation));
+    return evaluation.budget.deeper(() => evaluation.evaluateSnippet(target, all, evaluation));
   } catch (error) {
     if (!(error instanceof NotStatic)) throw error;
-    report(evaluation, module, error.code, `The snippet <${name}> is left out: it ${error.message}.`, place);
+    report(frame, error.code, `The snippet <${name}> is left out: it ${error.message}.`, place);
     return [];
   } finally {
     evaluation.active.pop();
@@ -130,21 +125,14 @@ function include(
 /** `<Snippet file="x.mdx" />` of older projects: from `_snippets` or `snippets`. */
 function legacyInclude(props: StaticObject, children: Nodes[], frame: Frame, place: Place): Nodes[] {
   const file = props.get('file');
-  const { evaluation, module } = frame;
   const path = typeof file === 'string' && !file.split('/').includes('..') ? file.replace(/^\/+/, '') : undefined;
   const target =
     path &&
     [`_snippets/${path}`, `snippets/${path}`, path, `_snippets/${path}.mdx`, `snippets/${path}.mdx`]
-      .map((candidate) => evaluation.loadModule(candidate, module.path))
+      .map((candidate) => frame.evaluation.loadModule(candidate))
       .find((found) => found !== undefined);
   if (target) return include(new ComponentReference(target), 'Snippet', props, children, frame, place);
-  report(
-    evaluation,
-    module,
-    'import-not-found',
-    `There is no snippet file ${JSON.stringify(path?.slice(0, 200) ?? '')}.`,
-    place,
-  );
+  report(frame, 'import-not-found', `There is no snippet file ${JSON.stringify(path?.slice(0, 200) ?? '')}.`, place);
   return children;
 }
 
@@ -155,25 +143,12 @@ export function nodesOf(value: StaticValue): Nodes[] {
   if (typeof value === 'number') return [{ type: 'text', value: String(value) }];
   if (Array.isArray(value)) return value.flatMap(nodesOf);
   if (value instanceof StaticNodes) return value.nodes;
-  throw new NotStatic('expression-not-static', 'shows an object or function');
+  throw new NotStatic('shows an object or function');
 }
 
 function positionOf(place: Place): Pick<Extract<Nodes, { type: 'staticElement' }>, 'position'> {
   return 'position' in place && place.position ? { position: place.position as NonNullable<Nodes['position']> } : {};
 }
-
-/** Names of the built-in components. A set, so that no name that JavaScript objects have by themselves is in it. */
-export const builtInComponents: ReadonlySet<string> = new Set([
-  ...['Note', 'Warning', 'Info', 'Tip', 'Check', 'Danger', 'Callout'],
-  ...['Card', 'CardGroup', 'Columns', 'Column', 'Tile', 'Tiles'],
-  ...['Tabs', 'Tab', 'CodeGroup', 'CodeBlock', 'View'],
-  ...['Accordion', 'AccordionGroup', 'Expandable', 'Steps', 'Step'],
-  ...['Frame', 'Icon', 'Image', 'Link', 'Heading', 'Badge', 'Tooltip', 'Snippet'],
-  ...['Param', 'ParamField', 'ResponseField', 'RequestExample', 'ResponseExample'],
-  ...['Update', 'Visibility', 'Panel', 'Prompt', 'Mermaid'],
-  ...['Color', 'Color.Row', 'Color.Item', 'GitHub.Repo'],
-  ...['Tree', 'FileTree', 'Tree.Folder', 'Tree.File', 'FileTree.Folder', 'FileTree.File'],
-]);
 
 /** JSX inside of an expression. */
 export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[] {
@@ -187,7 +162,7 @@ export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes
     if (child.type === 'JSXExpressionContainer') {
       return child.expression.type === 'JSXEmptyExpression' ? [] : nodesOf(evaluateExpression(child.expression, frame));
     }
-    if (child.type === 'JSXSpreadChild') throw new NotStatic('expression-not-static', 'spreads children');
+    if (child.type === 'JSXSpreadChild') throw new NotStatic('spreads children');
     return frame.evaluation.budget.deeper(() => evaluateJsx(child, frame));
   });
   if (node.type === 'JSXFragment') return children;

@@ -1,20 +1,7 @@
 import type { Expression, MemberExpression, Pattern, SpreadElement, Super } from 'estree';
-import { evaluateJsx } from './evaluate-element.ts';
-import { type Evaluation, NotStatic } from './evaluation.ts';
+import { type Frame, NotStatic } from './evaluation.ts';
 import { binaryOperation, isTruthy, textOf, unaryOperation } from './operators.ts';
-import {
-  Closure,
-  ComponentReference,
-  type Module,
-  type PureFunction,
-  Scope,
-  StaticNodes,
-  type StaticObject,
-  type StaticValue,
-} from './static-tree.ts';
-
-/** Where an expression stands: what it may use, whose text it is, and the names it sees. */
-export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
+import { Closure, type PureFunction, Scope, StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
 
 /** Names that lead from data to JavaScript itself, whatever they are written on. */
 const FORBIDDEN = new Set(['constructor', '__proto__', 'prototype']);
@@ -33,8 +20,8 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
   const { budget } = frame.evaluation;
   switch (node.type) {
     case 'Literal':
-      if ('regex' in node) throw new NotStatic('expression-not-static', 'has a regular expression');
-      if ('bigint' in node) throw new NotStatic('expression-not-static', 'has a big integer');
+      if ('regex' in node) throw new NotStatic('has a regular expression');
+      if ('bigint' in node) throw new NotStatic('has a big integer');
       return node.value;
     case 'TemplateLiteral': {
       let text = node.quasis[0]?.value.cooked ?? '';
@@ -47,7 +34,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     case 'Identifier':
       if (node.name === 'undefined') return undefined;
       if (frame.scope.has(node.name)) return frame.scope.get(node.name);
-      throw new NotStatic('expression-not-static', `uses \`${node.name}\`, which is not defined in this file`);
+      throw new NotStatic(`uses \`${node.name}\`, which is not defined in this file`);
     case 'ArrayExpression': {
       const items: StaticValue[] = [];
       for (const element of node.elements) {
@@ -64,8 +51,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
           for (const [key, value] of spreadObject(evaluateExpression(property.argument, frame))) object.set(key, value);
           continue;
         }
-        if (property.kind !== 'init' || property.method)
-          throw new NotStatic('expression-not-static', 'has a method or getter');
+        if (property.kind !== 'init' || property.method) throw new NotStatic('has a method or getter');
         const key =
           !property.computed && property.key.type === 'Identifier'
             ? property.key.name
@@ -79,7 +65,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     case 'UnaryExpression':
       return unaryOperation(node.operator, evaluateExpression(node.argument, frame));
     case 'BinaryExpression': {
-      if (node.left.type === 'PrivateIdentifier') throw new NotStatic('expression-not-static', 'has a private name');
+      if (node.left.type === 'PrivateIdentifier') throw new NotStatic('has a private name');
       const value = binaryOperation(
         node.operator,
         evaluateExpression(node.left, frame),
@@ -106,21 +92,18 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     case 'CallExpression': {
       if (node.callee.type !== 'MemberExpression') {
         const name = node.callee.type === 'Identifier' ? `\`${node.callee.name}\`` : 'a function';
-        throw new NotStatic('expression-not-static', `calls ${name}`);
+        throw new NotStatic(`calls ${name}`);
       }
       return callMethod(node.callee, node.arguments, frame);
     }
     case 'ArrowFunctionExpression':
-      if (node.async) throw new NotStatic('expression-not-static', 'has an async function');
+      if (node.async) throw new NotStatic('has an async function');
       return new Closure('', node, frame.scope, frame.module);
     case 'JSXElement' as never:
     case 'JSXFragment' as never:
-      return new StaticNodes(evaluateJsx(node as never, frame));
+      return new StaticNodes(frame.evaluation.evaluateJsx(node as never, frame));
     default:
-      throw new NotStatic(
-        'expression-not-static',
-        `has a ${node.type.replace(/Expression$/, '').toLowerCase()} expression`,
-      );
+      throw new NotStatic(`has a ${node.type.replace(/Expression$/, '').toLowerCase()} expression`);
   }
 }
 
@@ -129,7 +112,7 @@ export function callClosure(closure: Closure, values: readonly StaticValue[], fr
   const scope = new Scope(closure.scope);
   const inner: Frame = { evaluation: frame.evaluation, module: closure.module, scope };
   for (const [position, parameter] of closure.code.params.entries()) {
-    if (parameter.type === 'RestElement') throw new NotStatic('expression-not-static', 'has rest parameters');
+    if (parameter.type === 'RestElement') throw new NotStatic('has rest parameters');
     bindPattern(parameter, values[position], inner);
   }
   return runBody(closure.code.body, inner);
@@ -163,10 +146,7 @@ function runStatements(
       const done = runStatements(statement.body, { ...frame, scope: new Scope(frame.scope) });
       if (done) return done;
     } else if (statement.type !== 'EmptyStatement') {
-      throw new NotStatic(
-        'expression-not-static',
-        `has a ${statement.type.replace(/Statement$/, '').toLowerCase()} statement`,
-      );
+      throw new NotStatic(`has a ${statement.type.replace(/Statement$/, '').toLowerCase()} statement`);
     }
   }
   return undefined;
@@ -196,7 +176,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
         continue;
       }
       if (property.computed) {
-        throw new NotStatic('expression-not-static', 'has a computed name in a pattern');
+        throw new NotStatic('has a computed name in a pattern');
       }
       const key =
         property.key.type === 'Identifier' ? property.key.name : textOf(evaluateExpression(property.key, frame));
@@ -204,13 +184,13 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
       bindPattern(property.value, FORBIDDEN.has(key) ? undefined : object.get(key), frame);
     }
   } else if (pattern.type === 'ArrayPattern') {
-    if (!Array.isArray(value)) throw new NotStatic('expression-not-static', 'takes items out of what is no array');
+    if (!Array.isArray(value)) throw new NotStatic('takes items out of what is no array');
     for (const [position, element] of pattern.elements.entries()) {
       if (element?.type === 'RestElement') bindPattern(element.argument, value.slice(position), frame);
       else if (element) bindPattern(element, value[position], frame);
     }
   } else {
-    throw new NotStatic('expression-not-static', 'has an assignment');
+    throw new NotStatic('has an assignment');
   }
 }
 
@@ -218,14 +198,14 @@ type Member = { object: StaticValue; key: string; value: StaticValue };
 
 function memberOf(node: MemberExpression, frame: Frame): Member {
   if (node.object.type === 'Super' || node.property.type === 'PrivateIdentifier') {
-    throw new NotStatic('expression-not-static', 'has a private name or `super`');
+    throw new NotStatic('has a private name or `super`');
   }
   const object = evaluateExpression(node.object, frame);
   const key =
     !node.computed && node.property.type === 'Identifier'
       ? node.property.name
       : textOf(evaluateExpression(node.property, frame));
-  if (FORBIDDEN.has(key)) throw new NotStatic('expression-not-static', `reads \`${key}\``);
+  if (FORBIDDEN.has(key)) throw new NotStatic(`reads \`${key}\``);
   return { object, key, value: ownProperty(object, key, node.optional) };
 }
 
@@ -233,7 +213,7 @@ function ownProperty(object: StaticValue, key: string, optional: boolean): Stati
   if (object === null || object === undefined) {
     // After `?.` all the chain is undefined; reading on from there is allowed too, which differs from JavaScript in being kinder.
     if (optional) return undefined;
-    throw new NotStatic('expression-not-static', `reads \`${key}\` of what has no value`);
+    throw new NotStatic(`reads \`${key}\` of what has no value`);
   }
   if (object instanceof Map) return object.get(key);
   if (Array.isArray(object) || typeof object === 'string') {
@@ -252,7 +232,7 @@ function callMethod(
   const { budget } = frame.evaluation;
   if ((object === undefined || object === null) && callee.optional) return undefined;
   const values = args.map((argument) => {
-    if (argument.type === 'SpreadElement') throw new NotStatic('expression-not-static', 'spreads arguments');
+    if (argument.type === 'SpreadElement') throw new NotStatic('spreads arguments');
     return evaluateExpression(argument, frame);
   });
   const [first, second] = values;
@@ -279,17 +259,17 @@ function callMethod(
     }
   }
   if (typeof object === 'string' && key === 'slice') return object.slice(wholeNumber(first), wholeNumber(second));
-  throw new NotStatic('expression-not-static', `calls \`.${key.slice(0, 40)}()\``);
+  throw new NotStatic(`calls \`.${key.slice(0, 40)}()\``);
 }
 
 function wholeNumber(value: StaticValue): number | undefined {
   if (value === undefined || typeof value === 'number') return value;
-  throw new NotStatic('expression-not-static', 'slices by what is no number');
+  throw new NotStatic('slices by what is no number');
 }
 
 function spreadItems(element: SpreadElement, frame: Frame): StaticValue[] {
   const value = evaluateExpression(element.argument, frame);
-  if (!Array.isArray(value)) throw new NotStatic('expression-not-static', 'spreads what is no array');
+  if (!Array.isArray(value)) throw new NotStatic('spreads what is no array');
   frame.evaluation.budget.step(value.length);
   return value;
 }
@@ -298,8 +278,5 @@ function spreadItems(element: SpreadElement, frame: Frame): StaticValue[] {
 export function spreadObject(value: StaticValue): StaticObject {
   if (value instanceof Map) return value;
   if (value === undefined || value === null || value === false) return new Map();
-  throw new NotStatic('expression-not-static', 'spreads what is no object');
+  throw new NotStatic('spreads what is no object');
 }
-
-export const isComponent = (value: StaticValue): value is Closure | ComponentReference =>
-  value instanceof Closure || value instanceof ComponentReference;

@@ -3,13 +3,25 @@ import jsx from 'acorn-jsx';
 import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
 import type { Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import type { PageParser, ParsedPage } from '#shared/docs/project/parse-page.ts';
-import { bindPattern, evaluateExpression, type Frame, nameClosure } from './evaluate-expression.ts';
-import { evaluateModule } from './evaluate-tree.ts';
-import { Budget, type Evaluation, NotStatic, PageFailed, report } from './evaluation.ts';
+import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
+import { evaluateJsx } from './evaluate-element.ts';
+import { bindPattern, evaluateExpression, nameClosure } from './evaluate-expression.ts';
+import { evaluateModule, evaluateSnippet } from './evaluate-tree.ts';
+import {
+  Budget,
+  type Evaluation,
+  type Frame,
+  type KnownComponents,
+  MAX_NODES,
+  MAX_TEXT,
+  NotStatic,
+  PageFailed,
+  report,
+} from './evaluation.ts';
 import { Closure, ComponentReference, type Module, Scope, StaticNodes, type StaticValue } from './static-tree.ts';
 
-export type PageSource = {
+type PageSource = {
   /** Path in the project. */
   file: string;
   source: Uint8Array | string;
@@ -17,30 +29,41 @@ export type PageSource = {
   dependencies: Readonly<Record<string, string>>;
 };
 
-const MAX_NODES = 50_000;
-const MAX_TEXT = 2_000_000;
-
 /**
- * Parses a page and evaluates its expressions, components and snippets. Throws `PageFailed` for a page that breaks a limit; all else that
- * is wrong with it is a diagnostic.
+ * Parses a page and evaluates its expressions, components and snippets. Throws `PageFailed` for a page that breaks a limit; everything
+ * else that is wrong with it is a diagnostic.
  */
 export function evaluatePage(
   { file, source, dependencies }: PageSource,
-  parser: PageParser,
-  options: Parameters<PageParser['parse']>[2],
+  options: ParseOptions,
+  components: KnownComponents,
 ): { tree: Root; diagnostics: Diagnostic[] } {
-  const parsed = parser.parse(source, file, options);
+  const parsed = micromarkPageParser.parse(source, file, options);
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
     budget: new Budget(),
     diagnostics: [...parsed.diagnostics],
+    components,
     active: [],
-    loadModule: moduleLoader(dependencies, parser, options, () => evaluation),
+    loadModule: moduleLoader(dependencies, options, () => evaluation),
+    evaluateJsx,
+    evaluateSnippet,
   };
-  const tree = evaluateModule(pageModule(file, parsed, evaluation), evaluation);
+  const page = emptyModule(file);
+  page.tree = parsed.tree;
+  evaluation.active.push(page);
+  bindModule(page, evaluation);
+  const tree = evaluateModule(page, evaluation);
   measure(tree);
   return { tree, diagnostics: evaluation.diagnostics };
 }
+
+const emptyModule = (path: string): Module => ({
+  path,
+  tree: { type: 'root', children: [] },
+  scope: new Scope(),
+  exports: new Set(),
+});
 
 /** The same nodes may stand in many places, so what the page really has is counted where it all is known. */
 function measure(tree: Root): void {
@@ -64,10 +87,9 @@ function nodesIn(value: StaticValue): Nodes[] {
 }
 
 /** Reads files that pages import, each once per page. `files` has the text of all that may be imported, by project path. */
-export function moduleLoader(
+function moduleLoader(
   files: Readonly<Record<string, string>>,
-  parser: PageParser,
-  options: Parameters<PageParser['parse']>[2],
+  options: ParseOptions,
   evaluation: () => Evaluation,
 ): Evaluation['loadModule'] {
   const loaded = new Map<string, Module>();
@@ -75,29 +97,21 @@ export function moduleLoader(
     const known = loaded.get(path);
     if (known || !Object.hasOwn(files, path)) return known;
     const source = files[path] ?? '';
-    const module: Module = { path, tree: { type: 'root', children: [] }, scope: new Scope(), exports: new Set() };
+    const module = emptyModule(path);
     loaded.set(path, module);
     if (/\.(jsx|tsx|js|ts)$/.test(path)) {
+      const frame = { evaluation: evaluation(), module, scope: module.scope };
       const script = parseScript(source);
-      if ('problem' in script)
-        report(evaluation(), module, 'import-not-parsed', `This file cannot be read: ${script.problem}`);
-      else bindProgram(script.program, { evaluation: evaluation(), module, scope: module.scope });
+      if ('problem' in script) report(frame, 'import-not-parsed', `This file cannot be read: ${script.problem}`);
+      else bindProgram(script.program, frame);
     } else {
-      const parsed = parser.parse(source, path, options);
+      const parsed = micromarkPageParser.parse(source, path, options);
       module.tree = parsed.tree;
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());
     }
     return module;
   };
-}
-
-/** The page itself as a module. */
-export function pageModule(path: string, parsed: ParsedPage, evaluation: Evaluation): Module {
-  const module: Module = { path, tree: parsed.tree, scope: new Scope(), exports: new Set() };
-  evaluation.active.push(module);
-  bindModule(module, evaluation);
-  return module;
 }
 
 /** Binds what a file imports, then what it exports, in its order. */
@@ -119,13 +133,13 @@ function bindProgram(program: Program, frame: Frame): void {
       bindDeclaration(node, frame, false);
     else if (node.type !== 'ImportDeclaration' && node.type !== 'EmptyStatement') {
       const what = node.type.startsWith('Export') ? 'Only `export const` is known; this export' : 'This statement';
-      report(frame.evaluation, frame.module, 'export-not-static', `${what} is left out.`, node);
+      report(frame, 'export-not-static', `${what} is left out.`, node);
     }
   }
 }
 
 function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boolean): void {
-  const { evaluation, module } = frame;
+  const { module } = frame;
   if (declaration.type === 'FunctionDeclaration' && !declaration.async && !declaration.generator) {
     const { name } = declaration.id;
     frame.scope.set(name, new Closure(name, declaration, frame.scope, module));
@@ -134,8 +148,7 @@ function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boole
   }
   if (declaration.type !== 'VariableDeclaration') {
     report(
-      evaluation,
-      module,
+      frame,
       'export-not-static',
       'Only constants and arrow functions can be exported; this is left out.',
       declaration,
@@ -149,8 +162,7 @@ function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boole
     } catch (error) {
       if (!(error instanceof NotStatic)) throw error;
       report(
-        evaluation,
-        module,
+        frame,
         error.code,
         `The constant \`${names[0] ?? ''}\` has no value here: it ${error.message}.`,
         declaration,
@@ -168,17 +180,14 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
   if (/^(react|react-dom)$/.test(specifier)) return;
   const resolved = resolveImport(specifier, module.path);
   if (!('path' in resolved)) {
-    report(evaluation, module, resolved.code, resolved.message, node);
+    report(frame, resolved.code, resolved.message, node);
     return;
   }
   const candidates = [resolved.path, `${resolved.path}.mdx`, `${resolved.path}.jsx`, `${resolved.path}.md`];
-  const target = candidates
-    .map((path) => evaluation.loadModule(path, module.path))
-    .find((found) => found !== undefined);
+  const target = candidates.map((path) => evaluation.loadModule(path)).find((found) => found !== undefined);
   if (!target) {
     report(
-      evaluation,
-      module,
+      frame,
       'import-not-found',
       `There is no file ${JSON.stringify(resolved.path.slice(0, 200))} to import.`,
       node,
@@ -198,20 +207,20 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
     const wanted = 'name' in imported.imported ? imported.imported.name : String(imported.imported.value);
     const value: StaticValue = target.exports.has(wanted) ? target.scope.get(wanted) : undefined;
     if (!target.exports.has(wanted)) {
-      report(evaluation, module, 'import-not-found', `${target.path} exports no \`${wanted.slice(0, 60)}\`.`, node);
+      report(frame, 'import-not-found', `${target.path} exports no \`${wanted.slice(0, 60)}\`.`, node);
     }
     frame.scope.set(name, value);
   }
 }
 
 /** A file of the project, or why the import is refused. */
-export type ResolvedImport = { path: string } | { code: string; message: string };
+type ResolvedImport = { path: string } | { code: string; message: string };
 
 /**
  * Imports are of project files only: `/snippets/x.mdx` from the top, `./x.mdx` from the importing file. Percent signs are read before the
  * path is checked, so that none can climb later.
  */
-export function resolveImport(specifier: string, importer: string): ResolvedImport {
+function resolveImport(specifier: string, importer: string): ResolvedImport {
   const shown = JSON.stringify(specifier.slice(0, 200));
   const outside = {
     code: 'import-outside-project',
@@ -245,7 +254,7 @@ export function resolveImport(specifier: string, importer: string): ResolvedImpo
 const componentParser = Parser.extend(jsx());
 
 /** Syntax tree of a component file (`.jsx`), or why there is none. Runs nothing of it. */
-export function parseScript(source: string): { program: Program } | { problem: string } {
+function parseScript(source: string): { program: Program } | { problem: string } {
   try {
     const options = { ecmaVersion: 2024, sourceType: 'module', locations: true } as const;
     return { program: componentParser.parse(source, options) as unknown as Program };

@@ -2,9 +2,8 @@ import type { Program } from 'estree';
 import type { Nodes, Paragraph, Root } from 'mdast';
 import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
 import { evaluateElement, nodesOf } from './evaluate-element.ts';
-import { evaluateExpression, type Frame, spreadObject } from './evaluate-expression.ts';
-import { type Evaluation, NotStatic, PageFailed, report } from './evaluation.ts';
-import { textOf } from './operators.ts';
+import { evaluateExpression, spreadObject } from './evaluate-expression.ts';
+import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
 import { type Module, Scope, type StaticObject, type StaticValue } from './static-tree.ts';
 
 const MAX_TREE_DEPTH = 200;
@@ -68,7 +67,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
       return evaluateElement(node.name, props, given, frame, node);
     }
     case 'paragraph':
-      return isOnlyJsx(node)
+      return isOnlyJsx(node, frame.evaluation.components)
         ? unwrapped(evaluateChildren(node.children, frame, inCode, depth + 1))
         : { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) as Paragraph['children'] };
     case 'code':
@@ -95,21 +94,20 @@ function unwrapped(nodes: Nodes[]): Nodes | Nodes[] {
 }
 
 /** A line of nothing but tags and expressions is no paragraph: `<Note>…</Note>` written on one line. */
-function isOnlyJsx(node: Paragraph): boolean {
+function isOnlyJsx(node: Paragraph, components: KnownComponents): boolean {
   let hasElement = false;
   for (const child of node.children) {
     if (child.type === 'mdxJsxTextElement' || child.type === 'mdxTextExpression') {
-      if (child.type === 'mdxTextExpression' || !isInlineTag(child.name)) hasElement = true;
+      if (child.type === 'mdxTextExpression' || !isInline(child.name, components)) hasElement = true;
       else return false;
     } else if (child.type !== 'text' || child.value.trim() !== '') return false;
   }
   return hasElement;
 }
 
-const INLINE_TAGS = new Set(
-  'a abbr b br code em i img kbd mark s small span strong sub sup u Badge Icon Link Tooltip'.split(' '),
-);
-const isInlineTag = (name: string | null): boolean => name !== null && INLINE_TAGS.has(name);
+const INLINE_TAGS = new Set('a abbr b br code em i img kbd mark s small span strong sub sup u'.split(' '));
+const isInline = (name: string | null, components: KnownComponents): boolean =>
+  name !== null && (INLINE_TAGS.has(name) || components.get(name)?.isInline === true);
 
 function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): StaticObject {
   const props: StaticObject = new Map();
@@ -146,7 +144,7 @@ function attempt(frame: Frame, node: Nodes, what: string, run: () => Nodes[]): N
     return run();
   } catch (error) {
     if (!(error instanceof NotStatic)) throw error;
-    report(frame.evaluation, frame.module, error.code, `${what} is left out: it ${error.message}.`, node);
+    report(frame, error.code, `${what} is left out: it ${error.message}.`, node);
     return [];
   }
 }
@@ -164,7 +162,7 @@ function substituted(code: string, values: ReadonlyMap<string, string>): string 
 /** Raw HTML is never parsed: line breaks stay, of all else the text. */
 function htmlAsText(html: string): Nodes[] {
   if (/^<br\s*\/?>$/i.test(html)) return [{ type: 'break' }];
-  const text = textOf(html)
+  const text = html
     .replace(/<(script|style)\b[\s\S]*?(<\/\1\s*>|$)/gi, '')
     .replace(/<!--[\s\S]*?(-->|$)/g, '')
     .replace(/<\/?[a-zA-Z][^<>]*>?/g, '');

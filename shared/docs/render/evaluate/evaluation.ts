@@ -1,52 +1,61 @@
+import type { JSXElement, JSXFragment } from 'estree-jsx';
+import type { Nodes } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import type { Closure, Module } from './static-tree.ts';
+import { type Place, startOf } from '../findings.ts';
+import type { Closure, Module, Scope, StaticObject } from './static-tree.ts';
 
-type Place = { position?: { start: { line: number; column: number } } | undefined };
-
-/** What the evaluation of one page shares: budget, findings, and the modules it has read. */
+/** What the evaluation of one page shares: its budget, what it finds, and the modules it has read. */
 export type Evaluation = {
   budget: Budget;
   diagnostics: Diagnostic[];
-  /** Files that the page may import, by project path, and what has become of those it has. */
-  loadModule(path: string, from: string): Module | undefined;
+  components: KnownComponents;
+  /** A file that the page may import, by project path. */
+  loadModule(path: string): Module | undefined;
   /** Components and snippets that are being evaluated, innermost last: none may be in it twice. */
   active: (Closure | Module)[];
+  /** JSX inside an expression and the body of a snippet: passed in, so that the files of evaluation do not import each other in a circle. */
+  evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[];
+  evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[];
 };
+
+/** Where an expression stands: what it may use, whose text it is, and the names it sees. */
+export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
+
+/** The built-in components. A line of text may consist of inline ones only and stays a paragraph. */
+export type KnownComponents = ReadonlyMap<string, { isInline?: true }>;
 
 const MAX_DIAGNOSTICS = 200;
 
-/** Notes a finding once per place. `node` says where, in the module's file. */
+/** Notes a finding once per line. `place` is in the module's file. */
 export function report(
-  evaluation: Evaluation,
-  module: { path: string },
+  { evaluation: { diagnostics }, module: { path } }: Pick<Frame, 'evaluation' | 'module'>,
   code: string,
   message: string,
-  node?: Place | { loc?: { start: { line: number; column: number } } | null | undefined },
-  severity: Diagnostic['severity'] = 'warning',
+  place?: Place,
 ): void {
-  if (evaluation.diagnostics.length >= MAX_DIAGNOSTICS) return;
-  const start = node && 'position' in node ? node.position?.start : node && 'loc' in node ? node.loc?.start : undefined;
-  const diagnostic: Diagnostic = { severity, code, message: message.slice(0, 500), file: module.path };
-  if (start && start.line >= 1) diagnostic.line = start.line;
-  if (start && start.column >= 1) diagnostic.column = start.column;
-  const isKnown = evaluation.diagnostics.some(
+  if (diagnostics.length >= MAX_DIAGNOSTICS) return;
+  const found: Diagnostic = {
+    severity: 'warning',
+    code,
+    message: message.slice(0, 500),
+    file: path,
+    ...startOf(place),
+  };
+  const isKnown = diagnostics.some(
     (other) =>
-      other.code === code &&
-      other.file === diagnostic.file &&
-      other.line === diagnostic.line &&
-      other.message === diagnostic.message,
+      other.code === code && other.file === path && other.line === found.line && other.message === found.message,
   );
-  if (!isKnown) evaluation.diagnostics.push(diagnostic);
+  if (!isKnown) diagnostics.push(found);
 }
 
 const MAX_STEPS = 100_000;
-const MAX_NODES = 50_000;
+export const MAX_NODES = 50_000;
 const MAX_DEPTH = 64;
-/** Characters of strings that expressions make. */
-const MAX_TEXT = 2_000_000;
+/** Characters of the strings that expressions make, and of the page that results. */
+export const MAX_TEXT = 2_000_000;
 const MAX_INCLUDES = 2_000;
 
-/** What the evaluation of one page may use. Throws `PageFailed` when a sum is used up, `NotStatic` when one expression is too deep. */
+/** What the evaluation of one page may use. Throws `PageFailed` when an amount is used up, `NotStatic` when one expression is too deep. */
 export class Budget {
   #steps = MAX_STEPS;
   #nodes = MAX_NODES;
@@ -77,7 +86,7 @@ export class Budget {
   /** Runs one level deeper. */
   deeper<Result>(run: () => Result): Result {
     if (this.#depth >= MAX_DEPTH) {
-      throw new NotStatic('expression-too-deep', `is nested more than ${MAX_DEPTH} levels deep`);
+      throw new NotStatic(`is nested more than ${MAX_DEPTH} levels deep`, 'expression-too-deep');
     }
     this.#depth += 1;
     try {
@@ -103,13 +112,10 @@ export class PageFailed extends Error {
   }
 }
 
-/**
- * An expression that is left out because it cannot be evaluated without running it. `message` is the end of a sentence that starts with
- * what it was: "is a call of `fetch`".
- */
+/** An expression that is left out because it would have to be run. `message` continues a sentence about it: "calls `fetch`". */
 export class NotStatic extends Error {
   readonly code: string;
-  constructor(code: string, message: string) {
+  constructor(message: string, code = 'expression-not-static') {
     super(message);
     this.code = code;
   }

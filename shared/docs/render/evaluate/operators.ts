@@ -9,7 +9,7 @@ const isPrimitive = (value: StaticValue): value is Primitive =>
 /** Text of a primitive as in a template. Objects have none here: turning them into text is how code is run in JavaScript. */
 export function textOf(value: StaticValue): string {
   if (isPrimitive(value)) return String(value);
-  throw new NotStatic('expression-not-static', 'turns an object into text');
+  throw new NotStatic('turns an object into text');
 }
 
 export function isTruthy(value: StaticValue): boolean {
@@ -19,11 +19,11 @@ export function isTruthy(value: StaticValue): boolean {
 export function unaryOperation(operator: string, value: StaticValue): StaticValue {
   if (operator === '!') return !isTruthy(value);
   if (operator === 'void') return undefined;
-  if (!isPrimitive(value)) throw new NotStatic('expression-not-static', `applies \`${operator}\` to an object`);
+  if (!isPrimitive(value)) throw new NotStatic(`applies \`${operator}\` to an object`);
   if (operator === '-') return -Number(value);
   if (operator === '+') return Number(value);
   if (operator === 'typeof') return value === null ? 'object' : typeof value;
-  throw new NotStatic('expression-not-static', `has the operator \`${operator}\``);
+  throw new NotStatic(`has the operator \`${operator}\``);
 }
 
 export function binaryOperation(operator: string, left: StaticValue, right: StaticValue): StaticValue {
@@ -36,7 +36,7 @@ export function binaryOperation(operator: string, left: StaticValue, right: Stat
     ) {
       return operator === '!=';
     }
-    throw new NotStatic('expression-not-static', `applies \`${operator}\` to an object`);
+    throw new NotStatic(`applies \`${operator}\` to an object`);
   }
   switch (operator) {
     case '+':
@@ -68,6 +68,6 @@ export function binaryOperation(operator: string, left: StaticValue, right: Stat
     case '>=':
       return (left as number) >= (right as number);
     default:
-      throw new NotStatic('expression-not-static', `has the operator \`${operator}\``);
+      throw new NotStatic(`has the operator \`${operator}\``);
   }
 }

@@ -110,9 +110,4 @@ export class Scope {
   set(name: string, value: StaticValue): void {
     this.#names.set(name, value);
   }
-
-  /** Names bound right here. */
-  names(): IterableIterator<string> {
-    return this.#names.keys();
-  }
 }

@@ -1,9 +1,9 @@
-import type { BlockContent, Nodes, PhrasingContent, Root, RootContent } from 'mdast';
+import type { BlockContent, Nodes, PhrasingContent, Root } from 'mdast';
 import { gfmToMarkdown } from 'mdast-util-gfm';
 import { toMarkdown } from 'mdast-util-to-markdown';
-import { textProp } from '#shared/docs/render/components/component.ts';
+import { type MarkdownWriter, plainText, textProp } from '#shared/docs/render/components/component.ts';
+import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
-import { componentMarkdown } from './component-markdown.ts';
 
 type PageHead = { title: string; description?: string | undefined };
 
@@ -43,8 +43,8 @@ const PHRASING = new Set(
 );
 
 /** Static nodes as blocks of plain Markdown: lines of text that stand by themselves become paragraphs. */
-export function asMarkdown(nodes: readonly Nodes[]): RootContent[] {
-  const blocks: RootContent[] = [];
+function asMarkdown(nodes: readonly Nodes[]): BlockContent[] {
+  const blocks: BlockContent[] = [];
   let line: PhrasingContent[] = [];
   const endLine = () => {
     if (line.some((node) => node.type !== 'text' || node.value.trim() !== ''))
@@ -55,7 +55,7 @@ export function asMarkdown(nodes: readonly Nodes[]): RootContent[] {
     if (PHRASING.has(node.type)) line.push(node as PhrasingContent);
     else {
       endLine();
-      blocks.push(node as RootContent);
+      blocks.push(node as BlockContent);
     }
   }
   endLine();
@@ -63,7 +63,7 @@ export function asMarkdown(nodes: readonly Nodes[]): RootContent[] {
 }
 
 /** Static nodes as a line of text; blocks among them give their text. */
-export function asLine(nodes: readonly Nodes[]): PhrasingContent[] {
+function asLine(nodes: readonly Nodes[]): PhrasingContent[] {
   return nodes.flatMap(plain).flatMap((node): PhrasingContent[] => {
     if (PHRASING.has(node.type)) return [node as PhrasingContent];
     if (node.type === 'paragraph' || node.type === 'heading') return node.children;
@@ -96,7 +96,7 @@ function plain(node: Nodes): Nodes[] {
     case 'blockquote':
     case 'listItem':
     case 'footnoteDefinition':
-      return [{ ...node, children: asMarkdown(node.children) as BlockContent[] }];
+      return [{ ...node, children: asMarkdown(node.children) }];
     case 'html':
       return [];
     default:
@@ -104,10 +104,12 @@ function plain(node: Nodes): Nodes[] {
   }
 }
 
+const writer: MarkdownWriter = { blocks: asMarkdown, line: asLine };
+
 function elementMarkdown(element: StaticElement): Nodes[] {
   const { name, props, children } = element;
-  const known = componentMarkdown.get(name);
-  if (known) return known(element);
+  const known = componentRegistry.get(name);
+  if (known) return known.markdown?.(element, writer) ?? asMarkdown(children);
   switch (name) {
     case 'a': {
       const url = textProp(props, 'href');
@@ -130,9 +132,9 @@ function elementMarkdown(element: StaticElement): Nodes[] {
     case 'code':
     case 'kbd':
     case 'samp':
-      return [{ type: 'inlineCode', value: textIn(children) }];
+      return [{ type: 'inlineCode', value: plainText(children) }];
     case 'pre':
-      return [{ type: 'code', value: textIn(children) }];
+      return [{ type: 'code', value: plainText(children) }];
     case 'h1':
     case 'h2':
     case 'h3':
@@ -152,12 +154,12 @@ function elementMarkdown(element: StaticElement): Nodes[] {
             .map((item) => ({
               type: 'listItem',
               spread: false,
-              children: asMarkdown(item.children) as BlockContent[],
+              children: asMarkdown(item.children),
             })),
         },
       ];
     case 'blockquote':
-      return [{ type: 'blockquote', children: asMarkdown(children) as BlockContent[] }];
+      return [{ type: 'blockquote', children: asMarkdown(children) }];
     case 'table':
       return tableMarkdown(element);
     case 'iframe':
@@ -199,12 +201,6 @@ function descendants(nodes: readonly Nodes[], name: string): StaticElement[] {
     if (node.type === 'staticElement' && node.name === name) return [node];
     return 'children' in node ? descendants(node.children, name) : [];
   });
-}
-
-function textIn(nodes: readonly Nodes[]): string {
-  return nodes
-    .map((node) => ('value' in node ? node.value : 'children' in node ? textIn(node.children) : '\n'))
-    .join('');
 }
 
 function trimmed(line: PhrasingContent[]): PhrasingContent[] {

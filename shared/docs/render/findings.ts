@@ -1,0 +1,24 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+
+type Start = { line: number; column: number };
+
+/** A node of a tree of Markdown or HTML, or one of an expression. */
+export type Place = { position?: { start: Start } | undefined } | { loc?: { start: Start } | null | undefined };
+
+/** Notes what an author should know. `message` is a sentence, `place` says where in the page. */
+export type Report = (code: string, message: string, place?: Place) => void;
+
+/** Adds findings about `file` to `found` until there are `most`. */
+export function reportInto(found: Diagnostic[], file: string, most: number): Report {
+  return (code, message, place) => {
+    if (found.length >= most) return;
+    found.push({ severity: 'warning', code, message: message.slice(0, 500), ...startOf(place), file });
+  };
+}
+
+/** Line and column, from 1; a node that evaluation made has none, and expressions count columns from 0. */
+export function startOf(place: Place | undefined): Partial<Start> {
+  const start = place && ('loc' in place ? place.loc?.start : 'position' in place ? place.position?.start : undefined);
+  if (!start || start.line < 1) return {};
+  return start.column < 1 ? { line: start.line } : { line: start.line, column: start.column };
+}
