@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { streamText, toUIMessageStream } from 'ai';
 import type { Turn } from '#shared/aggregates/thread/turns.ts';
+import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { Bus } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -8,7 +9,6 @@ import type { SearchIndex } from '#shared/search/search-index.ts';
 import { answerPrompt, type AnswerPrompt, promptPassage } from './answer-prompt.ts';
 import { type FinishReason, finishReasonOf, type TokenCounts, type UiChunk } from './answer-wire.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
-import type { MessageBody } from './request-bodies.ts';
 import { pagePathOf, retrievalQuery, searchedContent, trustedGroups, unknownFilter } from './retrieval.ts';
 
 export type AnswerParts = { bus: Bus; searchIndex: SearchIndex; model: LanguageModelV4; logger: Logger };

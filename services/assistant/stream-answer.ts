@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/turns.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { AnswerWire } from './answer-wire.ts';
 import { newOutcome, type PreparedAnswer } from './prepare-answer.ts';
@@ -83,22 +84,20 @@ export type ClientStream = {
 
 /** Takes over a response whose head has been written. */
 export function clientStream(response: ServerResponse, keepAlive: string): ClientStream {
-  const gone = new AbortController();
+  const gone = disconnectSignal(response);
   const timer = setInterval(() => {
     // While a write waits for room there is nothing to keep alive.
     if (!response.writableNeedDrain && !response.writableEnded) response.write(keepAlive);
   }, KEEP_ALIVE_MS);
   response.once('close', () => {
     clearInterval(timer);
-    if (!response.writableFinished) gone.abort(new Error('The client went away.'));
   });
-  response.once('error', (error) => gone.abort(error));
   return {
-    gone: gone.signal,
+    gone,
     async write(bytes) {
-      if (bytes === '' || gone.signal.aborted || response.destroyed) return;
+      if (bytes === '' || gone.aborted || response.destroyed) return;
       if (response.write(bytes)) return;
-      const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(DRAIN_MS)]);
+      const signal = AbortSignal.any([gone, AbortSignal.timeout(DRAIN_MS)]);
       await once(response, 'drain', { signal }).catch(() => response.destroy());
     },
     end() {

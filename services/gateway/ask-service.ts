@@ -1,10 +1,21 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
+import { type CallParts, callService, type ServiceAnswer } from '#shared/http/internal-client.ts';
+import { callerOf } from './auth/admission.ts';
+import type { GatewayContext } from './context.ts';
 
-/** Aborts when the client's connection ends before its answer did. */
-export function clientGone(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new Error('The client went away.'));
-  });
-  return controller.signal;
+const addressOf = { publisher: 'publisherUrl', 'link-signer': 'linkSignerUrl', assistant: 'assistantUrl' } as const;
+
+/** Asks another service on behalf of a request about a domain. The service hears when the client goes away. */
+export async function askService<C extends InternalCall>(
+  { config }: Pick<GatewayContext, 'config'>,
+  { request, reply, domain }: { request: FastifyRequest; reply: FastifyReply; domain: DomainEntry },
+  call: C,
+  parts: CallParts<C>,
+): Promise<ServiceAnswer<C>> {
+  const address = { baseUrl: config[addressOf[call.service]], serviceToken: config.serviceToken };
+  const asked = { caller: callerOf(request, domain), signal: disconnectSignal(reply.raw) };
+  return await callService(call, address, Object.assign(asked, parts));
 }

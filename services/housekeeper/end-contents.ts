@@ -1,7 +1,7 @@
-import { text } from 'node:stream/consumers';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { callService, serviceAnswerError } from '#shared/http/internal-client.ts';
+import { callService, type ServiceAddress } from '#shared/http/internal-client.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import type { ContentId, EndContent, HousekeeperContext } from './context.ts';
@@ -66,40 +66,30 @@ async function neededByJobs(
   return needed;
 }
 
-const answerWithinMs = 10_000;
-
 /** Ends content versions through the publisher, which alone decides on content; as a service, not for a key. */
-export function askPublisher(options: {
-  baseUrl: string;
-  serviceToken: string;
-  random: (length: number) => string;
-}): EndContent {
+export function askPublisher(options: ServiceAddress & { random: (length: number) => string }): EndContent {
   return async ({ organization, domain, contentVersion }, signal) => {
-    const answer = await callService({
-      service: 'publisher',
-      baseUrl: options.baseUrl,
-      serviceToken: options.serviceToken,
-      method: 'DELETE',
-      path: `/internal/content/${contentVersion}`,
-      caller: {
-        requestId: `hk_${options.random(22)}`,
-        organization,
-        domain,
-        actor: { kind: 'service', id: 'housekeeper' },
-        // Nothing of a request: no key, no plan, no address.
-        organizationPlan: 'free',
-        groupTrust: 'claimed',
-        address: '',
-        traceparent: nextTraceparent(),
-      },
-      signal,
-      answerWithinMs,
-      idleMs: answerWithinMs,
-    });
-    if (answer.status < 300) return void (await text(answer.body));
-    const error = await serviceAnswerError('publisher', answer);
-    // Somebody made it the latest, labelled it or deleted it just now.
-    if (error instanceof ApiError && (error.code === 'in_use' || error.code === 'not_found')) return;
-    throw error;
+    const caller = {
+      requestId: `hk_${options.random(22)}`,
+      organization,
+      domain,
+      actor: { kind: 'service', id: 'housekeeper' },
+      // Nothing of a request: no key, no plan, no address.
+      organizationPlan: 'free',
+      groupTrust: 'claimed',
+      address: '',
+      traceparent: nextTraceparent(),
+    } as const;
+    try {
+      const answer = await callService(publisher.deleteContent, options, {
+        caller,
+        signal,
+        params: { contentVersion },
+      });
+      await answer.json();
+    } catch (error) {
+      // Somebody made it the latest, labelled it or deleted it just now.
+      if (!(error instanceof ApiError && (error.code === 'in_use' || error.code === 'not_found'))) throw error;
+    }
   };
 }

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
-import { type BundleLink, signLinkBodySchema } from '#shared/contracts/http/exports.ts';
+import type { BundleLink } from '#shared/contracts/http/exports.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { internalApp, readCaller } from '#shared/http/internal-server.ts';
+import { answerCall, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
 import type { Bus } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import type { ReadinessChecks } from '#shared/runtime/health-server.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
@@ -65,15 +64,11 @@ export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: st
 }
 
 /** The link-signer's HTTP server. */
-export function linkSignerApp(
-  parts: LinkSignerParts,
-  options: { serviceToken: string; logger: Logger; checks: ReadinessChecks; draining: () => boolean },
-): FastifyInstance {
-  const app = internalApp({ service: 'link-signer', ...options });
-  app.post('/internal/links', async (request) => {
-    const { jobId } = signLinkBodySchema.parse(request.body);
-    return await signLink(parts, readCaller(request.headers), jobId);
-  });
+export function linkSignerApp(parts: LinkSignerParts, options: InternalServerOptions): FastifyInstance {
+  const app = internalApp('link-signer', options);
+  answerCall(app, linkSigner.signLink, async ({ caller, body }) => ({
+    body: await signLink(parts, caller, body.jobId),
+  }));
   return app;
 }
 

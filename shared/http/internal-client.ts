@@ -1,75 +1,140 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
-import { type Caller, callerHeader } from '#shared/contracts/internal/caller.ts';
+import type { z } from 'zod';
+import { type Caller, callerHeader, callerText } from '#shared/contracts/internal/caller.ts';
+import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { ApiError, type ErrorBody, errorTable } from './errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
 
-export type ServiceCall = {
-  /** Name of the service, for messages. */
-  service: string;
-  baseUrl: string;
-  serviceToken: string;
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  path: string;
-  caller: Caller;
-  headers?: Record<string, string>;
-  /** A stream is sent as fast as the service takes it; it is not destroyed when the service answers early. */
-  body?: Uint8Array | string | Readable;
-  /** Whoever waits for the answer went away. */
-  signal: AbortSignal;
-  /** The answer's head must be there by then, also when the body is long. */
-  answerWithinMs: number;
-  /** No part of the answer's body may take longer. */
-  idleMs: number;
-};
+/** Where a service is, and how it knows its callers. */
+export type ServiceAddress = { baseUrl: string; serviceToken: string };
 
-/** `body` must be read to its end or destroyed; destroying it tells the service to stop. */
-export type ServiceAnswer = { status: number; headers: IncomingHttpHeaders; body: Readable };
+type Part<Name extends string, S> = S extends z.ZodType ? Record<Name, z.input<S>> : unknown;
+
+/** What a declaration asks for: `params`, `query`, `headers` and `body`, as far as it has them. */
+export type CallParts<C extends InternalCall> = (C extends { params: infer S } ? Part<'params', S> : unknown) &
+  (C extends { query: infer S } ? Part<'query', S> : unknown) &
+  (C extends { headers: infer S } ? Part<'headers', S> : unknown) &
+  (C extends { body: infer S }
+    ? {
+        /**
+         * A stream is sent as fast as the service takes it, and is not destroyed when the service answers early. Bytes in place of a JSON
+         * body are its text, which the service checks.
+         */
+        body: S extends z.ZodType ? z.input<S> | Uint8Array : Readable;
+      }
+    : unknown);
+
+/** A 2xx answer. `body` must be read to its end or destroyed; destroying it tells the service to stop. */
+export type ServiceAnswer<C extends InternalCall> = {
+  status: number;
+  headers: C extends { answerHeaders: infer H extends z.ZodType } ? z.output<H> : Record<string, never>;
+  body: Readable;
+  /** Reads the body as what the declaration says. */
+  json(): Promise<C['answer'] extends z.ZodType ? z.output<C['answer']> : never>;
+};
 
 const connectWithinMs = 2_000;
 
 // One pool for all services. Without pipelining a stream of one caller never waits behind another's.
 const agent = new Agent({ connect: { timeout: connectWithinMs }, pipelining: 1 });
 
-/** Calls another service. Rejects with `ServiceUnavailable`, or with the signal's reason when that aborted. */
-export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
+/**
+ * Calls another service. Throws the error that the service answered with, `ServiceUnavailable` when it did not answer, or the signal's
+ * reason: it aborts when nobody waits for the answer any more.
+ */
+export async function callService<C extends InternalCall>(
+  call: C,
+  { baseUrl, serviceToken }: ServiceAddress,
+  { caller, signal, ...given }: { caller: Caller; signal: AbortSignal } & CallParts<C>,
+): Promise<ServiceAnswer<C>> {
+  const parts = given as {
+    params?: Record<string, string>;
+    query?: Record<string, string | undefined>;
+    headers?: Record<string, string | undefined>;
+    body?: unknown;
+  };
+  const url = new URL(
+    call.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(parts.params?.[name] ?? '')),
+    baseUrl,
+  );
+  for (const [name, value] of Object.entries(parts.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
   try {
-    const answer = await request(new URL(call.path, call.baseUrl), {
+    const answer = await request(url, {
       dispatcher: agent,
       method: call.method,
       headers: {
-        ...call.headers,
-        [serviceTokenHeader]: call.serviceToken,
-        [callerHeader]: JSON.stringify(call.caller),
-        traceparent: call.caller.traceparent,
+        ...definedOnly(parts.headers ?? {}),
+        ...contentType(call),
+        [serviceTokenHeader]: serviceToken,
+        [callerHeader]: callerText(caller),
+        traceparent: caller.traceparent,
       },
-      body: call.body ?? null,
-      signal: call.signal,
+      body: bodyOf(call, parts.body),
+      signal,
       headersTimeout: call.answerWithinMs,
       bodyTimeout: call.idleMs,
     });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+    if (answer.statusCode >= 300) {
+      throw await answeredError(call, answer.statusCode, answer.headers['retry-after'], answer.body);
+    }
+    const headers = call.answerHeaders?.safeParse(answer.headers);
+    if (headers?.success === false) {
+      answer.body.destroy();
+      throw new WrongAnswer(`The ${call.service} answered with wrong headers: ${headers.error.message}`);
+    }
+    return {
+      status: answer.statusCode,
+      headers: (headers?.data ?? {}) as ServiceAnswer<C>['headers'],
+      body: answer.body,
+      json: async () => {
+        const body: unknown = JSON.parse((await buffer(answer.body)).toString('utf8'));
+        return (call.answer === 'stream' ? body : call.answer.parse(body)) as never;
+      },
+    };
   } catch (error) {
-    if (call.signal.aborted) throw call.signal.reason;
-    throw new ServiceUnavailable(call.service, error);
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof ApiError || error instanceof WrongAnswer
+      ? error
+      : new ServiceUnavailable(call.service, error);
   }
+}
+
+const definedOnly = (headers: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined));
+
+function contentType({ body }: InternalCall): Record<string, string> {
+  if (body === undefined) return {};
+  return { 'content-type': body === 'stream' ? 'application/octet-stream' : 'application/json' };
+}
+
+function bodyOf({ body: kind }: InternalCall, body: unknown): Readable | Uint8Array | string | null {
+  if (kind === undefined) return null;
+  return kind === 'stream' || body instanceof Uint8Array ? (body as Readable | Uint8Array) : JSON.stringify(body);
 }
 
 const maxErrorBytes = 256 * 1024;
 
-/** The error that a service answered with, to be thrown on. What is no error of the public interface becomes a plain `Error`. */
-export async function serviceAnswerError(service: string, answer: ServiceAnswer): Promise<Error> {
-  const text = await readText(answer.body);
+/** The error that a service answered with, to be thrown on. Anything that is no error of the public interface is a `WrongAnswer`. */
+async function answeredError(
+  { service }: InternalCall,
+  status: number,
+  retryAfter: string | string[] | undefined,
+  stream: Readable,
+): Promise<Error> {
+  const text = await readText(stream);
   const body = errorBodyIn(text);
   // 401 is about the service token: our own mistake, not the caller's.
-  if (answer.status === 401 || body === undefined) {
-    return new Error(`The ${service} answered ${answer.status}: ${text.slice(0, 300)}`);
+  if (status === 401 || body === undefined) {
+    return new WrongAnswer(`The ${service} answered ${status}: ${text.slice(0, 300)}`);
   }
-  const retryAfter = Number(answer.headers['retry-after']);
+  const seconds = Number(retryAfter);
   return new ApiError(body.code, body.error, {
     ...(body.fields ? { fields: body.fields } : {}),
-    ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}),
+    ...(Number.isFinite(seconds) ? { retryAfterSeconds: seconds } : {}),
   });
 }
 
@@ -93,6 +158,11 @@ function errorBodyIn(text: string): ErrorBody | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Another service answered with something that its declaration does not allow: a mistake of ours. */
+class WrongAnswer extends Error {
+  override name = 'WrongAnswer';
 }
 
 /** Another service did not answer: refused, gone in the middle, or too late. */

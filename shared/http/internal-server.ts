@@ -1,31 +1,76 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
+import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-server.ts';
-import { toApiError } from './errors.ts';
+import { detachedBody, disconnectSignal } from './client-connection.ts';
+import { ApiError, invalidRequest, toApiError } from './errors.ts';
 
-/**
- * The HTTP server of a service that the gateway calls: health, the service token, and errors in the public form, so that the gateway
- * can hand them on. Whoever makes it adds its `/internal/` routes.
- */
-export function internalApp(options: {
-  service: string;
+/** Header by which services know each other. */
+export const serviceTokenHeader = 'x-bindery-service-token';
+
+/** The gateway refuses more than 1 MiB before it gets here. */
+const mostJsonBytes = 2 * 1024 * 1024;
+/** The caller's header can hold the names of many groups. */
+const mostHeaderBytes = 128 * 1024;
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** What a route learns of a call, by its declaration. */
+export type CallRequest<C extends InternalCall> = {
+  caller: Caller;
+  params: C extends { params: infer S } ? Output<S> : undefined;
+  query: C extends { query: infer S } ? Output<S> : undefined;
+  headers: C extends { headers: infer S } ? Output<S> : undefined;
+  body: C extends { body: 'stream' } ? Readable : C extends { body: infer S } ? Output<S> : undefined;
+  /** Aborts when the caller hangs up: the gateway does when its client does. */
+  signal: AbortSignal;
+  /** For a route whose answer is a stream: it writes that itself. */
+  reply: FastifyReply;
+  log: FastifyBaseLogger;
+};
+
+type CallAnswer<C extends InternalCall> = C extends { answer: infer A extends z.ZodType }
+  ? C extends { answerHeaders: infer H extends z.ZodType }
+    ? { body: z.input<A>; headers: z.output<H> }
+    : { body: z.input<A> }
+  : FastifyReply;
+
+export type InternalServerOptions = {
   serviceToken: string;
   logger: Logger;
   checks: ReadinessChecks;
   draining: () => boolean;
-}): FastifyInstance {
+};
+
+/** The HTTP server of a service that others call: health, and errors in the public form, so that the gateway can pass them on. */
+export function internalApp(service: InternalCall['service'], options: InternalServerOptions): FastifyInstance {
   const logger: FastifyBaseLogger = options.logger;
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdIn(request.headers[callerHeader]),
+    http: { maxHeaderSize: mostHeaderBytes },
   });
-  requireServiceToken(app, options.serviceToken);
-  addHealthRoutes(app, options.service, options.checks, options.draining);
+  // The pattern of the route that matched, not the address as it was written: there are many ways to write one.
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url?.startsWith('/internal/')) checkServiceToken(request, options.serviceToken);
+  });
+  addHealthRoutes(app, service, options.checks, options.draining);
+  app.setNotFoundHandler((request) => {
+    throw new ApiError('not_found', `The ${service} has no ${request.method} ${request.url.slice(0, 200)}.`);
+  });
   app.setErrorHandler((error, request, reply) => {
     const answer = toApiError(error);
     // The gateway hangs up when its client does: what that broke off is no failure.
@@ -37,6 +82,13 @@ export function internalApp(options: {
   return app;
 }
 
+function checkServiceToken(request: FastifyRequest, token: string): void {
+  const expected = Buffer.from(token);
+  const shown = Buffer.from(String(request.headers[serviceTokenHeader] ?? ''));
+  if (shown.length === expected.length && timingSafeEqual(shown, expected)) return;
+  throw new ApiError('invalid_key', 'Internal routes need the service token.');
+}
+
 function requestIdIn(header: string | string[] | undefined): string {
   try {
     const { requestId } = JSON.parse(String(header)) as { requestId?: unknown };
@@ -46,23 +98,51 @@ function requestIdIn(header: string | string[] | undefined): string {
   }
 }
 
-/** Header by which services know each other. */
-export const serviceTokenHeader = 'x-bindery-service-token';
-
-/** Refuses every request under `/internal/` that does not show the service token. */
-export function requireServiceToken(app: FastifyInstance, token: string): void {
-  const expected = Buffer.from(token);
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.url.startsWith('/internal/')) return;
-    const shown = Buffer.from(String(request.headers[serviceTokenHeader] ?? ''));
-    if (shown.length === expected.length && timingSafeEqual(shown, expected)) return;
-    await reply
-      .code(401)
-      .send({ error: 'Internal routes need the service token.', code: 'invalid_key', requestId: request.id });
+/** Adds the route of a call. `handle` gets what the declaration says; anything else never reaches it. */
+export function answerCall<C extends InternalCall>(
+  app: FastifyInstance,
+  call: C,
+  handle: (request: CallRequest<C>) => Promise<CallAnswer<C>>,
+): void {
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    if (call.body === 'stream') scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    else scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: mostJsonBytes }, parseJson);
+    scope.route({
+      method: call.method,
+      url: call.path,
+      handler: async (request, reply) => {
+        const answer = await handle({
+          caller: callerSchema.parse(JSON.parse(String(request.headers[callerHeader] ?? 'null'))),
+          params: call.params?.parse(request.params),
+          query: call.query?.parse(request.query),
+          headers: call.headers?.parse(request.headers),
+          body: bodyOf(call, request.body),
+          signal: disconnectSignal(reply.raw),
+          reply,
+          log: request.log,
+        } as CallRequest<C>);
+        if (call.answer === 'stream') return answer;
+        const { body, headers = {} } = answer as { body: unknown; headers?: Record<string, unknown> };
+        for (const [name, value] of Object.entries(headers)) reply.header(name, String(value));
+        return reply.send(body);
+      },
+    });
   });
 }
 
-/** What the gateway says of whom it calls for. Throws when the header is missing or wrong: only a service can have sent it. */
-export function readCaller(headers: IncomingHttpHeaders): Caller {
-  return callerSchema.parse(JSON.parse(String(headers[callerHeader] ?? 'null')));
+async function parseJson(_request: FastifyRequest, text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ApiError('invalid_json', undefined, { cause: error });
+  }
+}
+
+function bodyOf(call: InternalCall, body: unknown): unknown {
+  if (call.body === undefined) return undefined;
+  if (call.body === 'stream') return detachedBody(body as IncomingMessage);
+  const parsed = call.body.safeParse(body);
+  if (!parsed.success) throw invalidRequest(parsed.error);
+  return parsed.data;
 }

@@ -5,17 +5,17 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provide
 import pino from 'pino';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { extractiveModel } from '#services/assistant/extractive-model.ts';
-import { type Caller, callerHeader } from '#shared/contracts/internal/caller.ts';
+import { type Caller, callerHeader, callerText } from '#shared/contracts/internal/caller.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { pageMarkdownKey, type SearchPage } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { serviceToken } from '../support/gateway-harness.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 
 export const contentVersion = `cv_${'0'.repeat(32)}`;
 const scope = { organization: 'acme', domain: 'docs', contentVersion };
-const serviceToken = 'a service token for tests';
 
 const page = (
   path: string,
@@ -64,7 +64,10 @@ export type AssistantStand = {
 };
 
 /** The assistant service over HTTP with a small searched site, and everything behind it in this process. */
-export async function startAssistantStand(model: LanguageModelV4 = extractiveModel()): Promise<AssistantStand> {
+export async function startAssistantStand(
+  model: LanguageModelV4 = extractiveModel(),
+  bus: MemoryBus = memoryBus(),
+): Promise<AssistantStand> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-assistant-'));
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
   const build = await searchIndex.startBuild(scope);
@@ -80,7 +83,6 @@ export async function startAssistantStand(model: LanguageModelV4 = extractiveMod
   await objects.put(pageMarkdownKey(scope, 'guides/keys'), Buffer.from('# API keys\n'));
   await objects.put(pageMarkdownKey(scope, 'internal/runbook'), Buffer.from('# Runbook\n'));
 
-  const bus = memoryBus();
   const now = new Date().toISOString();
   const { organization, domain } = scope;
   await bus.documents.directoryContents.put(`${organization}.${domain}`, {
@@ -115,7 +117,7 @@ export async function startAssistantStand(model: LanguageModelV4 = extractiveMod
     bus,
     headers: (more = {}, caller = {}) => ({
       [serviceTokenHeader]: serviceToken,
-      [callerHeader]: JSON.stringify({
+      [callerHeader]: callerText({
         requestId: 'req_1',
         organization,
         organizationPlan: 'enterprise',
@@ -125,7 +127,7 @@ export async function startAssistantStand(model: LanguageModelV4 = extractiveMod
         address: '127.0.0.1',
         traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
         ...caller,
-      } satisfies Caller),
+      }),
       ...more,
     }),
     async close() {

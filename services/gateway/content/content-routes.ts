@@ -1,21 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, admitByKey, callerOf, resolveDomain } from '#services/gateway/auth/admission.ts';
-import { contentRevisionHeader, publishQuerySchema, toContentList } from '#shared/contracts/http/content.ts';
+import type { FastifyInstance } from 'fastify';
+import { admissionOf, admitByKey, resolveDomain } from '#services/gateway/auth/admission.ts';
+import { publishQuerySchema, toContentList } from '#shared/contracts/http/content.ts';
 import { contentVersion as contentVersionSchema } from '#shared/contracts/identifiers.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
-import { detachedBody } from '#shared/http/detached-body.ts';
+import { publisher } from '#shared/contracts/internal/publisher.ts';
+import { detachedBody } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { callService, type ServiceAnswer, serviceAnswerError, type ServiceCall } from '#shared/http/internal-client.ts';
 import { askBus, waitForRevision } from '../ask-bus.ts';
-import { clientGone } from '../ask-service.ts';
+import { askService } from '../ask-service.ts';
 import type { GatewayContext } from '../context.ts';
 import { countRequest, hourSeconds } from '../count-request.ts';
 import { parseInput } from '../parse-input.ts';
-
-const publishWithinMs = 15 * 60_000;
-const changeWithinMs = 10_000;
 
 type ContentParams = { Params: { domain: string; contentVersion: string } };
 
@@ -59,76 +56,44 @@ export async function contentRoutes(app: FastifyInstance, context: GatewayContex
       };
       await countRequest(context, reply, [{ limit, key: organization }]);
       const upload = limitedUpload(request.body, mostArchiveBytes);
-      const answer = await callPublisher(request, reply, domain, {
-        method: 'PUT',
-        path: `/internal/content${version === undefined ? '' : `?label=${encodeURIComponent(version)}`}`,
-        headers: { 'content-type': 'application/gzip' },
+      const answer = await askService(context, { request, reply, domain }, publisher.publishContent, {
+        query: { label: version },
         body: upload.stream,
-        answerWithinMs: publishWithinMs,
       }).catch((error: unknown) => {
         throw upload.problem() ?? error;
       });
-      return await sendWhenVisible(reply, answer, organization, domain.slug);
+      const published = await answer.json();
+      await contentWhenVisible(answer.headers, organization, domain.slug);
+      return published;
     },
   );
 
   app.post<ContentParams>('/v1/domains/:domain/content/:contentVersion/promote', async (request, reply) => {
     const { organization, domains } = admissionOf(request);
     const domain = resolveDomain(domains, request.params.domain);
-    const path = `/internal/content/${existing(request.params.contentVersion)}/promote`;
-    const answer = await callPublisher(request, reply, domain, { method: 'POST', path });
+    const params = { contentVersion: existing(request.params.contentVersion) };
+    const answer = await askService(context, { request, reply, domain }, publisher.promoteContent, { params });
     answer.body.resume();
-    return await listWhenVisible(answer, organization, domain.slug);
+    return toContentList(domain.slug, (await contentWhenVisible(answer.headers, organization, domain.slug)).state);
   });
 
   app.delete<ContentParams>('/v1/domains/:domain/content/:contentVersion', async (request, reply) => {
     const { organization, domains } = admissionOf(request);
     const domain = resolveDomain(domains, request.params.domain);
-    const path = `/internal/content/${existing(request.params.contentVersion)}`;
-    const answer = await callPublisher(request, reply, domain, { method: 'DELETE', path });
+    const params = { contentVersion: existing(request.params.contentVersion) };
+    const answer = await askService(context, { request, reply, domain }, publisher.deleteContent, { params });
     answer.body.resume();
-    await listWhenVisible(answer, organization, domain.slug);
+    await contentWhenVisible(answer.headers, organization, domain.slug);
     return reply.code(204).send();
   });
 
-  /** The publisher's answer if it is 2xx; throws its error otherwise. */
-  async function callPublisher(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    domain: Parameters<typeof callerOf>[1],
-    call: Pick<ServiceCall, 'method' | 'path'> & Partial<Pick<ServiceCall, 'headers' | 'body' | 'answerWithinMs'>>,
-  ): Promise<ServiceAnswer> {
-    const answer = await callService({
-      service: 'publisher',
-      baseUrl: context.config.publisherUrl,
-      serviceToken: context.config.serviceToken,
-      caller: callerOf(request, domain),
-      signal: clientGone(reply),
-      answerWithinMs: changeWithinMs,
-      idleMs: changeWithinMs,
-      ...call,
-    });
-    if (answer.status >= 300) throw await serviceAnswerError('publisher', answer);
-    return answer;
-  }
-
-  async function contentWhenVisible(answer: ServiceAnswer, organization: string, domain: string) {
-    const revision = Number(answer.headers[contentRevisionHeader]);
-    return await waitForRevision(context.bus.documents.directoryContents, contentsKey(organization, domain), revision);
-  }
-
-  async function sendWhenVisible(reply: FastifyReply, answer: ServiceAnswer, organization: string, domain: string) {
-    try {
-      await contentWhenVisible(answer, organization, domain);
-    } catch (error) {
-      answer.body.destroy();
-      throw error;
-    }
-    return reply.header('content-type', 'application/json; charset=utf-8').send(answer.body);
-  }
-
-  async function listWhenVisible(answer: ServiceAnswer, organization: string, domain: string) {
-    return toContentList(domain, (await contentWhenVisible(answer, organization, domain)).state);
+  async function contentWhenVisible(
+    headers: { 'x-bindery-content-revision': number },
+    organization: string,
+    domain: string,
+  ) {
+    const store = context.bus.documents.directoryContents;
+    return await waitForRevision(store, contentsKey(organization, domain), headers['x-bindery-content-revision']);
   }
 }
 

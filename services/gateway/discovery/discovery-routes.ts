@@ -1,39 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, admitByKey, callerOf, resolveDomain } from '#services/gateway/auth/admission.ts';
+import { admissionOf, admitByKey, resolveDomain } from '#services/gateway/auth/admission.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from '#services/gateway/auth/cross-origin.ts';
+import { assistant } from '#shared/contracts/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { callService, serviceAnswerError } from '#shared/http/internal-client.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
-import { clientGone } from '../ask-service.ts';
+import { askService } from '../ask-service.ts';
 import type { GatewayContext } from '../context.ts';
 import { countRequest, daySeconds, hourSeconds } from '../count-request.ts';
 
-const answerWithinMs = 30_000;
-/** The assistant sends a comment well before that. */
-const idleMs = 60_000;
-
-/** Headers of the assistant's answers that clients need. */
-const passedHeaders = [
-  'content-type',
-  'cache-control',
-  'x-accel-buffering',
-  'x-thread-id',
-  'x-thread-key',
-  'x-vercel-ai-ui-message-stream',
-  'x-vercel-ai-data-stream',
-];
-
 /** Public path → what the assistant is asked. */
-const paths: Readonly<Record<string, AssistantTarget>> = {
-  '/discovery/v2/assistant/:domain/message': { path: '/internal/message', protocol: 'v2' },
-  '/discovery/v1/assistant/:domain/message': { path: '/internal/message', protocol: 'v1' },
-  '/discovery/v1/search/:domain': { path: '/internal/search' },
-  '/discovery/v1/page/:domain': { path: '/internal/page' },
-  '/discovery/v1/feedback/:domain': { path: '/internal/feedback' },
-};
+const calls = {
+  '/discovery/v2/assistant/:domain/message': assistant.message,
+  '/discovery/v1/assistant/:domain/message': assistant.messageV1,
+  '/discovery/v1/search/:domain': assistant.search,
+  '/discovery/v1/page/:domain': assistant.page,
+  '/discovery/v1/feedback/:domain': assistant.feedback,
+} as const;
 
-type AssistantTarget = { path: string; protocol?: 'v1' | 'v2' };
+type AssistantCall = (typeof calls)[keyof typeof calls];
 
 type DiscoveryRequest = { Params: { domain: string }; Body: Buffer | undefined };
 
@@ -48,14 +33,14 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
     async (_request: FastifyRequest, body: Buffer) => body,
   );
 
-  for (const path of Object.keys(paths)) app.options(path, answerPreflight);
+  for (const path of Object.keys(calls)) app.options(path, answerPreflight);
 
   await app.register(async (admitted) => {
     // An answer costs its organization nothing but a count, so reading rights are enough.
     admitted.addHook('onRequest', admitByKey(context, { kinds: ['assistant', 'admin'], scope: 'read' }));
     admitted.addHook('onRequest', checkOrigin);
-    for (const [path, target] of Object.entries(paths)) {
-      admitted.post<DiscoveryRequest>(path, (request, reply) => passThrough(request, reply, target));
+    for (const [path, call] of Object.entries(calls)) {
+      admitted.post<DiscoveryRequest>(path, (request, reply) => passThrough(request, reply, call));
     }
     // Chats ask whether an answer goes on that they lost; answers do not outlive their connection.
     admitted.get('/discovery/v2/assistant/:domain/message/:chatId/stream', async (_request, reply) =>
@@ -66,7 +51,7 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
   async function passThrough(
     request: FastifyRequest<DiscoveryRequest>,
     reply: FastifyReply,
-    target: AssistantTarget,
+    call: AssistantCall,
   ): Promise<FastifyReply> {
     const { organization, organizationPlan, domains } = admissionOf(request);
     const { assistantPerHour, assistantPerAddressPerDay } = context.config;
@@ -82,39 +67,17 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
       },
     ]);
     const body = request.body ?? Buffer.alloc(0);
-    const answer = await callService({
-      service: 'assistant',
-      baseUrl: context.config.assistantUrl,
-      serviceToken: context.config.serviceToken,
-      method: 'POST',
-      path: target.path,
-      caller: callerOf(request, domain),
-      headers: assistantHeaders(request, parseJson(body), target),
-      body,
-      signal: clientGone(reply),
-      answerWithinMs,
-      idleMs,
-    });
-    if (answer.status >= 300) throw await serviceAnswerError('assistant', answer);
-    for (const name of passedHeaders) {
-      const value = answer.headers[name];
-      if (value !== undefined) reply.header(name, value);
-    }
-    return reply.code(answer.status).send(answer.body);
+    const threadKey = request.headers['x-thread-key'];
+    const headers = {
+      'x-bindery-client': clientKind(parseJson(body), request.headers),
+      ...(typeof threadKey === 'string' ? { 'x-thread-key': threadKey } : {}),
+    };
+    const answer = await askService(context, { request, reply, domain }, call, { headers, body });
+    return reply
+      .code(answer.status)
+      .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
+      .send(answer.body);
   }
-}
-
-function assistantHeaders(request: FastifyRequest, body: unknown, target: AssistantTarget): Record<string, string> {
-  const passed = ['x-thread-key', 'x-user-token'].flatMap((name) => {
-    const value = request.headers[name];
-    return typeof value === 'string' ? [[name, value] as const] : [];
-  });
-  return {
-    ...Object.fromEntries(passed),
-    'content-type': 'application/json',
-    'x-bindery-client': clientKind(body, request.headers),
-    ...(target.protocol === undefined ? {} : { 'x-bindery-protocol': target.protocol }),
-  };
 }
 
 function parseJson(body: Buffer): unknown {

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ApiError } from '#shared/http/errors.ts';
-import { readCaller } from '#shared/http/internal-server.ts';
+import { callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
 import {
   bearer,
   createOrganization,
@@ -36,6 +36,8 @@ afterEach(async () => {
   await assistant.close();
 });
 
+const callerIn = (request: FastifyRequest) => callerSchema.parse(JSON.parse(String(request.headers[callerHeader])));
+
 const body = '{ "fp": "anonymous",  "messages": [] }';
 const ask = (
   headers: Record<string, string> = {},
@@ -52,7 +54,7 @@ const ask = (
 test('a message goes through as it came, with who asks, and the stream comes back with its headers', async () => {
   let seen: { url: string; body: unknown; headers: Record<string, unknown>; caller: unknown } | undefined;
   answer = (request, reply) => {
-    seen = { url: request.url, body: request.body, headers: request.headers, caller: readCaller(request.headers) };
+    seen = { url: request.url, body: request.body, headers: request.headers, caller: callerIn(request) };
     return reply
       .headers({
         'content-type': 'text/event-stream',
@@ -76,7 +78,7 @@ test('a message goes through as it came, with who asks, and the stream comes bac
   expect(seen).toMatchObject({
     url: '/internal/message',
     body,
-    headers: { 'x-bindery-client': 'ui', 'x-bindery-protocol': 'v2', 'x-thread-key': 'k0' },
+    headers: { 'x-bindery-client': 'ui', 'x-thread-key': 'k0' },
     caller: {
       organization: acme.id,
       organizationPlan: 'enterprise',
@@ -167,21 +169,16 @@ test('errors of the assistant keep their sentence and fields, others become inte
 });
 
 test('search, pages, feedback and the first version go their ways', async () => {
-  const seen: [string, unknown][] = [];
+  const seen: string[] = [];
   answer = (request) => {
-    seen.push([request.url, request.headers['x-bindery-protocol']]);
+    seen.push(request.url);
     return [];
   };
   await ask({}, {}, '/discovery/v1/search/docs');
   await ask({}, {}, '/discovery/v1/page/docs');
   await ask({}, {}, '/discovery/v1/feedback/docs');
   await ask({}, {}, '/discovery/v1/assistant/docs/message');
-  expect(seen).toEqual([
-    ['/internal/search', undefined],
-    ['/internal/page', undefined],
-    ['/internal/feedback', undefined],
-    ['/internal/message', 'v1'],
-  ]);
+  expect(seen).toEqual(['/internal/search', '/internal/page', '/internal/feedback', '/internal/v1/message']);
 });
 
 test('preflight needs no key and reflects what browsers ask for', async () => {

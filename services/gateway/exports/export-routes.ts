@@ -1,20 +1,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, admitByKey, callerOf, resolveDomain, traceparentOf } from '#services/gateway/auth/admission.ts';
+import { admissionOf, admitByKey, resolveDomain, traceparentOf } from '#services/gateway/auth/admission.ts';
 import type { RequestOrigin } from '#services/gateway/directory/append-to-directory.ts';
 import {
   type HistoryEntry,
   idempotencyKeySchema,
   listExportsQuerySchema,
-  signLinkBodySchema,
   startExportBodySchema,
   toHistoryEntries,
 } from '#shared/contracts/http/exports.ts';
+import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { callService, serviceAnswerError } from '#shared/http/internal-client.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { busHistory } from '../ask-bus.ts';
-import { clientGone } from '../ask-service.ts';
+import { askService } from '../ask-service.ts';
 import type { GatewayContext } from '../context.ts';
 import { countRequest, hourSeconds } from '../count-request.ts';
 import { accepts, parseInput } from '../parse-input.ts';
@@ -24,7 +24,6 @@ import { liveJob } from './live-job.ts';
 import { jobAt, type JobView, parsePoint, readJob, shownJob } from './read-job.ts';
 
 const jobs = '/v1/static-export/jobs';
-const linkWithinMs = 10_000;
 const activeJobsRetrySeconds = 30;
 
 type JobParams = { Params: { jobId: string }; Querystring: { at?: unknown } };
@@ -61,7 +60,7 @@ export async function exportRoutes(app: FastifyInstance, context: GatewayContext
       return shownJob(await jobAt(history, parsePoint(request.query.at)));
     }
     if (!accepts(request, 'text/event-stream')) return shownJob(view);
-    const signal = AbortSignal.any([clientGone(reply), context.stopping]);
+    const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
     return reply
       .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
       .send(Readable.from(liveJob(context, organization, view, signal)));
@@ -110,21 +109,9 @@ export async function exportRoutes(app: FastifyInstance, context: GatewayContext
         windowSeconds: hourSeconds,
       };
       await countRequest(context, reply, [{ limit, key: organization }]);
-      const answer = await callService({
-        service: 'link-signer',
-        baseUrl: context.config.linkSignerUrl,
-        serviceToken: context.config.serviceToken,
-        method: 'POST',
-        path: '/internal/links',
-        caller: callerOf(request, resolveDomain(domains, state.domain)),
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(signLinkBodySchema.parse({ jobId: state.jobId })),
-        signal: clientGone(reply),
-        answerWithinMs: linkWithinMs,
-        idleMs: linkWithinMs,
-      });
-      if (answer.status !== 200) throw await serviceAnswerError('link-signer', answer);
-      return reply.header('content-type', 'application/json; charset=utf-8').send(answer.body);
+      const domain = resolveDomain(domains, state.domain);
+      const from = { request, reply, domain };
+      return await (await askService(context, from, linkSigner.signLink, { body: { jobId: state.jobId } })).json();
     });
   });
 }

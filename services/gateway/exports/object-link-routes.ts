@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { verifyFolderLink } from '#shared/storage/download-link.ts';
-import { clientGone } from '../ask-service.ts';
 import type { GatewayContext } from '../context.ts';
 
 /** Downloads by signed link, where the object store is a folder. The link is all the permission it takes. */
@@ -17,7 +17,7 @@ export async function objectLinkRoutes(app: FastifyInstance, context: GatewayCon
 
   async function download(request: FastifyRequest, reply: FastifyReply, signingKey: string): Promise<FastifyReply> {
     const link = verify(request, signingKey);
-    const signal = clientGone(reply);
+    const signal = disconnectSignal(reply.raw);
     const head = await context.objectStore.head(link.key, { signal });
     if (head === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
     const range = byteRange(request.headers.range, head.sizeBytes);

@@ -16,9 +16,6 @@ export const publishedContentSchema = z.object({
 
 export type PublishedContent = z.infer<typeof publishedContentSchema>;
 
-/** Header of the publisher's answers: the revision of the domain's content log that has what was done. */
-export const contentRevisionHeader = 'x-bindery-content-revision';
-
 /** Answer of `GET /v1/domains/{domain}/content`, newest version first. */
 export const contentListSchema = z.object({
   domain: domainSlug,

@@ -141,6 +141,3 @@ export const bundleLinkSchema = z.object({
 });
 
 export type BundleLink = z.infer<typeof bundleLinkSchema>;
-
-/** Body of the gateway's call to the link-signer. */
-export const signLinkBodySchema = z.object({ jobId });

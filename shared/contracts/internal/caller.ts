@@ -3,12 +3,13 @@ import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
 import { actorSchema } from '../commit.ts';
 import { domainSlug, organizationId, organizationPlans } from '../identifiers.ts';
 
-/** What the gateway learned about a request; passed on as the JSON header `x-bindery-caller`, so that nothing is looked up twice. */
+/** What the gateway learned about a request; sent along as the header `x-bindery-caller`, so that nothing is looked up twice. */
 export const callerSchema = z.object({
   requestId: z.string(),
   organization: organizationId,
   organizationPlan: z.enum(organizationPlans),
   domain: domainSlug,
+  /** The domain's setting. */
   groupTrust: z.enum(groupTrusts),
   actor: actorSchema,
   address: z.string(),
@@ -18,3 +19,9 @@ export const callerSchema = z.object({
 export type Caller = z.infer<typeof callerSchema>;
 
 export const callerHeader = 'x-bindery-caller';
+
+/** A caller as that header has it: JSON in ASCII, as headers must be. */
+export const callerText = (caller: Caller): string =>
+  JSON.stringify(caller).replaceAll(/[\u007f-\uffff]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });

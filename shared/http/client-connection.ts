@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { finished, type Readable, Transform } from 'node:stream';
 
 /**
@@ -26,4 +27,14 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
     if (error) stream.destroy(error);
   });
   return body.pipe(stream);
+}
+
+/** Aborts when a connection ends before its answer did. */
+export function disconnectSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort(new Error('The client went away.'));
+  });
+  response.once('error', (error) => controller.abort(error));
+  return controller.signal;
 }

@@ -57,11 +57,13 @@ const v1MessageSchema = z.looseObject({
 const endsWithUser = (messages: readonly { role: string }[]): boolean => messages.at(-1)?.role === 'user';
 const lastIsUsers = "must end with a user's message";
 
+/** Body of `POST /discovery/v2/assistant/{domain}/message`. */
 export const messageBodySchema = z.looseObject({
   ...common,
   messages: z.array(messageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
 });
 
+/** Body of `POST /discovery/v1/assistant/{domain}/message`. */
 export const v1MessageBodySchema = z.looseObject({
   ...common,
   messages: z.array(v1MessageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
@@ -69,6 +71,7 @@ export const v1MessageBodySchema = z.looseObject({
 
 export type MessageBody = z.infer<typeof messageBodySchema> | z.infer<typeof v1MessageBodySchema>;
 
+/** Body of `POST /discovery/v1/search/{domain}`. */
 export const searchBodySchema = z.looseObject({
   query: z.string().min(1).max(2_000),
   pageSize: z.int().min(1).max(50).nullish(),
@@ -76,14 +79,38 @@ export const searchBodySchema = z.looseObject({
   filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
 });
 
+/** Passages, the best first. */
+export const searchAnswerSchema = z.array(
+  z.object({
+    content: z.string(),
+    path: z.string(),
+    metadata: z.object({
+      title: z.string(),
+      heading: z.string(),
+      url: z.string(),
+      score: z.number(),
+      language: z.string().optional(),
+      version: z.string().optional(),
+      tag: z.string().optional(),
+    }),
+  }),
+);
+
+/** Body of `POST /discovery/v1/page/{domain}`. */
 export const pageBodySchema = z.looseObject({
   path: z.string().min(1).max(1_000),
   groups: z.array(z.string().max(200)).max(100).nullish(),
 });
 
+/** The Markdown of a page. */
+export const pageAnswerSchema = z.object({ path: z.string(), content: z.string() });
+
+/** Body of `POST /discovery/v1/feedback/{domain}`. */
 export const feedbackBodySchema = z.looseObject({
   threadId: z.string().max(200),
   messageId: z.string().min(1).max(200),
   rating: z.enum(['up', 'down']),
   comment: z.string().max(4_000).nullish(),
 });
+
+export const feedbackAnswerSchema = feedbackBodySchema.pick({ threadId: true, messageId: true, rating: true }).strip();

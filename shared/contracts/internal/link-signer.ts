@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { bundleLinkSchema } from '../http/exports.ts';
+import { jobId } from '../identifiers.ts';
+import { internalCall } from './internal-call.ts';
+
+const withinMs = 10_000;
+
+/** What the gateway asks of the link-signer. */
+export const linkSigner = {
+  signLink: internalCall({
+    service: 'link-signer',
+    method: 'POST',
+    path: '/internal/links',
+    body: z.object({ jobId }),
+    answer: bundleLinkSchema,
+    errors: ['not_found', 'not_completed'],
+    answerWithinMs: withinMs,
+    idleMs: withinMs,
+  }),
+};

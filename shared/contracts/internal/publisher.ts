@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { publishedContentSchema } from '../http/content.ts';
+import { contentLabel, contentVersion } from '../identifiers.ts';
+import { internalCall } from './internal-call.ts';
+
+const publishWithinMs = 15 * 60_000;
+const changeWithinMs = 10_000;
+
+/** Revision of the domain's content log that has what was done. */
+const revisionHeader = z.object({ 'x-bindery-content-revision': z.coerce.number().int().min(0) });
+
+const change = {
+  service: 'publisher',
+  params: z.object({ contentVersion }),
+  answer: z.object({}),
+  answerHeaders: revisionHeader,
+  errors: ['not_found', 'in_use'],
+  answerWithinMs: changeWithinMs,
+  idleMs: changeWithinMs,
+} as const;
+
+/** What the gateway and the housekeeper ask of the publisher, about the content of the caller's domain. */
+export const publisher = {
+  publishContent: internalCall({
+    service: 'publisher',
+    method: 'PUT',
+    path: '/internal/content',
+    query: z.object({ label: contentLabel.optional() }),
+    /** The docs project as a `.tar.gz`. */
+    body: 'stream',
+    answer: publishedContentSchema,
+    answerHeaders: revisionHeader,
+    errors: ['invalid_project'],
+    answerWithinMs: publishWithinMs,
+    idleMs: changeWithinMs,
+  }),
+  promoteContent: internalCall({
+    ...change,
+    method: 'POST',
+    path: '/internal/content/:contentVersion/promote',
+  }),
+  deleteContent: internalCall({ ...change, method: 'DELETE', path: '/internal/content/:contentVersion' }),
+};

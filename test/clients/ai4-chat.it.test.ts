@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  bearer,
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../support/gateway-harness.ts';
+import { startAssistantStand } from './assistant-stand.ts';
+
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+let url: string;
+
+beforeAll(async () => {
+  gateway = await gatewayHarness({}, async ({ bus }) => {
+    const stand = await startAssistantStand(undefined, bus);
+    return { env: { BINDERY_ASSISTANT_URL: stand.url }, close: () => stand.close() };
+  });
+  acme = await createOrganization(gateway);
+  url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => gateway.close());
+
+type Part = { code: string; value: unknown };
+
+/** The data stream as AI SDK 4.3.19 reads it: every line is a code that it knows, a colon and JSON; empty lines are skipped. */
+function readDataStream(text: string): Part[] {
+  expect(text.endsWith('\n')).toBe(true);
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [, code = '', json = ''] = /^([0-9a-k]):(.*)$/.exec(line) ?? [];
+      expect(code, line).not.toBe('');
+      return { code, value: JSON.parse(json) };
+    });
+}
+
+const textOf = (parts: readonly Part[]): string =>
+  parts.map(({ code, value }) => (code === '0' ? String(value) : '')).join('');
+
+/** Sends a body as `useChat` of AI SDK 4.3.19 writes it, with `fp` and `threadId` from the `body` of the chat. */
+const chat = (messages: object[], more: object = {}) =>
+  fetch(`${url}/discovery/v1/assistant/docs/message`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...bearer(acme.assistantKey) },
+    body: JSON.stringify({ id: 'Mw1m8hXNf6cXL3lZ', messages, fp: 'anonymous', ...more }),
+  });
+const question = (content: string) => ({ role: 'user', content, parts: [{ type: 'text', text: content }] });
+
+test('a chat of AI SDK 4 has two turns in one thread through the gateway', async () => {
+  const first = await chat([question('How do I rotate an API key?')]);
+  expect(first.status).toBe(200);
+  expect(first.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(first.headers.get('x-vercel-ai-data-stream')).toBe('v1');
+  const parts = readDataStream(await first.text());
+  const text = textOf(parts);
+  expect(text).toContain('press "Rotate"');
+  expect(parts[0]).toEqual({ code: 'f', value: { messageId: expect.stringMatching(/^msg_/) } });
+  expect(parts).toContainEqual({
+    code: 'h',
+    value: expect.objectContaining({ sourceType: 'url', url: '/guides/keys#rotate-a-key' }),
+  });
+  const threadId = first.headers.get('x-thread-id');
+  expect(parts).toContainEqual({ code: '2', value: [{ type: 'finish', threadId }] });
+  expect(parts.at(-1)).toMatchObject({ code: 'd', value: { finishReason: 'stop', threadId } });
+
+  // What the chat makes of the first answer and sends back.
+  const answer = {
+    role: 'assistant',
+    content: text,
+    annotations: [{ type: 'finish', threadId }],
+    parts: [
+      { type: 'step-start' },
+      { type: 'text', text },
+      {
+        type: 'source',
+        source: { sourceType: 'url', id: 'source-1', url: '/guides/keys#rotate-a-key', title: 'API keys' },
+      },
+    ],
+  };
+  const turns = [question('How do I rotate an API key?'), answer, question('How long does the old one still work?')];
+  const second = await chat(turns, { threadId });
+  expect(second.headers.get('x-thread-id')).toBe(threadId);
+  expect(textOf(readDataStream(await second.text()))).toContain('one more day');
+  const stored = await gateway.bus.conversations.last(`threads.acme.docs.${threadId}`);
+  expect(stored?.commit.data.state.turnCount).toBe(2);
+});
+
+test('a body that the chat of AI SDK 4 would not send is refused with its field', async () => {
+  const refused = await chat([{ role: 'assistant', content: 'x', parts: [] }]);
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { code: 'invalid_request', fields: [{ path: 'messages' }] },
+  ]);
+});

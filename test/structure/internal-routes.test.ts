@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { assistantApp } from '#services/assistant/assistant-app.ts';
+import { linkSignerApp } from '#services/link-signer/sign-link.ts';
+import { publisherApp } from '#services/publisher/publisher-app.ts';
+import { assistant } from '#shared/contracts/internal/assistant.ts';
+import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
+import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
+import { publisher } from '#shared/contracts/internal/publisher.ts';
+import { serviceTokenHeader } from '#shared/http/internal-server.ts';
+
+const serviceToken = 'the-service-token-of-tests';
+const options = { serviceToken, logger: pino({ level: 'silent' }), checks: {}, draining: () => false };
+
+/** Nothing is behind the routes. */
+const nothing = {} as never;
+const apps: Record<InternalCall['service'], () => FastifyInstance> = {
+  assistant: () => assistantApp({ ...options, bus: { conversations: nothing } } as never),
+  'link-signer': () => linkSignerApp(nothing, options),
+  publisher: () => publisherApp(nothing, options),
+};
+const calls: readonly InternalCall[] = [linkSigner, publisher, assistant].flatMap((service) => Object.values(service));
+
+const hex = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
+
+/** Ways to write an address that are or may be taken for the same. */
+const spellings: readonly ((path: string) => string)[] = [
+  (path) => path,
+  (path) => `${path}?x=1`,
+  (path) => `${path}?`,
+  (path) => `${path}#x`,
+  (path) => path.replace('i', hex),
+  (path) => path.replaceAll(/[a-z]/g, hex),
+  (path) => path.replace('internal', 'Internal'),
+  (path) => path.toUpperCase(),
+  (path) => path.replace('/internal/', '/internal%2F'),
+  (path) => path.replace('/internal/', '/internal//'),
+  (path) => `/${path}`,
+  (path) => `/.${path}`,
+  (path) => `/x/..${path}`,
+  (path) => `/%2e${path}`,
+  (path) => `${path}/`,
+  (path) => `${path};x=1`,
+  (path) => path.slice(1),
+  (path) => path.replaceAll('/', '\\'),
+  (path) => `http://127.0.0.1${path}`,
+  (path) => `HTTP://any.test:80${path}?x=1`,
+  (path) => `http://127.0.0.1${path.replace('n', hex)}`,
+];
+
+describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) => {
+  let app: FastifyInstance;
+  beforeAll(async () => {
+    app = apps[service]();
+    await app.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(() => app.close());
+
+  /** Status and code of the answer to a request line that no client library has tidied. */
+  async function answer(method: string, target: string, token?: string): Promise<string> {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const shown = token === undefined ? '' : `${serviceTokenHeader}: ${token}\r\n`;
+    socket.end(`${method} ${target} HTTP/1.1\r\nhost: x\r\n${shown}content-length: 0\r\nconnection: close\r\n\r\n`);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    await once(socket, 'close');
+    return `${/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim();
+  }
+
+  test.each(calls.filter((call) => call.service === service).map((call) => [`${call.method} ${call.path}`, call]))(
+    '%s wants the service token, however its address is written',
+    async (_name, { method, path }) => {
+      expect(app.hasRoute({ method, url: path })).toBe(true);
+      const address = path.replaceAll(/:\w+/g, `cv_${'0'.repeat(32)}`);
+      let matched = 0;
+      for (const spell of spellings) {
+        const target = spell(address);
+        // Without a caller the route itself refuses with "invalid_request": so far nobody gets without the token.
+        const isRoute = (await answer(method, target, serviceToken)) === '400 invalid_request';
+        if (isRoute) matched += 1;
+        for (const token of [undefined, 'x', serviceToken.slice(0, -1)]) {
+          const refused = await answer(method, target, token);
+          if (isRoute) expect([target, refused]).toEqual([target, '401 invalid_key']);
+          else expect(['404 not_found', '400'], target).toContain(refused);
+        }
+      }
+      expect(matched).toBeGreaterThanOrEqual(8);
+    },
+  );
+});
