@@ -32,7 +32,7 @@ function readDataStream(text: string): Part[] {
     .filter((line) => line !== '')
     .map((line) => {
       const [, code = '', json = ''] = /^([0-9a-k]):(.*)$/.exec(line) ?? [];
-      expect(code, line).not.toBe('');
+      if (code === '') throw new Error(`The line "${line}" fails the whole message.`);
       return { code, value: JSON.parse(json) };
     });
 }

@@ -85,8 +85,7 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
         if (isRoute) matched += 1;
         for (const token of [undefined, 'x', serviceToken.slice(0, -1)]) {
           const refused = await answer(method, target, token);
-          if (isRoute) expect([target, refused]).toEqual([target, '401 invalid_key']);
-          else expect(['404 not_found', '400'], target).toContain(refused);
+          expect(`${target}: ${refused}`).toMatch(isRoute ? /: 401 invalid_key$/ : /: (404 not_found|400)$/);
         }
       }
       expect(matched).toBeGreaterThanOrEqual(8);
