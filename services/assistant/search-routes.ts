@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { answerCall } from '#shared/http/internal-server.ts';
-import { pageMarkdownKey } from '#shared/search/search-index.ts';
+import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { AnswerParts } from './prepare-answer.ts';
 import { pagePathOf, pageUrl, searchedContent, trustedGroups } from './retrieval.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
-import { madeFrom } from '#shared/export/export-objects.ts';
+import { segmentsDigest } from '#shared/export/export-objects.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
@@ -50,7 +50,7 @@ beforeEach(async () => {
   };
   const site = await storeSegment('site', 'docs/theme.css');
   const pages = await storeSegment('pages', 'docs/a.html');
-  await storeSegment('closing', 'docs/_bindery/manifest.json', madeFrom([site, pages]));
+  await storeSegment('closing', 'docs/_bindery/manifest.json', segmentsDigest([site, pages]));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { bundleKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from '#shared/export/bundle/join-segments.ts';
-import { madeFrom, readSegmentDigest } from '#shared/export/export-objects.ts';
+import { segmentsDigest, readSegmentDigest } from '#shared/export/export-objects.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
@@ -90,7 +90,7 @@ export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan)
     return { kind: 'lost', chunks, reason: 'their sidecars are missing or damaged' };
   }
   const found = digests.flatMap((digest) => digest ?? []);
-  if (found.at(-1)?.madeFrom !== madeFrom(found.slice(0, -1))) {
+  if (found.at(-1)?.madeFrom !== segmentsDigest(found.slice(0, -1))) {
     return { kind: 'lost', chunks: [closingNumber], reason: 'its manifest lists files of other segments' };
   }
   const sources = found.map(({ sha256, crc32, rawLength, sizeBytes }, index) => {

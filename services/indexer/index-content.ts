@@ -1,10 +1,13 @@
-import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { type PageEntry, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { LRUCache } from 'lru-cache';
+import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
+import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildRequestFailed } from '#shared/docs/sandbox/child.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { pageMarkdownKey, type SearchIndex, type SearchScope } from '#shared/search/search-index.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { BrokenObject } from '#shared/storage/stored-json.ts';
 import type { PageSection, PageToRead } from './read-page.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
 
@@ -51,9 +54,9 @@ export async function removeContent(
   signal: AbortSignal,
 ): Promise<void> {
   await parts.searchIndex.remove(scope);
-  const { organization, domain, contentVersion } = scope;
-  const prefix = `contents/${organization}/${domain}/${contentVersion}/markdown/`;
-  for await (const { key } of parts.objects.list(prefix, { signal })) await parts.objects.remove(key, { signal });
+  for await (const { key } of parts.objects.list(pageMarkdownPrefix(scope), { signal })) {
+    await parts.objects.remove(key, { signal });
+  }
 }
 
 async function cutPage(
@@ -105,16 +108,6 @@ async function runTwice(
   }
 }
 
-async function inParallel<T, R>(items: readonly T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
-  return results;
-}
-
 /** The published content lacks something that it must have: no later try will find it. */
 export class ContentBroken extends Error {
   override name = 'ContentBroken';
@@ -140,8 +133,10 @@ export async function openSiteContent(
   const model = await readModel(objects, scope, signal);
   const snippets = new Map([...model.specs, ...model.snippets].map((file) => [file.path, file]));
   const importsOf = new Map(model.snippets.map((file) => [file.path, file.dependencies]));
-  const texts = new Map<string, string>();
-  let cached = 0;
+  const texts = new LRUCache<string, string>({
+    maxSize: CACHED_CHARACTERS,
+    sizeCalculation: (text) => text.length + 1,
+  });
 
   const source: SiteContent['source'] = async ({ path, sha256 }, stop) => {
     const bytes = await objects.get(blobKey(scope.organization, sha256), { signal: within(stop) });
@@ -158,12 +153,8 @@ export async function openSiteContent(
       for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
         const file = snippets.get(path);
         if (!file || Object.hasOwn(found, path)) continue;
-        let text = texts.get(path);
-        if (text === undefined) {
-          text = Buffer.from(await source(file, stop)).toString('utf8');
-          cached += text.length;
-          if (cached <= CACHED_CHARACTERS) texts.set(path, text);
-        }
+        const text = texts.get(path) ?? Buffer.from(await source(file, stop)).toString('utf8');
+        texts.set(path, text);
         found[path] = text;
         pending.push(...(importsOf.get(path) ?? []));
       }
@@ -173,17 +164,14 @@ export async function openSiteContent(
 }
 
 async function readModel(objects: ObjectStore, scope: SearchScope, signal: AbortSignal): Promise<SiteModel> {
-  const { organization, domain, contentVersion } = scope;
-  const key = siteModelKey(organization, domain, contentVersion);
-  const bytes = await objects.get(key, { signal: within(signal) });
-  if (!bytes) throw new ContentBroken(`There is no site model ${key} in the object store.`);
   try {
-    return siteModelSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    const model = await readSiteModel(objects, scope, { signal: within(signal) });
+    if (model !== undefined) return model;
   } catch (error) {
-    throw new ContentBroken(`The site model ${key} cannot be read: ${(error as Error).message.slice(0, 500)}`, {
-      cause: error,
-    });
+    if (!(error instanceof BrokenObject)) throw error;
+    throw new ContentBroken(error.message, { cause: error });
   }
+  throw new ContentBroken(`There is no site model of ${scope.contentVersion} in the object store.`);
 }
 
 const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(STORE_DEADLINE_MS)]);

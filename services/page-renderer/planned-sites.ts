@@ -1,5 +1,6 @@
-import { blobKey, type ExportPlan, siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { type FileEntry, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { LRUCache } from 'lru-cache';
+import { blobKey, type ExportPlan } from '#shared/contracts/stored-objects.ts';
+import { type FileEntry, readSiteModel } from '#shared/docs/project/site-model.ts';
 import { indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -25,10 +26,8 @@ export function plannedSites(objectStore: ObjectStore): PlannedSites {
   return (organization, planHash) =>
     remember(`${organization}/${planHash}`, async () => {
       const plan = await readPlan(objectStore, organization, planHash);
-      const key = siteModelKey(organization, plan.domain, plan.contentVersion);
-      const stored = await objectStore.get(key);
-      if (stored === undefined) throw new Error(`the content version ${plan.contentVersion} was deleted`);
-      const model = siteModelSchema.parse(JSON.parse(Buffer.from(stored).toString()));
+      const model = await readSiteModel(objectStore, { ...plan, organization });
+      if (model === undefined) throw new Error(`the content version ${plan.contentVersion} was deleted`);
       const exported = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? chunk.paths : []));
       const files = new Map(
         [...model.assets, ...model.styles, ...model.specs, ...model.scripts].map((file) => [file.path, file]),
@@ -44,7 +43,7 @@ export type ProjectTexts = (organization: string, sha256: string) => Promise<str
 const rememberedCharacters = 16_000_000;
 
 export function projectTexts(objectStore: ObjectStore): ProjectTexts {
-  const remember = recent<string>(rememberedCharacters, (text) => text.length);
+  const remember = recent<string>(rememberedCharacters, (text) => text.length + 1);
   return (organization, sha256) =>
     remember(`${organization}/${sha256}`, async () => {
       const stored = await objectStore.get(blobKey(organization, sha256));
@@ -54,41 +53,16 @@ export function projectTexts(objectStore: ObjectStore): ProjectTexts {
 }
 
 /**
- * Remembers the values that were asked for last, by key, as promises: whoever asks meanwhile shares the first one's work. A failure is not
- * remembered. `budget` is in what `costOf` counts.
+ * Remembers the values that were asked for last, by key; callers who ask for a key meanwhile share the first one's work. A failure is not
+ * remembered. `budget` is in what `costOf` counts (a positive whole number).
  */
-export function recent<V>(budget: number, costOf: (value: V) => number = () => 1) {
-  const entries = new Map<string, { value: Promise<V>; cost: number }>();
-  let total = 0;
-
-  function forget(key: string): void {
-    total -= entries.get(key)?.cost ?? 0;
-    entries.delete(key);
-  }
-
-  return async (key: string, make: () => Promise<V>): Promise<V> => {
-    const known = entries.get(key);
-    if (known !== undefined) {
-      entries.delete(key);
-      entries.set(key, known);
-      return known.value;
-    }
-    const entry = { value: make(), cost: 0 };
-    entries.set(key, entry);
-    try {
-      const value = await entry.value;
-      if (entries.get(key) === entry) {
-        entry.cost = costOf(value);
-        total += entry.cost;
-        for (const oldest of entries.keys()) {
-          if (total <= budget || oldest === key) break;
-          forget(oldest);
-        }
-      }
-      return value;
-    } catch (error) {
-      if (entries.get(key) === entry) forget(key);
-      throw error;
-    }
-  };
+export function recent<V extends object | string>(budget: number, costOf: (value: V) => number = () => 1) {
+  const cache = new LRUCache<string, V, () => Promise<V>>({
+    maxSize: budget,
+    sizeCalculation: costOf,
+    fetchMethod: (_key, _stale, { context: make }) => make(),
+    // A value that is no longer kept when it arrives is still given to those who wait.
+    ignoreFetchAbort: true,
+  });
+  return (key: string, make: () => Promise<V>): Promise<V> => cache.forceFetch(key, { context: make });
 }

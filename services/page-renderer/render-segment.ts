@@ -3,7 +3,7 @@ import type { ExportPlan, PlanChunk, SegmentSidecar } from '#shared/contracts/st
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
-import { madeFrom, readSegmentDigest, readSidecar } from '#shared/export/export-objects.ts';
+import { segmentsDigest, readSegmentDigest, readSidecar } from '#shared/export/export-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { whileUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
@@ -93,7 +93,7 @@ export async function renderClosing(
   }
   const place = { organization, domain, key: plan.closingKey };
   const files = renderedFiles(response as RenderResponse);
-  const sidecar = await storeSegment(context, place, files, { madeFrom: madeFrom(found) }, signal);
+  const sidecar = await storeSegment(context, place, files, { madeFrom: segmentsDigest(found) }, signal);
   return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar) };
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { lastPartFirst } from './audit-parts.ts';
@@ -127,21 +128,10 @@ export type DocumentMemory = {
 
 /** Remembers the documents that were used last, `most` at most. The caller knows which type each store has. */
 export function documentMemory(most: number): DocumentMemory {
-  const documents = new Map<string, StoredDocument<unknown>>();
-  const set = (name: string, stored: StoredDocument<unknown>) => {
-    documents.delete(name);
-    documents.set(name, stored);
-    const [oldest] = documents.keys();
-    if (documents.size > most && oldest !== undefined) documents.delete(oldest);
-  };
+  const documents = new LRUCache<string, StoredDocument<unknown>>({ max: most });
   return {
-    get<T>(store: string, key: string) {
-      const name = `${store} ${key}`;
-      const stored = documents.get(name);
-      if (stored !== undefined) set(name, stored);
-      return stored as StoredDocument<T> | undefined;
-    },
-    set: (store, stored) => set(`${store} ${stored.key}`, stored),
+    get: <T>(store: string, key: string) => documents.get(`${store} ${key}`) as StoredDocument<T> | undefined,
+    set: (store, stored) => void documents.set(`${store} ${stored.key}`, stored),
     clear: () => documents.clear(),
   };
 }

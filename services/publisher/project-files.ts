@@ -6,6 +6,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { type ArchiveBudgets, readArchive } from '#shared/export/bundle/read-archive.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { isReusable, type ObjectStore } from '#shared/storage/object-store.ts';
 
@@ -55,7 +56,7 @@ export function withoutTopFolder<F extends { path: string }>(files: readonly F[]
   return files.map((file) => ({ ...file, path: file.path.slice(top.length + 1) }));
 }
 
-const concurrency = 16;
+const filesAtOnce = 16;
 /** Larger files are not held in memory. */
 const mostHeldBytes = 8 * 1024 * 1024;
 
@@ -67,14 +68,11 @@ export async function storeFiles(
   files: readonly ReceivedFile[],
   signal: AbortSignal,
 ): Promise<void> {
-  const waiting = [...new Map(files.map((file) => [file.sha256, file])).values()];
-  const worker = async (): Promise<void> => {
-    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-      signal.throwIfAborted();
-      await storeFile(objectStore, clock, blobKey(organization, file.sha256), file, signal);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  const different = [...new Map(files.map((file) => [file.sha256, file])).values()];
+  await inParallel(different, filesAtOnce, async (file) => {
+    signal.throwIfAborted();
+    await storeFile(objectStore, clock, blobKey(organization, file.sha256), file, signal);
+  });
 }
 
 async function storeFile(

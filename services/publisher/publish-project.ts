@@ -8,7 +8,7 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
-import { type PageEntry, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { type PageEntry, readSiteModel, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -17,6 +17,7 @@ import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { BrokenObject } from '#shared/storage/stored-json.ts';
 import { appendContent } from './append-content.ts';
 import { receiveArchive, type ReceivedFile, storeFiles } from './project-files.ts';
 
@@ -89,9 +90,10 @@ async function knownModel(
 ): Promise<SiteModel | undefined> {
   const last = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
   if (!isKnown(last?.commit.data.state, contentVersion)) return undefined;
-  const bytes = await objectStore.get(siteModelKey(organization, domain, contentVersion), { signal });
-  const model = bytes && siteModelSchema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-  return model?.success ? model.data : undefined;
+  return readSiteModel(objectStore, { organization, domain, contentVersion }, { signal }).catch((error: unknown) => {
+    if (error instanceof BrokenObject) return undefined;
+    throw error;
+  });
 }
 
 /** Reads the project in a child, stores its files, then what its pages share: a site model that exists has all of its files. */

@@ -7,6 +7,19 @@ export const blobKey = (organization: string, sha256: string): string => `blobs/
 export const siteModelKey = (organization: string, domain: string, contentVersion: string): string =>
   `contents/${organization}/${domain}/${contentVersion}/site-model.json`;
 
+type ContentScope = { organization: string; domain: string; contentVersion: string };
+
+/** All Markdown of a content version: what the assistant gives out page by page. */
+export const pageMarkdownPrefix = ({ organization, domain, contentVersion }: ContentScope): string =>
+  `contents/${organization}/${domain}/${contentVersion}/markdown/`;
+
+/** Authors choose page paths, and keys have fewer characters: the others are percent-encoded, with `=` in place of `%`. */
+export function pageMarkdownKey(scope: ContentScope, path: string): string {
+  const encoded = (character: string): string =>
+    Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '=$&');
+  return `${pageMarkdownPrefix(scope)}${path.replaceAll(/[^A-Za-z0-9._~/-]/gu, encoded)}.md`;
+}
+
 export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
 
 /** The options of an export that its requester chose. `paths` themselves are in the object `selectionKey` names; absent: all pages. */
@@ -104,7 +117,7 @@ export const segmentSidecarSchema = z.object({
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
   pages: z.array(renderedPageSchema),
   diagnostics: z.array(diagnosticSchema),
-  /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`shared/export-objects/made-from.ts`). */
+  /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
   madeFrom: sha256Hex.optional(),
 });
 

@@ -9,6 +9,7 @@ import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
 import { parseMessage } from '#shared/messaging/parse-message.ts';
 import { storedExportCommit } from '#shared/messaging/stored-messages.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
+import { getJson } from '#shared/storage/stored-json.ts';
 
 const readWithinMs = 5_000;
 
@@ -44,20 +45,12 @@ export function withArchive(
   };
 }
 
-/** The archived job under a key; undefined when there is none. Throws when the object is no archived job. */
-export async function readArchivedJob(
+/** The archived job under a key; undefined when there is none. Rejects with `BrokenObject` when it is no archived job. */
+export const readArchivedJob = (
   objectStore: Pick<ObjectStore, 'get'>,
   key: string,
   options: ReadOptions = {},
-): Promise<ArchivedJob | undefined> {
-  const stored = await objectStore.get(key, options);
-  if (stored === undefined) return undefined;
-  try {
-    return archivedJobSchema.parse(JSON.parse(Buffer.from(stored).toString()));
-  } catch (error) {
-    throw new Error(`The object ${key} is no archived job.`, { cause: error });
-  }
-}
+): Promise<ArchivedJob | undefined> => getJson(objectStore, key, archivedJobSchema, options);
 
 /** The commits of today for those that are stored. Throws `UnknownEvent` and `BadMessage` as reading the log does. */
 export function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {

@@ -9,6 +9,7 @@ import {
   sidecarKey,
 } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 
 /** The export plan of that hash. Rejects when there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -18,13 +19,13 @@ export async function readPlan(
   signal?: AbortSignal,
 ): Promise<ExportPlan> {
   const key = planKey(organization, planHash);
-  const stored = await objectStore.get(key, signal === undefined ? {} : { signal });
-  if (stored === undefined) throw new Error(`the export plan ${key} is gone`);
-  return exportPlanSchema.parse(JSON.parse(Buffer.from(stored).toString()));
+  const plan = await getJson(objectStore, key, exportPlanSchema, signal === undefined ? {} : { signal });
+  if (plan === undefined) throw new Error(`the export plan ${key} is gone`);
+  return plan;
 }
 
 /** The part of a sidecar that joining needs. */
-export const segmentDigestSchema = segmentSidecarSchema.pick({
+const segmentDigestSchema = segmentSidecarSchema.pick({
   version: true,
   sha256: true,
   crc32: true,
@@ -36,42 +37,25 @@ export const segmentDigestSchema = segmentSidecarSchema.pick({
 export type SegmentDigest = z.infer<typeof segmentDigestSchema>;
 
 /** Undefined when there is no sidecar of that segment, or one that cannot be read: then the segment has to be rendered. */
-export function readSidecar(
-  objectStore: ObjectStore,
-  organization: string,
-  key: string,
-): Promise<SegmentSidecar | undefined> {
-  return read(objectStore, organization, key, segmentSidecarSchema);
-}
+export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
+export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchema);
 
-export function readSegmentDigest(
-  objectStore: ObjectStore,
-  organization: string,
-  key: string,
-): Promise<SegmentDigest | undefined> {
-  return read(objectStore, organization, key, segmentDigestSchema);
-}
-
-async function read<T>(
-  objectStore: ObjectStore,
-  organization: string,
-  key: string,
-  schema: z.ZodType<T>,
-): Promise<T | undefined> {
-  const stored = await objectStore.get(sidecarKey(organization, key));
-  if (stored === undefined) return undefined;
-  try {
-    return schema.parse(JSON.parse(Buffer.from(stored).toString()));
-  } catch {
-    return undefined;
-  }
+function sidecarReader<T>(schema: z.ZodType<T>) {
+  return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> => {
+    try {
+      return await getJson(objectStore, sidecarKey(organization, key), schema);
+    } catch (error) {
+      if (error instanceof BrokenObject) return undefined;
+      throw error;
+    }
+  };
 }
 
 /**
  * What a closing segment was made from: SHA-256 over the SHA-256s of all other segments, in plan order. Its manifest lists their files, so
- * when one of them was rendered again to other bytes, it must be, too.
+ * it must be rendered again when one of them has other bytes than before.
  */
-export function madeFrom(segments: Iterable<{ sha256: string }>): string {
+export function segmentsDigest(segments: Iterable<{ sha256: string }>): string {
   const digest = createHash('sha256');
   for (const { sha256 } of segments) digest.update(`${sha256}\n`);
   return digest.digest('hex');

@@ -1,4 +1,7 @@
-/** Results in the order of the items, with at most `atOnce` calls running. Rejects with the first failure, when all that run have ended. */
+/**
+ * Results in the order of the items, with at most `atOnce` calls running. After the first failure no call begins, and this rejects when those
+ * that run have ended: nothing runs on after its caller gave up. (`p-map` either rejects at once or begins all calls in spite of a failure.)
+ */
 export async function inParallel<T, R>(
   items: readonly T[],
   atOnce: number,

@@ -38,3 +38,40 @@ test('hostile queries are bounded', () => {
   expect(analyzeQuery(Array.from({ length: 5_000 }, (_, at) => `word${at}`).join(' '))).toHaveLength(40);
   expect(analyzeText('x'.repeat(100_000))).toEqual([]);
 });
+
+// Pairs from Porter's paper and from the vocabulary that comes with the author's program.
+test.each([
+  ['caresses', 'caress'],
+  ['ponies', 'poni'],
+  ['cats', 'cat'],
+  ['agreed', 'agre'],
+  ['plastered', 'plaster'],
+  ['motoring', 'motor'],
+  ['sing', 'sing'],
+  ['conflated', 'conflat'],
+  ['sized', 'size'],
+  ['hopping', 'hop'],
+  ['falling', 'fall'],
+  ['filing', 'file'],
+  ['happy', 'happi'],
+  ['sky', 'sky'],
+  ['relational', 'relat'],
+  ['rational', 'ration'],
+  ['digitizer', 'digit'],
+  ['radically', 'radic'],
+  ['vietnamization', 'vietnam'],
+  ['sensibility', 'sensibl'],
+  ['triplicate', 'triplic'],
+  ['hopefulness', 'hope'],
+  ['replacement', 'replac'],
+  ['adoption', 'adopt'],
+  ['controlling', 'control'],
+  ['rate', 'rate'],
+  ['cease', 'ceas'],
+  ['yes', 'ye'],
+  ['generalizations', 'gener'],
+])('%s has the stem %s', (word, stem) => expect(analyzeText(word)).toEqual([stem]));
+
+test('names, numbers and other scripts are not stemmed', () => {
+  expect(analyzeText('cv sha256 k8s 文档')).toEqual(['cv', 'sha256', 'k8s', '文档']);
+});

@@ -1,4 +1,4 @@
-import { porterStem } from './porter-stem.ts';
+import { stemmer } from 'stemmer';
 
 /**
  * Terms of a text, in order, as they are indexed and asked for: folded to lower case without accents, English stems, compound names also by
@@ -59,8 +59,11 @@ function addTerm(terms: string[], part: string): void {
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
-  if (folded !== '' && folded.length <= MAX_TERM_CHARACTERS) terms.push(porterStem(folded));
+  if (folded !== '' && folded.length <= MAX_TERM_CHARACTERS) terms.push(stem(folded));
 }
+
+/** By Porter's algorithm. Names with digits and words of other scripts stay as they are. */
+const stem = (word: string): string => (/^[a-z]+$/.test(word) ? stemmer(word) : word);
 
 const stopTerms = new Set(
   analyzeText(

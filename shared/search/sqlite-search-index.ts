@@ -1,5 +1,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { errorCode } from '#shared/storage/object-store.ts';
 import { analyzeQuery } from './analyze-text.ts';
 import { rankPassages } from './rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';
@@ -13,7 +15,7 @@ const OPEN_FILES = 32;
  * processes need no locks, see whole versions only, and keep reading a file that is being replaced.
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
-  const open = new Map<string, SqlitePassages>();
+  const open = new LRUCache<string, SqlitePassages>({ max: OPEN_FILES, dispose: (passages) => passages.close() });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 
@@ -22,16 +24,11 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     const file = fileOf(scope);
     const inode = await inodeOf(file);
     const known = open.get(file);
-    if (known) open.delete(file);
-    if (known && known.inode !== inode) known.close();
+    if (known?.inode === inode) return known;
+    open.delete(file);
     if (inode === undefined) return undefined;
-    const passages = known?.inode === inode ? known : openSqlitePassages(file, inode);
+    const passages = openSqlitePassages(file, inode);
     open.set(file, passages);
-    for (const [oldestFile, oldest] of open) {
-      if (open.size <= OPEN_FILES) break;
-      open.delete(oldestFile);
-      oldest.close();
-    }
     return passages;
   }
 
@@ -55,7 +52,6 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     facets: async (scope): Promise<SearchFacets | undefined> => (await passagesOf(scope))?.facets,
     async remove(scope) {
       const file = fileOf(scope);
-      open.get(file)?.close();
       open.delete(file);
       await rm(file, { force: true });
     },
@@ -63,7 +59,6 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       await mkdir(folder, { recursive: true });
     },
     async close() {
-      for (const passages of open.values()) passages.close();
       open.clear();
     },
   };
@@ -97,7 +92,7 @@ async function inodeOf(file: string): Promise<bigint | undefined> {
   try {
     return (await stat(file, { bigint: true })).ino;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { create as contentDisposition } from 'content-disposition';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { attachmentDisposition, verifyFolderLink } from './download-link.ts';
+import { verifyFolderLink } from './download-link.ts';
 import { folderObjectStore } from './folder-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from './object-store.ts';
@@ -31,7 +32,7 @@ objectStoreContract('a folder', async (settings) => {
     const stream = await store.getStream(link.key, range === undefined ? {} : { range });
     response.writeHead(range === undefined ? 200 : 206, {
       'content-type': link.contentType,
-      'content-disposition': attachmentDisposition(link.fileName),
+      'content-disposition': contentDisposition(link.fileName),
       ...(range === undefined ? {} : { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
     });
     if (stream !== undefined) await pipeline(stream, response);

@@ -285,6 +285,16 @@ export function objectStoreContract(
         expect(part.headers.get('content-range')).toBe('bytes 2-4/10');
       });
 
+      test('name a file whatever its characters, and nothing else', async () => {
+        now = new Date();
+        const { url } = await store.presign(key, { ...options, fileName: 'a"b\r\nX-Evil: y.gz' });
+        const answer = await fetch(url);
+        expect([answer.status, answer.headers.get('x-evil')]).toEqual([200, null]);
+        expect(answer.headers.get('content-disposition')).toMatch(
+          /^attachment; filename="[^\r\n]+"; filename\*=UTF-8''a%22b%0D%0AX-Evil%3A%20y\.gz$/,
+        );
+      });
+
       test('end when they say', async () => {
         now = new Date(Date.now() - 3_601_000);
         const { url, expiresAt } = await store.presign(key, options);

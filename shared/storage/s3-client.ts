@@ -1,4 +1,4 @@
-import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { errorCode, ObjectStoreUnavailable } from './object-store.ts';
 
@@ -81,13 +81,11 @@ export type S3Call = ReturnType<typeof s3Calls>;
 /** Names the SDK gives to errors of the way to the store, not of its answer. */
 const NETWORK_ERRORS = new Set(['TimeoutError', 'AbortError', 'CredentialsProviderError']);
 
-/** HTTP status and code of an answer that refused a call; undefined when there was no answer. */
+/** HTTP status and code of the answer that refused a call, from the SDK's error or from ours around it; undefined when there was none. */
 export function s3Refusal(error: unknown): { status: number; code: string } | undefined {
-  if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
-  const { $metadata } = error;
-  if (typeof $metadata !== 'object' || $metadata === null || !('httpStatusCode' in $metadata)) return undefined;
-  const status = $metadata.httpStatusCode;
-  return typeof status === 'number' ? { status, code: error.name } : undefined;
+  if (!(error instanceof S3ServiceException)) return error instanceof Error ? s3Refusal(error.cause) : undefined;
+  const status = error.$metadata.httpStatusCode;
+  return status === undefined ? undefined : { status, code: error.name };
 }
 
 /**
@@ -118,8 +116,7 @@ export async function createS3Bucket(settings: S3ObjectStoreSettings): Promise<v
   try {
     await call({ what: `create the bucket ${settings.bucket}` }, (http) => client.send(command, http));
   } catch (error) {
-    const code = s3Refusal(error instanceof Error ? error.cause : undefined)?.code;
-    if (code !== 'BucketAlreadyOwnedByYou') throw error;
+    if (s3Refusal(error)?.code !== 'BucketAlreadyOwnedByYou') throw error;
   } finally {
     client.destroy();
   }

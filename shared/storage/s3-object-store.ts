@@ -10,8 +10,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { create as contentDisposition } from 'content-disposition';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
-import { attachmentDisposition } from './download-link.ts';
 import {
   checkObjectKey,
   checkObjectPrefix,
@@ -60,7 +60,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
     });
     const found = await call({ what: `send ${key}`, signal }, (http) => client.send(command, http)).catch(
       (error: unknown) => {
-        if (range === undefined || refusalOf(error)?.status !== 416) return absent(error);
+        if (range === undefined || s3Refusal(error)?.status !== 416) return absent(error);
         throw new RangeError(`the object ${key} has no bytes ${range.start} to ${range.end ?? 'its end'}`, {
           cause: error,
         });
@@ -85,7 +85,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
           await s3.put(key, body, description, { signal: options.signal, onlyIfAbsent: true });
           return true;
         } catch (error) {
-          const status = refusalOf(error)?.status;
+          const status = s3Refusal(error)?.status;
           if (status === 412) return false;
           if (status !== 409 || attempt === CONFLICT_ATTEMPTS) throw error;
         }
@@ -153,14 +153,9 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   };
 }
 
-/** `call` wraps the SDK's error. */
-function refusalOf(error: unknown) {
-  return s3Refusal(error instanceof Error ? error.cause : undefined);
-}
-
 /** What calls on an object that is not there come to. */
 function absent(error: unknown): undefined {
-  const refusal = refusalOf(error);
+  const refusal = s3Refusal(error);
   if (refusal?.status === 404 && refusal.code !== 'NoSuchBucket') return undefined;
   throw error;
 }
@@ -236,7 +231,7 @@ export async function s3Presign(signer: S3Signer, key: string, options: PresignO
   const command = new GetObjectCommand({
     Bucket: bucket,
     Key: key,
-    ResponseContentDisposition: attachmentDisposition(options.fileName),
+    ResponseContentDisposition: contentDisposition(options.fileName),
     ResponseContentType: options.contentType,
   });
   try {

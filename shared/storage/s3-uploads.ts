@@ -1,15 +1,12 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { crc32 } from 'node:zlib';
 import {
   AbortMultipartUploadCommand,
-  type CompletedPart,
   CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
   PutObjectCommand,
   type S3Client,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import type { ObjectDescription } from './object-store.ts';
 import { type S3Call, s3Refusal } from './s3-client.ts';
 
@@ -38,7 +35,6 @@ export function s3Objects(client: S3Client, bucket: string, call: S3Call): S3Obj
         Key: key,
         Body: body,
         ...describedForS3(description),
-        ChecksumCRC32: s3Checksum(body),
         ...(onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
       });
       await call({ what: `store ${key}`, signal, bytes: body.length }, (http) => client.send(command, http));
@@ -46,21 +42,16 @@ export function s3Objects(client: S3Client, bucket: string, call: S3Call): S3Obj
   };
 }
 
-/** The parameters of the calls that create an object. */
-export function describedForS3({ contentType, metadata }: ObjectDescription) {
-  return { Metadata: { ...metadata }, ...(contentType === undefined ? {} : { ContentType: contentType }) };
-}
-
-/** CRC-32 as S3 writes it: four bytes, big end first, base64. */
-export function s3Checksum(bytes: Uint8Array): string {
-  const checksum = Buffer.alloc(4);
-  checksum.writeUInt32BE(crc32(bytes));
-  return checksum.toString('base64');
-}
+/** The parameters of the calls that create an object. The SDK adds the CRC-32 of what each call sends. */
+const describedForS3 = ({ contentType, metadata }: ObjectDescription) => ({
+  ChecksumAlgorithm: 'CRC32' as const,
+  Metadata: { ...metadata },
+  ...(contentType === undefined ? {} : { ContentType: contentType }),
+});
 
 /** S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** On their way at once; with the one that is being filled, 24 MiB are in memory. */
+/** On their way at once; with the one that is being filled, some 24 MiB are in memory. */
 const PARTS_IN_FLIGHT = 2;
 
 /**
@@ -75,103 +66,50 @@ export async function s3StreamUpload(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (signal !== undefined) addAbortSignal(signal, body);
-  const inFlight = new Set<Promise<void>>();
-  let upload: MultipartUpload | undefined;
+  const upload = new Upload({
+    client: uploadClient(s3, key, body, signal),
+    params: { Bucket: s3.bucket, Key: key, Body: body, ...describedForS3(description) },
+    partSize: PART_BYTES,
+    queueSize: PARTS_IN_FLIGHT,
+  });
   try {
-    for await (const { bytes, last } of cutIntoParts(body, PART_BYTES)) {
-      if (last && upload === undefined) return await s3.put(key, bytes, description, { signal });
-      upload ??= await startMultipartUpload(s3, key, description, signal);
-      const sending = upload.send(bytes);
-      inFlight.add(sending);
-      // Without this a stream that pauses would hide the failure until its next bytes.
-      sending.then(
-        () => inFlight.delete(sending),
-        (error: Error) => body.destroy(error),
-      );
-      if (inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(inFlight);
-    }
-    await Promise.all(inFlight);
-    await upload?.complete();
+    await upload.done();
   } catch (error) {
     body.destroy();
-    // A part that arrives after the abort would stay for ever.
-    await Promise.allSettled(inFlight);
-    await upload?.abort();
     if (signal?.aborted) throw signal.reason;
     throw error;
   }
 }
 
-/** An object that is sent in parts. Nothing is under the key before `complete`. */
-export type MultipartUpload = {
-  /** Parts are numbered in the order of the calls. */
-  send(bytes: Uint8Array): Promise<void>;
-  complete(): Promise<void>;
-  /** Removes what was sent. Never rejects: what cannot be removed now is left to the sweep. */
-  abort(): Promise<void>;
-};
-
-export async function startMultipartUpload(
-  { client, bucket, call }: S3Objects,
-  key: string,
-  description: ObjectDescription,
-  signal: AbortSignal | undefined,
-): Promise<MultipartUpload> {
-  const target = { Bucket: bucket, Key: key };
-  const create = new CreateMultipartUploadCommand({
-    ...target,
-    ...describedForS3(description),
-    ChecksumAlgorithm: 'CRC32',
-  });
-  const created = await call({ what: `begin to store ${key}`, signal }, (http) => client.send(create, http));
-  const upload = { ...target, UploadId: created.UploadId };
-  const parts: CompletedPart[] = [];
-
-  return {
-    async send(bytes) {
-      const part = { PartNumber: parts.length + 1, ChecksumCRC32: s3Checksum(bytes) };
-      const completed: CompletedPart = { ...part };
-      parts.push(completed);
-      const command = new UploadPartCommand({ ...upload, ...part, Body: bytes });
-      const what = `store part ${part.PartNumber} of ${key}`;
-      const sent = await call({ what, signal, bytes: bytes.length }, (http) => client.send(command, http));
-      completed.ETag = sent.ETag;
-    },
-    async complete() {
-      // With the checksum of every part: Versity's gateway refuses what leaves one out.
-      const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
-      await call({ what: `finish ${key}`, signal }, (http) => client.send(command, http));
-    },
-    async abort() {
-      const command = new AbortMultipartUploadCommand(upload);
-      await call({ what: `give up ${key}` }, (http) => client.send(command, http)).catch(() => {});
-    },
-  };
-}
-
-export type Part = { bytes: Uint8Array; last: boolean };
-
 /**
- * Cuts a stream into parts of exactly `partBytes` and a last one of at most that (empty only if the stream is). A part is given out when
- * it is known whether it is the last, so one that is being filled is in memory and no more.
+ * The client as `Upload` needs it to keep what the port promises. Every call ends. The first one that fails ends the stream, so that no
+ * part follows it and nobody waits for further bytes. What `Upload` leaves to us, an upload that could not be finished, is aborted.
  */
-export async function* cutIntoParts(body: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Part, void> {
-  let part = Buffer.allocUnsafe(partBytes);
-  let filled = 0;
-  for await (const chunk of body) {
-    for (let from = 0; from < chunk.length; ) {
-      if (filled === partBytes) {
-        yield { bytes: part, last: false };
-        part = Buffer.allocUnsafe(partBytes);
-        filled = 0;
+function uploadClient(
+  { client, call }: S3Objects,
+  key: string,
+  body: Readable,
+  signal: AbortSignal | undefined,
+): S3Client {
+  const abort = (command: AbortMultipartUploadCommand) =>
+    // What cannot be removed now is left to the sweep.
+    call({ what: `give up ${key}` }, (http) => client.send(command, http)).catch(() => {});
+  const send = async (command: PutObjectCommand): Promise<unknown> => {
+    if (command instanceof AbortMultipartUploadCommand) return abort(command);
+    const { Body } = command.input;
+    const bytes = Body instanceof Uint8Array ? Body.length : 0;
+    try {
+      return await call({ what: `store ${key}`, signal, bytes }, (http) => client.send(command, http));
+    } catch (error) {
+      body.destroy(error instanceof Error ? error : undefined);
+      if (command instanceof CompleteMultipartUploadCommand) {
+        const { Bucket, Key, UploadId } = command.input;
+        await abort(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
       }
-      const taken = Math.min(partBytes - filled, chunk.length - from);
-      part.set(chunk.subarray(from, from + taken), filled);
-      filled += taken;
-      from += taken;
+      throw error;
     }
-  }
-  yield { bytes: part.subarray(0, filled), last: true };
+  };
+  return Object.create(client, { send: { value: send } }) as S3Client;
 }
 
 /** Aborts all multipart uploads that began before `olderThan`, a time of the store's clock; how many. Stores without lifecycle rules would keep their parts for ever. */
@@ -184,21 +122,15 @@ export async function s3SweepUploads({ client, bucket, call }: S3Objects, olderT
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       if (Initiated === undefined || Initiated >= olderThan) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId });
-      const isAborted = await call({ what: `give up the upload of ${Key}` }, (http) => client.send(abort, http)).then(
-        () => true,
-        finishedMeanwhile,
-      );
-      if (isAborted) swept++;
+      try {
+        await call({ what: `give up the upload of ${Key}` }, (http) => client.send(abort, http));
+        swept++;
+      } catch (error) {
+        if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // It was finished meanwhile.
+      }
     }
     const more = page.IsTruncated === true && page.NextKeyMarker !== undefined;
     from = more ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : undefined;
   }
   return swept;
-}
-
-/** `call` wraps the SDK's error. */
-function finishedMeanwhile(error: unknown): false {
-  const refusal = s3Refusal(error instanceof Error ? error.cause : undefined);
-  if (refusal?.code === 'NoSuchUpload') return false;
-  throw error;
 }

@@ -1,3 +1,4 @@
+import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -23,7 +24,7 @@ export async function objectLinkRoutes(app: FastifyInstance, context: GatewayCon
     const range = byteRange(request.headers.range, head.sizeBytes);
     reply.headers({
       'content-type': link.contentType,
-      'content-disposition': `attachment; filename="${link.fileName.replace(/["\\\r\n]/g, '_')}"`,
+      'content-disposition': contentDisposition(link.fileName),
       'accept-ranges': 'bytes',
       'last-modified': head.modifiedAt.toUTCString(),
       'cache-control': 'private, no-store',
@@ -58,7 +59,7 @@ export type ByteRange = { start: number; end: number };
 
 /**
  * The one range that a `Range` header asks for, both ends included; undefined for none, and for what RFC 9110 lets a server ignore (other
- * units, several ranges, nonsense). Pure.
+ * units, several ranges, nonsense). Pure. (`range-parser` refuses a suffix longer than the file, which RFC 9110 14.1.2 answers with all of it.)
  */
 export function byteRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header?.trim() ?? '');

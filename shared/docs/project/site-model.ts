@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { contentVersion, sha256Hex } from '#shared/contracts/identifiers.ts';
+import { siteModelKey } from '#shared/contracts/stored-objects.ts';
+import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
+import { getJson } from '#shared/storage/stored-json.ts';
 
+const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
 
 /**
@@ -10,10 +14,10 @@ const lightDark = z.object({ light: z.string(), dark: z.string() });
  */
 export const siteSettingsSchema = z.object({
   name: z.string(),
-  description: z.string().optional(),
+  description: optionalText,
   theme: z.string(),
-  colors: z.object({ primary: z.string(), light: z.string().optional(), dark: z.string().optional() }),
-  logo: lightDark.extend({ href: z.string().optional() }).optional(),
+  colors: z.object({ primary: z.string(), light: optionalText, dark: optionalText }),
+  logo: lightDark.extend({ href: optionalText }).optional(),
   favicon: lightDark.optional(),
   appearance: z.object({ default: z.enum(['system', 'light', 'dark']), strict: z.boolean() }),
   iconLibrary: z.enum(['fontawesome', 'lucide', 'tabler']),
@@ -26,18 +30,18 @@ export const siteSettingsSchema = z.object({
   }),
   navbar: z.object({
     links: z.array(
-      z.object({ label: z.string(), href: z.string(), icon: z.string().optional(), type: z.string().optional() }),
+      z.object({ label: z.string(), href: z.string(), icon: optionalText, type: optionalText }),
     ),
-    primary: z.object({ label: z.string(), href: z.string(), type: z.string().optional() }).optional(),
+    primary: z.object({ label: z.string(), href: z.string(), type: optionalText }).optional(),
   }),
   footer: z.object({
     socials: z.record(z.string(), z.string()),
     links: z.array(
-      z.object({ header: z.string().optional(), items: z.array(z.object({ label: z.string(), href: z.string() })) }),
+      z.object({ header: optionalText, items: z.array(z.object({ label: z.string(), href: z.string() })) }),
     ),
   }),
   banner: z
-    .object({ content: z.string(), dismissible: z.boolean(), type: z.string().optional(), color: lightDark.optional() })
+    .object({ content: z.string(), dismissible: z.boolean(), type: optionalText, color: lightDark.optional() })
     .optional(),
   variables: z.record(z.string(), z.string()),
   seo: z.object({
@@ -45,8 +49,8 @@ export const siteSettingsSchema = z.object({
     metatags: z.record(z.string(), z.string()),
     organization: z.json().optional(),
   }),
-  searchPrompt: z.string().optional(),
-  notFound: z.object({ redirect: z.boolean(), title: z.string().optional(), description: z.string().optional() }),
+  searchPrompt: optionalText,
+  notFound: z.object({ redirect: z.boolean(), title: optionalText, description: optionalText }),
   timestamp: z.boolean(),
   contextual: z.json().optional(),
   api: z.json().optional(),
@@ -67,10 +71,10 @@ const pageEntrySchema = z.object({
   sha256: sha256Hex,
   sizeBytes: z.int(),
   title: z.string(),
-  sidebarTitle: z.string().optional(),
-  description: z.string().optional(),
-  icon: z.string().optional(),
-  tag: z.string().optional(),
+  sidebarTitle: optionalText,
+  description: optionalText,
+  icon: optionalText,
+  tag: optionalText,
   deprecated: z.boolean(),
   /** Reachable through the navigation. */
   inNavigation: z.boolean(),
@@ -81,8 +85,8 @@ const pageEntrySchema = z.object({
   groups: z.array(z.string()),
   keywords: z.array(z.string()),
   /** Position in a navigation with languages and versions. */
-  language: z.string().optional(),
-  version: z.string().optional(),
+  language: optionalText,
+  version: optionalText,
   /** All of the frontmatter that YAML core schema gives, dangerous keys dropped. */
   frontmatter: z.record(z.string(), z.json()),
   /** Project files that its bytes may depend on: snippets (transitively), specs. Superset is fine, a missing one is a bug. */
@@ -94,66 +98,38 @@ const pageEntrySchema = z.object({
 const fileEntrySchema = z.object({ path: z.string(), sha256: sha256Hex, sizeBytes: z.int() });
 
 /** A place in the sidebar. `kind: 'division'` is any of tab, anchor, dropdown, product, version, language, menu item. */
-export type NavigationNode =
-  | { kind: 'page'; path: string; title?: string | undefined; icon?: string | undefined; tag?: string | undefined }
-  | { kind: 'link'; title: string; href: string; icon?: string | undefined }
-  | {
-      kind: 'group';
-      title: string;
-      icon?: string | undefined;
-      tag?: string | undefined;
-      root?: string | undefined;
-      expanded?: boolean | undefined;
-      hidden: boolean;
-      children: NavigationNode[];
-    }
-  | {
-      kind: 'division';
-      division: 'tab' | 'anchor' | 'dropdown' | 'product' | 'version' | 'language' | 'item';
-      title: string;
-      icon?: string | undefined;
-      description?: string | undefined;
-      tag?: string | undefined;
-      href?: string | undefined;
-      isDefault: boolean;
-      hidden: boolean;
-      children: NavigationNode[];
-    };
+export const navigationNodeSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('page'), path: z.string(), title: optionalText, icon: optionalText, tag: optionalText }),
+  z.object({ kind: z.literal('link'), title: z.string(), href: z.string(), icon: optionalText }),
+  z.object({
+    kind: z.literal('group'),
+    title: z.string(),
+    icon: optionalText,
+    tag: optionalText,
+    root: optionalText,
+    expanded: z.boolean().optional(),
+    hidden: z.boolean(),
+    get children() {
+      return z.array(navigationNodeSchema);
+    },
+  }),
+  z.object({
+    kind: z.literal('division'),
+    division: z.enum(['tab', 'anchor', 'dropdown', 'product', 'version', 'language', 'item']),
+    title: z.string(),
+    icon: optionalText,
+    description: optionalText,
+    tag: optionalText,
+    href: optionalText,
+    isDefault: z.boolean(),
+    hidden: z.boolean(),
+    get children() {
+      return z.array(navigationNodeSchema);
+    },
+  }),
+]);
 
-export const navigationNodeSchema: z.ZodType<NavigationNode> = z.lazy(() =>
-  z.discriminatedUnion('kind', [
-    z.object({
-      kind: z.literal('page'),
-      path: z.string(),
-      title: z.string().optional(),
-      icon: z.string().optional(),
-      tag: z.string().optional(),
-    }),
-    z.object({ kind: z.literal('link'), title: z.string(), href: z.string(), icon: z.string().optional() }),
-    z.object({
-      kind: z.literal('group'),
-      title: z.string(),
-      icon: z.string().optional(),
-      tag: z.string().optional(),
-      root: z.string().optional(),
-      expanded: z.boolean().optional(),
-      hidden: z.boolean(),
-      children: z.array(navigationNodeSchema),
-    }),
-    z.object({
-      kind: z.literal('division'),
-      division: z.enum(['tab', 'anchor', 'dropdown', 'product', 'version', 'language', 'item']),
-      title: z.string(),
-      icon: z.string().optional(),
-      description: z.string().optional(),
-      tag: z.string().optional(),
-      href: z.string().optional(),
-      isDefault: z.boolean(),
-      hidden: z.boolean(),
-      children: z.array(navigationNodeSchema),
-    }),
-  ]),
-);
+export type NavigationNode = z.infer<typeof navigationNodeSchema>;
 
 export const siteModelSchema = z.object({
   formatVersion: z.literal(1),
@@ -178,3 +154,11 @@ export const siteModelSchema = z.object({
 export type SiteModel = z.infer<typeof siteModelSchema>;
 export type PageEntry = z.infer<typeof pageEntrySchema>;
 export type FileEntry = z.infer<typeof fileEntrySchema>;
+
+/** The site model of a published content version; undefined when there is none. Rejects as `getJson` does. */
+export const readSiteModel = (
+  objectStore: Pick<ObjectStore, 'get'>,
+  { organization, domain, contentVersion }: { organization: string; domain: string; contentVersion: string },
+  options?: ReadOptions,
+): Promise<SiteModel | undefined> =>
+  getJson(objectStore, siteModelKey(organization, domain, contentVersion), siteModelSchema, options);

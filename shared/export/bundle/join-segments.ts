@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { crc32, crc32Combine } from './crc32.ts';
+import { crc32 } from 'node:zlib';
+import { crc32Combine } from './crc32-combine.ts';
 import type { SegmentSummary } from './segment-writer.ts';
 import { tarTrailer } from './tar-header.ts';
 

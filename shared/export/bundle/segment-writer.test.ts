@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { constants, inflateRawSync } from 'node:zlib';
+import { crc32, constants, inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { crc32 } from './crc32.ts';
 import { packSegment, segmentWriter } from './segment-writer.ts';
 
 const inflate = (bytes: Buffer) => inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });

@@ -1,8 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { constants, createDeflateRaw } from 'node:zlib';
-import { crc32 } from './crc32.ts';
+import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { tarHeader, tarPadding } from './tar-header.ts';
 
 /** zlib gets its input in blocks of this size whatever the sizes of the files: its output then depends on the bytes alone. */

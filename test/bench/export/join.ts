@@ -8,7 +8,7 @@ import { joinBundle, segmentSources } from '#services/bundler/join-bundle.ts';
 import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { joinSegments } from '#shared/export/bundle/join-segments.ts';
 import { packSegment } from '#shared/export/bundle/segment-writer.ts';
-import { madeFrom } from '#shared/export/export-objects.ts';
+import { segmentsDigest } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
@@ -96,7 +96,7 @@ async function storedPlan(store: ObjectStore, count: number, bytes: number): Pro
   for (let at = 0; at < count - 1; at += 1) {
     chunks.push({ kind: 'assets', key: await put(`segment ${at}`), paths: ['file'] });
   }
-  const closingKey = await put('closing', { madeFrom: madeFrom(chunks.map(() => summary)) });
+  const closingKey = await put('closing', { madeFrom: segmentsDigest(chunks.map(() => summary)) });
   return {
     version: 1,
     organization,

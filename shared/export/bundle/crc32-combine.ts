@@ -1,10 +1,3 @@
-import { crc32 as zlibCrc32 } from 'node:zlib';
-
-/** CRC-32 as gzip has it (an unsigned 32-bit number). Give the value so far as `previous` to go on over further bytes. */
-export function crc32(bytes: Uint8Array, previous = 0): number {
-  return zlibCrc32(bytes, previous);
-}
-
 /**
  * A CRC-32 is a remainder of polynomials over GF(2): appending n bytes multiplies the first part by x^(8n), and the CRC of the second
  * part is added. The algorithm (repeated squaring, bits reversed as in gzip) is that of zlib's `crc32_combine`:

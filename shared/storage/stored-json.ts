@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { ObjectStore, ReadOptions } from './object-store.ts';
+
+/**
+ * The JSON object under a key, as `schema` has it; undefined when there is none. Rejects with `BrokenObject` when it is not what the
+ * schema says, and with the store's own errors.
+ */
+export async function getJson<T>(
+  objectStore: Pick<ObjectStore, 'get'>,
+  key: string,
+  schema: z.ZodType<T>,
+  options: ReadOptions = {},
+): Promise<T | undefined> {
+  const stored = await objectStore.get(key, options);
+  if (stored === undefined) return undefined;
+  try {
+    return schema.parse(JSON.parse(new TextDecoder().decode(stored)));
+  } catch (error) {
+    throw new BrokenObject(key, error);
+  }
+}
+
+/** A stored object does not have the shape that its key promises. */
+export class BrokenObject extends Error {
+  override name = 'BrokenObject';
+
+  constructor(key: string, cause: unknown) {
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
+    super(`The object ${key} cannot be read: ${why.replaceAll(/\s+/g, ' ').slice(0, 500)}`, { cause });
+  }
+}
