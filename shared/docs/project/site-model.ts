@@ -29,9 +29,7 @@ export const siteSettingsSchema = z.object({
     codeblocks: z.json().optional(),
   }),
   navbar: z.object({
-    links: z.array(
-      z.object({ label: z.string(), href: z.string(), icon: optionalText, type: optionalText }),
-    ),
+    links: z.array(z.object({ label: z.string(), href: z.string(), icon: optionalText, type: optionalText })),
     primary: z.object({ label: z.string(), href: z.string(), type: optionalText }).optional(),
   }),
   footer: z.object({
