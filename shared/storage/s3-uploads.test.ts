@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -12,7 +12,9 @@ let requests: string[] = [];
 let answers: Record<string, (response: ServerResponse) => void> = {};
 let store: ObjectStore;
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void serve(request, response));
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '', 'http://store');
   const body = await buffer(request);
   const part = url.searchParams.get('partNumber');
@@ -28,7 +30,7 @@ const server = createServer(async (request, response) => {
   if (answer) answer(response);
   else if (what === 'DELETE upload') response.writeHead(204).end();
   else response.end(what === 'POST begin' ? '<R><UploadId>u</UploadId></R>' : '<R/>');
-});
+}
 
 const refused = (response: ServerResponse) =>
   response.writeHead(400).end('<Error><Code>InvalidPart</Code><Message>no</Message></Error>');
