@@ -25,7 +25,7 @@ export function assistantApp(parts: AssistantAppParts): FastifyInstance {
     },
     draining: parts.draining,
   });
-  const conversations = threads(parts.bus.conversations, parts.clock);
+  const conversations = threads(parts.bus.threads, parts.clock);
   addMessageRoutes(app, { ...parts, conversations });
   addFeedbackRoute(app, { conversations });
   addSearchRoute(app, parts);

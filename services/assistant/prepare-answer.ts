@@ -3,7 +3,7 @@ import { streamText, toUIMessageStream } from 'ai';
 import type { Turn } from '#shared/aggregates/thread/turns.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { SearchIndex } from '#shared/search/search-index.ts';
 import { answerPrompt, type AnswerPrompt, promptPassage } from './answer-prompt.ts';
@@ -11,7 +11,7 @@ import { type FinishReason, finishReasonOf, type TokenCounts, type UiChunk } fro
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
 import { pagePathOf, retrievalQuery, searchedContent, trustedGroups, unknownFilter } from './retrieval.ts';
 
-export type AnswerParts = { bus: Bus; searchIndex: SearchIndex; model: LanguageModelV4; logger: Logger };
+export type AnswerParts = { bus: BusOf<'assistant'>; searchIndex: SearchIndex; model: LanguageModelV4; logger: Logger };
 
 /** Streams the answer and fills in what becomes of it. */
 export type PreparedAnswer = (signal: AbortSignal, outcome: AnswerOutcome) => AsyncGenerator<UiChunk>;
@@ -28,7 +28,7 @@ export async function prepareAnswer(
   body: MessageBody,
   turns: readonly Turn[],
 ): Promise<PreparedAnswer> {
-  const scope = await searchedContent(parts.bus.documents.directoryContents, caller);
+  const scope = await searchedContent(parts.bus.readModels.directoryContents, caller);
   const facets = scope && (await parts.searchIndex.facets(scope));
   if (!scope || !facets) return (_signal, outcome) => fixedAnswer(nothingPublished, outcome);
   const unknown = unknownFilter(body.filter, facets);

@@ -1,13 +1,13 @@
 import type { Turn } from '#shared/aggregates/thread/turns.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import type { SearchFacets, SearchScope } from '#shared/search/search-index.ts';
 
 /** The content version of the caller's domain that is searched; undefined until one has been indexed. */
 export async function searchedContent(
-  contents: Bus['documents']['directoryContents'],
+  contents: BusParts['readModels']['directoryContents'],
   caller: Caller,
 ): Promise<SearchScope | undefined> {
   const { organization, domain } = caller;

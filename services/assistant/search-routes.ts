@@ -13,7 +13,7 @@ const DEFAULT_PAGE_SIZE = 10;
 export function addSearchRoute(app: FastifyInstance, parts: Pick<AnswerParts, 'bus' | 'searchIndex'>): void {
   answerCall(app, assistant.search, async ({ caller, body }) => {
     const { query, pageSize, scoreThreshold, filter } = body;
-    const scope = await searchedContent(parts.bus.documents.directoryContents, caller);
+    const scope = await searchedContent(parts.bus.readModels.directoryContents, caller);
     if (!scope) return { body: [] };
     const found = await parts.searchIndex.search({
       ...scope,
@@ -47,7 +47,7 @@ export function addPageRoute(
 ): void {
   answerCall(app, assistant.page, async ({ caller, body }) => {
     const path = pagePathOf(body.path);
-    const scope = await searchedContent(parts.bus.documents.directoryContents, caller);
+    const scope = await searchedContent(parts.bus.readModels.directoryContents, caller);
     const page =
       scope && path !== undefined
         ? await parts.searchIndex.findPage(scope, path, trustedGroups(caller, body.groups))

@@ -7,11 +7,13 @@ import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { BundlerConfig } from './config.ts';
 import { type BundlerContext, workOnTask } from './work-on-task.ts';
+import type { RetryPolicy } from '#shared/runtime/retry.ts';
 
 const service = 'bundler';
 /** Tasks in hand get so long to end when the service stops; another bundler takes what is left. */
 const graceMs = 5_000;
-const giveUpAfterMs = 120_000;
+/** Stores and the bus come back within this time, or the task does with another worker. */
+const retry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /** Joins segments into bundles. */
 export async function start(config: BundlerConfig): Promise<Running> {
@@ -26,14 +28,14 @@ export async function start(config: BundlerConfig): Promise<Running> {
     logger,
     random: randomBase62,
     instance,
-    giveUpAfterMs,
+    retry,
   };
   let draining = false;
   const workers = workSlots({
     service,
     instance,
     slots: config.slots,
-    reader: await bus.readers.bundleTasks(),
+    reader: await bus.bundleTasks(),
     work: (task, _deliveryCount, signal) => workOnTask(context, task, signal),
     beforeAck: () => crashPoint('before-ack', service),
     presence: bus.presence,

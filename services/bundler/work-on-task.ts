@@ -3,7 +3,7 @@ import type { BundleTask } from '#shared/contracts/export-tasks.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import type { FactLog } from '#shared/messaging/event-log.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { whileUnavailable } from '#shared/runtime/retry.ts';
+import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -32,15 +32,15 @@ export async function workOnTask(context: BundlerContext, task: BundleTask, sign
     ...(task.traceparent === undefined ? {} : { traceparent: task.traceparent }),
     ...report,
   } as Fact;
-  await whileUnavailable(context.giveUpAfterMs, signal, () => context.facts.record(fact));
+  await retryUnavailable(context.retry, signal, () => context.facts.record(fact));
   crashPoint('after-bundle-fact', 'bundler');
 }
 
 async function outcomeOf(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<Report> {
   const { attempt, organization, planHash } = task;
-  const { objectStore, clock, giveUpAfterMs } = context;
+  const { objectStore, clock, retry } = context;
   try {
-    const outcome = await whileUnavailable(giveUpAfterMs, signal, async () =>
+    const outcome = await retryUnavailable(retry, signal, async () =>
       joinBundle(objectStore, await readPlan(objectStore, organization, planHash, signal), planHash, clock, signal),
     );
     if (outcome.kind === 'lost') {
@@ -66,5 +66,5 @@ export type BundlerContext = {
   random: (length: number) => string;
   instance: string;
   /** How long bus or object store may be away before an attempt fails. */
-  giveUpAfterMs: number;
+  retry: RetryPolicy;
 };

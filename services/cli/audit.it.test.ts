@@ -8,16 +8,12 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
-import { type DirectoryCommit, evolveDirectory } from '#shared/aggregates/directory/directory.ts';
-import {
-  evolve as evolveExport,
-  type ExportCommit,
-  type ExportEvent,
-} from '#shared/aggregates/export-job/export-job.ts';
+import { type DirectoryCommit, directoryAggregate } from '#shared/aggregates/directory/directory.ts';
+import { exportJobAggregate, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { contentsKey, jobStatusKey } from '#shared/contracts/read-models.ts';
-import { commitHash, nextCommit, type StoredText } from '#shared/messaging/commit-chain.ts';
-import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { commitHash, nextCommit } from '#shared/messaging/commit-chain.ts';
+import type { StoredCommit, StoredText } from '#shared/messaging/event-log.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { provision, streamSettings } from '#shared/messaging/nats/provision.ts';
 import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
@@ -71,7 +67,7 @@ function jobHistory(letter: string, sequences: number[]): StoredText[] {
   return decisions.map((events, index) => {
     const at = origin(`${letter}${index + 1}`, index);
     const state = events.reduce<ExportCommit['data']['state'] | undefined>(
-      (before, event) => evolveExport(before, event, { time: at.time.toISOString(), actor: at.actor }),
+      (before, event) => exportJobAggregate.evolve(before, event, { time: at.time.toISOString(), actor: at.actor }),
       last?.commit.data.state,
     );
     if (state === undefined) throw new Error('A decision has events.');
@@ -99,7 +95,10 @@ function contentHistory(firstSequence: number): StoredText[] {
 function directoryHistory(): StoredText[] {
   const data = { organization: 'acme', name: 'Acme', plan: 'enterprise' as const };
   const event = { type: 'OrganizationCreated' as const, version: 1 as const, data };
-  const state = evolveDirectory(undefined, event, time(0).toISOString());
+  const state = directoryAggregate.evolve(undefined, event, {
+    time: time(0).toISOString(),
+    actor: { kind: 'operator', id: 'operator' },
+  });
   const commit: DirectoryCommit = nextCommit(directoryLogSubject('acme'), undefined, [event], state, origin('d1', 0));
   return [{ subject: commit.subject, sequence: 1, text: JSON.stringify(commit) }];
 }
@@ -171,8 +170,9 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       const { revision, id, time: updatedAt, data } = JSON.parse(text) as Commit<never, never>;
       const document = { revision, commitId: id, updatedAt, state: data.state };
       const [kind, organization = '', name = ''] = subject.split('.');
-      if (kind === 'exports') await projector.documents.jobStatus.put(jobStatusKey(organization, name), document);
-      else await projector.documents.directoryContents.put(contentsKey(organization, name), document);
+      if (kind === 'exports')
+        await projector.generations.blue.jobStatus.put(jobStatusKey(organization, name), document);
+      else await projector.generations.blue.directoryContents.put(contentsKey(organization, name), document);
     }
     await projector.close();
     return started;

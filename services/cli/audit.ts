@@ -40,7 +40,7 @@ function verify({ data, json, ...scope }: BusCommandOptions & AuditScope): Promi
     const objectStore = await openObjectStore(objectStoreFromConfig(config));
     const logs = await withinDeadline(access, openLogAudit(access));
     try {
-      const reports = await verifyLogs({ logs, objectStore, models: bus.documents }, scope, (stream, historyCount) =>
+      const reports = await verifyLogs({ logs, objectStore, models: bus.readModels }, scope, (stream, historyCount) =>
         output.note(`${stream}: ${counted(historyCount, 'history', 'histories')} …`),
       );
       const problemCount = reports.reduce((sum, { problems }) => sum + problems.length, 0);

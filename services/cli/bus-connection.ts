@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection.ts';
 
 type BusAccess = { url: string; user: 'auditor' | 'operator' | 'housekeeper'; password: string };
 
 /** Connects an operator's command to the bus with the rights of one user, for as long as `work` takes. Throws `NotConnected`. */
-export async function withBus(
-  user: BusAccess['user'],
+export async function withBus<User extends BusAccess['user']>(
+  user: User,
   options: DataFolderOptions,
-  work: (bus: Bus, access: BusAccess) => Promise<void>,
+  work: (bus: BusOf<User>, access: BusAccess) => Promise<void>,
 ): Promise<void> {
   const access = busAccess(user, dataFolderOf(options), process.env);
   // Loaded here, because the other commands need no client of the bus.

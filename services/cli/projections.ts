@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { type ProjectionName, projectionNames, type ProjectionPointer } from '#shared/contracts/read-models.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus } from './bus-connection.ts';
 import { type BusCommandOptions, withBusOptions } from './command-options.ts';
@@ -21,7 +21,7 @@ export function projectionsCommand(program: Command): void {
     );
 }
 
-async function show(bus: Bus, options: BusCommandOptions): Promise<void> {
+async function show(bus: BusOf<'operator'>, options: BusCommandOptions): Promise<void> {
   const pointers = await Promise.all(
     projectionNames.map(async (projection) => {
       const stored = await bus.projections.pointers.get(projection);
@@ -35,7 +35,11 @@ async function show(bus: Bus, options: BusCommandOptions): Promise<void> {
   createOutput(options.json).result({ projections: pointers }, lines.join('\n'));
 }
 
-async function rebuild(bus: Bus, names: readonly ProjectionName[], options: BusCommandOptions): Promise<void> {
+async function rebuild(
+  bus: BusOf<'operator'>,
+  names: readonly ProjectionName[],
+  options: BusCommandOptions,
+): Promise<void> {
   const output = createOutput(options.json);
   const rebuilt: Rebuilt[] = [];
   for (const name of names) {
@@ -66,7 +70,7 @@ const takenWithinMs = 15_000;
 
 /** Requests a rebuild and waits until the new generation is read. Throws `NotRebuilt` when no projector takes the request. */
 export async function rebuildProjection(
-  bus: Pick<Bus, 'projections'>,
+  bus: Pick<BusParts, 'projections'>,
   projection: ProjectionName,
   request: { id: string; now: Date },
   signal: AbortSignal = new AbortController().signal,

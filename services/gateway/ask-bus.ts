@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { ConcurrentAppend, type EventLog, type StoredCommit } from '#shared/messaging/event-log.ts';
-import { UnknownEvent } from '#shared/messaging/parse-message.ts';
+import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
+import { Conflict, Poison } from '#shared/runtime/failures.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 
 const deadlineMs = 6_000;
@@ -22,7 +22,8 @@ export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Pr
   try {
     return await Promise.race([question, late]);
   } catch (error) {
-    if (error instanceof ConcurrentAppend || error instanceof UnknownEvent || isMistake(error)) throw error;
+    if (error instanceof ApiError || error instanceof Conflict || error instanceof Poison || isMistake(error))
+      throw error;
     throw new ApiError('unavailable', undefined, { retryAfterSeconds: 2, cause: error });
   } finally {
     clearTimeout(timer);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { RateLimiter } from '#shared/http/rate-limit.ts';
@@ -10,7 +10,7 @@ import type { JobStatusFeed } from './exports/job-status-feed.ts';
 /** All that the gateway's routes work with. */
 export type GatewayContext = {
   config: Omit<GatewayConfig, 'natsUrl' | 'natsPassword'>;
-  bus: Bus;
+  bus: BusOf<'gateway'>;
   objectStore: ObjectStore;
   rateLimiter: RateLimiter;
   clock: Clock;

@@ -36,7 +36,7 @@ export async function start(config: GatewayConfig): Promise<Running> {
     clock: systemClock,
     random: randomBase62,
     logger,
-    keys: keyDirectory(bus.documents.directoryKeys, systemClock, logger, stop.signal),
+    keys: keyDirectory(bus.readModels.directoryKeys, systemClock, logger, stop.signal),
     jobStatusFeed: feed,
     stopping: stop.signal,
   });

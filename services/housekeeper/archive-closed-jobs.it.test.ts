@@ -5,7 +5,7 @@ import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import { withArchive } from '#shared/export/archived-jobs.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
 import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -21,9 +21,9 @@ const logger = pino({ level: 'silent' });
 
 describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   let bench: ExportBench;
-  let housekeeper: Bus;
-  let auditor: Bus;
-  let operator: Bus;
+  let housekeeper: BusOf<'housekeeper'>;
+  let auditor: BusOf<'auditor'>;
+  let operator: BusOf<'operator'>;
   let audit: LogAudit;
   let jobId: string;
   let subject: string;
@@ -74,7 +74,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     for await (const { commit } of log.history(subject)) commits.push(commit);
     return commits;
   }
-  const house = (daysAhead: number, exports: Bus['exports'] = housekeeper.exports) => ({
+  const house = (daysAhead: number, exports: BusParts['exports'] = housekeeper.exports) => ({
     bus: { ...housekeeper, exports },
     objectStore: bench.objectStore,
     clock: { now: () => new Date(Date.now() + daysAhead * dayMs) },
@@ -83,12 +83,12 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   });
   const verified = async () => {
     const { objectStore } = bench;
-    const reports = await verifyLogs({ logs: audit, objectStore, models: auditor.documents }, {});
+    const reports = await verifyLogs({ logs: audit, objectStore, models: auditor.readModels }, {});
     return reports.find(({ stream }) => stream === 'EXPORTS');
   };
   const projected = () =>
     vi.waitUntil(async () => {
-      const stored = await housekeeper.documents.jobStatus.get(jobStatusKey(organization, jobId));
+      const stored = await housekeeper.readModels.jobStatus.get(jobStatusKey(organization, jobId));
       return stored?.document.revision === before.length;
     });
 
@@ -135,12 +135,12 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   test('read models that are rebuilt have it, document by document', async () => {
     await operator.projections.requests.put('exports', { id: 'rb_1', askedAt: new Date().toISOString() });
     await vi.waitUntil(
-      async () => (await auditor.projections.pointers.get('exports'))?.document.lastRebuild?.id === 'rb_1',
+      async () => (await operator.projections.pointers.get('exports'))?.document.lastRebuild?.id === 'rb_1',
       { timeout: 15_000 },
     );
-    const pointer = (await auditor.projections.pointers.get('exports'))?.document;
+    const pointer = (await operator.projections.pointers.get('exports'))?.document;
     expect(pointer).toMatchObject({ live: 'green', lastRebuild: { differentCount: 0 } });
-    const stored = await auditor.generations.green.jobStatus.get(jobStatusKey(organization, jobId));
+    const stored = await housekeeper.readModels.jobStatus.get(jobStatusKey(organization, jobId));
     expect(stored?.document).toMatchObject({ revision: before.length, commitId: before.at(-1)?.id });
   });
 

@@ -51,7 +51,7 @@ async function archiveJob(
   const { state } = last.commit.data;
   if (state.completedAt === undefined || Date.parse(state.completedAt) >= endedBefore) return false;
   // Whoever follows the log must have seen all of it: read models are the slowest, and say so.
-  const seen = await bus.documents.jobStatus.get(jobStatusKey(state.organization, state.jobId));
+  const seen = await bus.readModels.jobStatus.get(jobStatusKey(state.organization, state.jobId));
   if ((seen?.document.revision ?? 0) < last.commit.revision) return false;
 
   const messages = await bus.exports.texts(subject);

@@ -1,4 +1,4 @@
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -11,7 +11,7 @@ export type ContentId = { organization: string; domain: string; contentVersion: 
 
 /** What the chores work with. */
 export type HousekeeperContext = {
-  bus: Pick<Bus, 'exports' | 'content' | 'directory'> & { documents: Pick<Bus['documents'], 'jobStatus'> };
+  bus: Pick<BusParts, 'exports' | 'content' | 'directory'> & { readModels: Pick<BusParts['readModels'], 'jobStatus'> };
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;

@@ -1,6 +1,6 @@
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { archivedJobHeadSchema, archivePrefix } from '#shared/contracts/stored-objects.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectEntry, ObjectStore } from '#shared/storage/object-store.ts';
@@ -23,7 +23,7 @@ export type KeptJobs = (organization: string, endedSince: Date, signal: AbortSig
 
 /** Where kept jobs are found, in the order in which they wander: the log before the archive, so that none is missed on its way. */
 export function jobSourcesOf(
-  bus: Pick<Bus, 'exports'>,
+  bus: Pick<BusParts, 'exports'>,
   objectStore: Pick<ObjectStore, 'list' | 'head'>,
 ): readonly KeptJobs[] {
   return [jobsInLog(bus.exports), jobsInArchive(objectStore)];
@@ -33,7 +33,7 @@ const readsAtOnce = 16;
 const batchSize = 1_000;
 
 /** The kept jobs that the log has, by the last commit of each as the leader of the stream knows it: a replica may be behind. */
-export function jobsInLog(log: Pick<Bus['exports'], 'subjects' | 'last'>): KeptJobs {
+export function jobsInLog(log: Pick<BusParts['exports'], 'subjects' | 'last'>): KeptJobs {
   return async function* (organization, endedSince, signal) {
     const subjects = await log.subjects(exportLogSubject(organization, '*'));
     for (let at = 0; at < subjects.length; at += batchSize) {

@@ -1,4 +1,4 @@
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 
 /** What a round would remove now and which content versions it would end; nothing happens. Settings come from the environment. */
 export async function previewSweep(
-  bus: Bus,
+  bus: BusOf<'housekeeper'>,
   environment: Record<string, string | undefined>,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<{ objects: Map<string, SweptObjects>; contents: ContentId[] }> {

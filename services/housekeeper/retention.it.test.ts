@@ -11,7 +11,7 @@ import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
@@ -45,7 +45,7 @@ const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].i
 describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   let bench: ExportBench;
   let objects: AgingStore;
-  let publisherBus: Bus;
+  let publisherBus: BusOf<'publisher'>;
   let publisher: FastifyInstance;
   let publisherUrl: string;
   let uploadFolder: string;

@@ -1,4 +1,4 @@
-import { type Bus, BusUnavailable } from '#shared/messaging/bus.ts';
+import { type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import { contentLogSubject, directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
@@ -43,7 +43,10 @@ export async function sweepObjects(parts: Parts, signal: AbortSignal): Promise<M
 }
 
 /** Every organization that may have objects, sorted: by the logs that are kept for good. */
-export async function organizationsOf({ content, directory }: Pick<Bus, 'content' | 'directory'>): Promise<string[]> {
+export async function organizationsOf({
+  content,
+  directory,
+}: Pick<BusParts, 'content' | 'directory'>): Promise<string[]> {
   const subjects = [
     ...(await directory.subjects(directoryLogSubject('*'))),
     ...(await content.subjects(contentLogSubject('*', '*'))),

@@ -10,6 +10,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
 import type { PageSection, PageToRead } from './read-page.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 
 export type IndexingParts = {
   objects: ObjectStore;
@@ -109,7 +110,7 @@ async function runTwice(
 }
 
 /** The published content lacks something that it must have: no later try will find it. */
-export class ContentBroken extends Error {
+export class ContentBroken extends Poison {
   override name = 'ContentBroken';
 }
 

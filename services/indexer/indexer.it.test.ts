@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ContentEvent, type ContentState, evolveContent } from '#shared/aggregates/content/content.ts';
+import { type ContentEvent, type ContentState, contentAggregate } from '#shared/aggregates/content/content.ts';
 import { blobKey, pageMarkdownKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -88,7 +88,11 @@ async function append(...events: ContentEvent[]): Promise<void> {
   const previous = await bus.content.last(subject);
   const time = new Date();
   const state = events.reduce<ContentState | undefined>(
-    (current, event) => evolveContent(current, event, time.toISOString()),
+    (current, event) =>
+      contentAggregate.evolve(current, event, {
+        time: time.toISOString(),
+        actor: { kind: 'operator', id: 'operator' },
+      }),
     previous?.commit.data.state,
   ) as ContentState;
   const origin = {

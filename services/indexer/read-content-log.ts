@@ -1,17 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import { type ContentCommit, type ContentState, evolveContent } from '#shared/aggregates/content/content.ts';
+import { contentAggregate, type ContentCommit } from '#shared/aggregates/content/content.ts';
 import { indexed, versionToIndex } from '#shared/aggregates/content/decide.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
+import { handleCommand } from '#shared/messaging/handle-command.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
-import { ConcurrentAppend } from '#shared/messaging/event-log.ts';
 import { UnknownEvent } from '#shared/messaging/parse-message.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { ContentBroken, indexContent, type IndexingParts, removeContent } from './index-content.ts';
 
-export type LogReaderParts = HandlerParts & { bus: Pick<Bus, 'content' | 'readers' | 'deadLetters'> };
+export type LogReaderParts = HandlerParts & { bus: Pick<BusParts, 'content' | 'contentReader' | 'deadLetters'> };
 
 const WORKING_EVERY_MS = 2_000;
 const RETRY_MS = 2_000;
@@ -25,7 +24,7 @@ const MAX_DELIVERIES = 20;
 export async function readContentLog(parts: LogReaderParts, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     try {
-      const reader = await parts.bus.readers.indexerContent();
+      const reader = await parts.bus.contentReader();
       while (!stop.aborted) {
         const delivery = await reader.next({ signal: stop });
         if (delivery) await handle(parts, delivery, abandon);
@@ -68,9 +67,7 @@ async function setAside(parts: LogReaderParts, delivery: Delivery<ContentCommit>
   await delivery.ack();
 }
 
-export type HandlerParts = IndexingParts & { bus: Pick<Bus, 'content'>; clock: Clock };
-
-const MAX_TRIES = 10;
+export type HandlerParts = IndexingParts & { bus: Pick<BusParts, 'content'>; clock: Clock };
 
 /** Brings the search index to where the domain's content is after this commit. The same commit again does nothing more. */
 export async function handleCommit(parts: HandlerParts, commit: ContentCommit, signal: AbortSignal): Promise<void> {
@@ -92,36 +89,21 @@ export async function handleCommit(parts: HandlerParts, commit: ContentCommit, s
 }
 
 async function appendIndexed(
-  parts: HandlerParts,
+  { bus, clock, logger }: HandlerParts,
   scope: SearchScope,
   passageCount: number,
-  cause: ContentCommit,
+  { id, correlationId, traceparent }: ContentCommit,
 ): Promise<void> {
-  const subject = contentLogSubject(scope.organization, scope.domain);
-  const id = `ci_${randomBase62(22)}`;
-  for (let tries = 1; ; tries += 1) {
-    const previous = await parts.bus.content.last(subject, { fromLeader: true });
-    if (!previous) return;
-    const before = previous.commit.data.state;
-    const events = indexed(before, scope.contentVersion, passageCount);
-    if (events.length === 0) return;
-    const time = parts.clock.now();
-    const state = events.reduce<ContentState>((next, event) => evolveContent(next, event, time.toISOString()), before);
-    const commit = nextCommit(subject, previous, events, state, {
-      id,
+  const { events } = await handleCommand({ log: bus.content, clock, random: randomBase62 }, contentAggregate, {
+    subject: contentLogSubject(scope.organization, scope.domain),
+    decide: (state) => (state === undefined ? [] : indexed(state, scope.contentVersion, passageCount)),
+    origin: {
       source: 'indexer',
       actor: { kind: 'service', id: 'indexer' },
-      time,
-      causationId: cause.id,
-      correlationId: cause.correlationId,
-      traceparent: cause.traceparent,
-    });
-    try {
-      await parts.bus.content.append(commit, { sequence: previous.sequence });
-      parts.logger.info({ ...scope, passageCount }, 'content is searched');
-      return;
-    } catch (error) {
-      if (!(error instanceof ConcurrentAppend) || tries === MAX_TRIES) throw error;
-    }
-  }
+      causationId: id,
+      correlationId,
+      traceparent,
+    },
+  });
+  if (events.length > 0) logger.info({ ...scope, passageCount }, 'content is searched');
 }

@@ -4,13 +4,13 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 export type LinkSignerParts = {
-  bus: Pick<Bus, 'exports' | 'access'>;
+  bus: Pick<BusParts, 'exports' | 'access'>;
   objectStore: Pick<ObjectStore, 'head' | 'presign'>;
   clock: Clock;
   linkLifetimeSeconds: number;

@@ -1,4 +1,4 @@
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -6,7 +6,7 @@ import type { WorkerPool } from './worker-pool.ts';
 
 /** What the orchestrator works with, the same before and after it leads. */
 export type OrchestratorContext = {
-  bus: Bus;
+  bus: BusOf<'orchestrator'>;
   objectStore: ObjectStore;
   clock: Clock;
   logger: Logger;

@@ -90,8 +90,8 @@ export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap
     const { taskId, jobId, attempt } = task;
     handedOut.add({ taskId, jobId, unit, attempt, group });
     try {
-      if (task.kind === 'bundle') await context.bus.tasks.submitBundle(task);
-      else await context.bus.tasks.submitRender(task);
+      if (task.kind === 'bundle') await context.bus.tasks.submit(task);
+      else await context.bus.tasks.submit(task);
       crashPoint('after-task-publish', 'orchestrator');
     } catch (error) {
       // Perhaps it is in the queue nevertheless: the same id again is stored once.

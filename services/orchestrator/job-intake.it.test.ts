@@ -60,8 +60,6 @@ describeWithServers(['nats-server'], 'a second orchestrator', () => {
     expect(source).toMatch(/^orchestrator-/);
     expect(data.state).toMatchObject({ pageCount: 150, timedOutAttempts: {}, failedPageCount: 0 });
     const active = await bench.bus.connect('orchestrator', 'looking');
-    await expect
-      .poll(() => active.documents.activeJobs.get(`${organization}.${jobId}`, { fromLeader: true }))
-      .toBeUndefined();
+    await expect.poll(() => active.activeJobs.get(`${organization}.${jobId}`, { fromLeader: true })).toBeUndefined();
   });
 });

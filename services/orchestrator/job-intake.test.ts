@@ -11,7 +11,7 @@ test('a job whose log cannot be read while the bus is away is taken over when it
   const state = exportState({ jobId: `se_${'a'.repeat(22)}`, organization: 'acme', phase: 'rendering' });
   await bus.exports.append(exportCommit(state), { sequence: 0 });
   const { organization, jobId, createdAt } = state;
-  await bus.documents.activeJobs.put(`${organization}.${jobId}`, { organization, jobId, createdAt });
+  await bus.activeJobs.put(`${organization}.${jobId}`, { organization, jobId, createdAt });
   let reads = 0;
   const flaky: typeof bus = {
     ...bus,
@@ -32,5 +32,5 @@ test('a job whose log cannot be read while the bus is away is taken over when it
   };
   await takeOver({ bus: flaky, logger: pino({ level: 'silent' }) }, desk, new AbortController().signal);
   expect(taken).toEqual([jobId]);
-  expect(await bus.documents.activeJobs.keys()).toHaveLength(1);
+  expect(await bus.activeJobs.keys()).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ const retryAfterMs = 1_000;
 
 /** Puts the jobs that were active under the leader before on the desk, each at its last commit. */
 export async function takeOver(context: TakeOverContext, desk: TakeOverDesk, signal: AbortSignal): Promise<void> {
-  const keys = await context.bus.documents.activeJobs.keys();
+  const keys = await context.bus.activeJobs.keys();
   const waiting = [...keys];
   const take = async (): Promise<void> => {
     for (let key = waiting.shift(); key !== undefined && !signal.aborted; key = waiting.shift()) {
@@ -33,7 +33,7 @@ async function takeOne(context: TakeOverContext, desk: TakeOverDesk, key: string
     try {
       const stored = await lastCommit(context, organization, jobId);
       if (stored !== undefined && isActive(stored.commit.data.state.phase)) desk.take(stored);
-      else await context.bus.documents.activeJobs.remove(key);
+      else await context.bus.activeJobs.remove(key);
       return;
     } catch (error) {
       if (error instanceof UnknownEvent) {
@@ -48,7 +48,7 @@ async function takeOne(context: TakeOverContext, desk: TakeOverDesk, key: string
 
 /** Learns of new jobs until `signal` aborts: each is put among the active jobs before its request is acknowledged. */
 export async function readRequests(context: OrchestratorContext, desk: JobDesk, signal: AbortSignal): Promise<void> {
-  const reader = await context.bus.readers.orchestratorExports();
+  const reader = await context.bus.exportReader();
   while (!signal.aborted) {
     const delivery = await reader.next({ signal });
     if (delivery === undefined) continue;
@@ -75,7 +75,7 @@ async function handle(context: OrchestratorContext, desk: JobDesk, delivery: Del
     // A request that comes again may be one that another leader has long dealt with.
     const stored = delivery.deliveryCount === 1 ? { commit, sequence } : await lastCommit(context, organization, jobId);
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) {
-      await context.bus.documents.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
+      await context.bus.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
       desk.take(stored);
     }
   }

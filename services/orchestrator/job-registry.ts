@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { decide, type ExportCommand, type Knowledge, needsPlan } from '#shared/aggregates/export-job/decide.ts';
 import {
-  evolve,
+  exportJobAggregate,
   type ExportCommit,
   type ExportEvent,
   type ExportJobState,
@@ -41,7 +41,7 @@ export function jobDesk(context: OrchestratorContext, on: DeskEvents, signal: Ab
     jobs.delete(job.jobId);
     on.ended(job);
     // Whoever leads next would remove it, too.
-    await context.bus.documents.activeJobs.remove(jobStatusKey(job.organization, job.jobId)).catch((error: unknown) => {
+    await context.bus.activeJobs.remove(jobStatusKey(job.organization, job.jobId)).catch((error: unknown) => {
       context.logger.warn({ err: error, jobId: job.jobId }, 'an ended job stays among the active ones for now');
     });
   }
@@ -143,7 +143,7 @@ async function tryOnce(
   const at = { time: time.toISOString(), actor };
   const events = decide(stateOf(job), command, at, known);
   if (events.length === 0) return [];
-  const state = events.reduce((before, event) => evolve(before, event, at), stateOf(job));
+  const state = events.reduce((before, event) => exportJobAggregate.evolve(before, event, at), stateOf(job));
   const { commit: previous } = job.stored;
   const commit = nextCommit(previous.subject, job.stored, events, state, {
     id: `ec_${context.random(22)}`,

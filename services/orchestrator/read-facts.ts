@@ -18,7 +18,7 @@ export async function readFacts(
   dispatcher: TaskDispatcher,
   signal: AbortSignal,
 ): Promise<void> {
-  const reader = await context.bus.readers.orchestratorFacts();
+  const reader = await context.bus.factReader();
   const batches = new Map<string, { deliveries: FactDelivery[]; timer: NodeJS.Timeout }>();
   const folding = new Set<Promise<void>>();
 
@@ -124,7 +124,7 @@ async function jobOf(
   if (stored === undefined) return 'unknown';
   const { phase, createdAt } = stored.commit.data.state;
   if (!isActive(phase)) return 'ended';
-  await context.bus.documents.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
+  await context.bus.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
   return desk.take(stored);
 }
 

@@ -4,6 +4,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { PlannedSites, ProjectTexts } from './planned-sites.ts';
+import type { RetryPolicy } from '#shared/runtime/retry.ts';
 
 /** What a renderer works with. */
 export type RendererContext = {
@@ -21,5 +22,5 @@ export type RendererContext = {
   instance: string;
   pageDeadlineMs: number;
   /** How long bus or object store may be away before an attempt fails. */
-  giveUpAfterMs: number;
+  retry: RetryPolicy;
 };

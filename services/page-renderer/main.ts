@@ -11,12 +11,14 @@ import type { PageRendererConfig } from './config.ts';
 import type { RendererContext } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
 import { workOnTask } from './work-on-task.ts';
+import type { RetryPolicy } from '#shared/runtime/retry.ts';
 
 const service = 'page-renderer';
 const entry = new URL('../../shared/docs/render/render-child.ts', import.meta.url);
 /** Tasks in hand get so long to end when the service stops; another renderer takes what is left. */
 const graceMs = 5_000;
-const giveUpAfterMs = 120_000;
+/** Stores and the bus come back within this time, or the task does with another worker. */
+const retry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /** A member of the pool that renders chunks of exports. */
 export async function start(config: PageRendererConfig): Promise<Running> {
@@ -51,7 +53,7 @@ export async function start(config: PageRendererConfig): Promise<Running> {
     random: randomBase62,
     instance,
     pageDeadlineMs: config.pageDeadlineMs,
-    giveUpAfterMs,
+    retry,
   };
   let draining = false;
   const workers = workSlots({
@@ -59,7 +61,7 @@ export async function start(config: PageRendererConfig): Promise<Running> {
     instance,
     rendererVersion: version,
     slots: config.slots,
-    reader: await bus.readers.renderTasks(version),
+    reader: await bus.renderTasks(version),
     work: (task, deliveryCount, signal) => workOnTask(context, task, deliveryCount, signal),
     beforeAck: () => crashPoint('before-ack', service),
     presence: bus.presence,

@@ -6,7 +6,7 @@ import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-r
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { whileUnavailable } from '#shared/runtime/retry.ts';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 
@@ -29,7 +29,7 @@ export async function renderPages(
   const renderOptions = { deployment, onPageError, allowTenantScripts, groups };
   const { signal } = options;
   const slices = paths.map((path) => pageSlice(site.index, path, renderOptions));
-  const inputs = await whileUnavailable(context.giveUpAfterMs, signal, () =>
+  const inputs = await retryUnavailable(context.retry, signal, () =>
     inParallel(slices, sourcesAtOnce, (slice) => inputOf(context, organization, slice)),
   );
   const rendered: RenderedChunk = { files: [], pages: [], failedPages: [] };

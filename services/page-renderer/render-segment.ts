@@ -5,7 +5,7 @@ import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-r
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { segmentsDigest, readSegmentDigest, readSidecar } from '#shared/export/export-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { whileUnavailable } from '#shared/runtime/retry.ts';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 import { renderPages } from './render-pages.ts';
@@ -74,7 +74,7 @@ export async function renderClosing(
   signal: AbortSignal,
 ): Promise<ClosingOutcome> {
   const { organization, domain } = plan;
-  const sidecars = await whileUnavailable(context.giveUpAfterMs, signal, () =>
+  const sidecars = await retryUnavailable(context.retry, signal, () =>
     inParallel(plan.chunks, sidecarsAtOnce, ({ key }) => readSidecar(context.objectStore, organization, key)),
   );
   const found = sidecars.filter((sidecar) => sidecar !== undefined);

@@ -25,7 +25,7 @@ const store = async (text: string, sha256 = sha256Of(text)) => {
   return { sha256, sizeBytes: Buffer.byteLength(text) };
 };
 const pack = (files: Parameters<typeof packAssets>[2]) =>
-  packAssets({ objectStore, giveUpAfterMs: 0 }, place, files, open);
+  packAssets({ objectStore, retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 } }, place, files, open);
 
 test('files are copied under the top folder, and described', async () => {
   const files = [

@@ -8,7 +8,7 @@ import {
   segmentWriter,
 } from '#shared/export/bundle/segment-writer.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { whileUnavailable } from '#shared/runtime/retry.ts';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { RendererContext } from './context.ts';
 
@@ -16,7 +16,7 @@ import type { RendererContext } from './context.ts';
 export type SegmentPlace = { organization: string; domain: string; key: string };
 export type SidecarDetails = Partial<Pick<SegmentSidecar, 'pages' | 'madeFrom'>>;
 
-type StoreContext = Pick<RendererContext, 'objectStore' | 'giveUpAfterMs'>;
+type StoreContext = Pick<RendererContext, 'objectStore' | 'retry'>;
 
 /** Packs rendered files and stores them, the sidecar after the segment: when it is there, so is all the rest. */
 export async function storeSegment(
@@ -28,7 +28,7 @@ export async function storeSegment(
 ): Promise<SegmentSidecar> {
   const packed = files.map(({ path, body }) => ({ path: `${place.domain}/${path}`, body }));
   const { bytes, ...summary } = await packSegment(packed);
-  await whileUnavailable(context.giveUpAfterMs, signal, () =>
+  await retryUnavailable(context.retry, signal, () =>
     context.objectStore.put(segmentKey(place.organization, place.key), bytes, { signal }),
   );
   crashPoint('after-segment-put', 'page-renderer');
@@ -44,7 +44,7 @@ export async function storeSidecar(
 ): Promise<SegmentSidecar> {
   const sidecar: SegmentSidecar = { version: 1, ...summary, pages: [], diagnostics: [], ...details };
   const body = Buffer.from(JSON.stringify(sidecar));
-  await whileUnavailable(context.giveUpAfterMs, signal, () =>
+  await retryUnavailable(context.retry, signal, () =>
     context.objectStore.put(sidecarKey(organization, key), body, { contentType: 'application/json', signal }),
   );
   crashPoint('after-sidecar-put', 'page-renderer');
@@ -53,13 +53,13 @@ export async function storeSidecar(
 
 /** As much of a sidecar as its reader takes, if its segment is there already: then nothing has to be rendered. */
 export function existingSegment<T extends { sizeBytes: number }>(
-  { objectStore, giveUpAfterMs }: Pick<RendererContext, 'objectStore' | 'giveUpAfterMs'>,
+  { objectStore, retry }: Pick<RendererContext, 'objectStore' | 'retry'>,
   organization: string,
   key: string,
   signal: AbortSignal,
   read: (objectStore: ObjectStore, organization: string, key: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  return whileUnavailable(giveUpAfterMs, signal, async () => {
+  return retryUnavailable(retry, signal, async () => {
     const sidecar = await read(objectStore, organization, key);
     if (sidecar === undefined) return undefined;
     const segment = await objectStore.head(segmentKey(organization, key), { signal });
@@ -67,7 +67,7 @@ export function existingSegment<T extends { sizeBytes: number }>(
   });
 }
 
-type AssetContext = Pick<RendererContext, 'objectStore' | 'giveUpAfterMs'>;
+type AssetContext = Pick<RendererContext, 'objectStore' | 'retry'>;
 
 /** Copies files of the project into a segment, in the memory of a few blocks whatever their sizes. Rejects when one is gone or damaged. */
 export async function packAssets(
@@ -76,7 +76,7 @@ export async function packAssets(
   files: readonly FileEntry[],
   signal: AbortSignal,
 ): Promise<void> {
-  const summary = await whileUnavailable(context.giveUpAfterMs, signal, () => upload(context, place, files, signal));
+  const summary = await retryUnavailable(context.retry, signal, () => upload(context, place, files, signal));
   crashPoint('after-segment-put', 'page-renderer');
   await storeSidecar(context, place, summary, {}, signal);
 }

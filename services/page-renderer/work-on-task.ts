@@ -2,7 +2,7 @@ import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
 import { readSidecar } from '#shared/export/export-objects.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { whileUnavailable } from '#shared/runtime/retry.ts';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import { manifestSha256Of, renderChunk, renderClosing } from './render-segment.ts';
 import { existingSegment } from './store-segment.ts';
@@ -35,7 +35,7 @@ export async function workOnTask(
     ...(task.traceparent === undefined ? {} : { traceparent: task.traceparent }),
     ...report,
   } as Fact;
-  await whileUnavailable(context.giveUpAfterMs, signal, () => context.facts.record(fact));
+  await retryUnavailable(context.retry, signal, () => context.facts.record(fact));
   crashPoint('after-fact', 'page-renderer');
 }
 
@@ -63,7 +63,7 @@ async function outcomeOf(
 
 async function render(context: RendererContext, task: RenderTask, signal: AbortSignal): Promise<Report> {
   const { attempt, organization } = task;
-  const site = await whileUnavailable(context.giveUpAfterMs, signal, () => context.sites(organization, task.planHash));
+  const site = await retryUnavailable(context.retry, signal, () => context.sites(organization, task.planHash));
   if (task.kind === 'closing') {
     const existing = await existingSegment(context, organization, site.plan.closingKey, signal, readSidecar);
     if (existing !== undefined) {

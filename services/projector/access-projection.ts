@@ -13,7 +13,7 @@ import type { ProjectionSource } from './projection.ts';
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
-  openReader: (bus, generation) => bus.readers.projectorAccess(generation),
+  openReader: (bus, generation) => bus.projectionReaders.access(generation),
   into: ({ auditAccess, usageAccess }) => {
     const trail = auditTrail(auditAccess, usageAccess);
     return {

@@ -2,16 +2,26 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { rebuildProjection } from '#services/cli/projections.ts';
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
-import { type DirectoryCommit, type DirectoryEvent, evolveDirectory } from '#shared/aggregates/directory/directory.ts';
+import {
+  type DirectoryCommit,
+  type DirectoryEvent,
+  directoryAggregate,
+} from '#shared/aggregates/directory/directory.ts';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { auditKey, type ProjectionName, projectionNames, usageKey } from '#shared/contracts/read-models.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import {
+  auditKey,
+  type Generation,
+  otherGeneration,
+  type ProjectionName,
+  projectionNames,
+  usageKey,
+} from '#shared/contracts/read-models.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { DurableReader } from '#shared/messaging/durable-reader.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
-import { type Generation, otherGeneration } from '#shared/messaging/subjects/projection-table.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
@@ -29,12 +39,12 @@ const digest = 'd'.repeat(64);
 
 describeWithServers(['nats-server'], 'audit and usage', () => {
   let stand: TestBus;
-  let gateway: Bus;
-  let orchestrator: Bus;
-  let publisher: Bus;
-  let linkSigner: Bus;
-  let projector: Bus;
-  let operator: Bus;
+  let gateway: BusOf<'gateway'>;
+  let orchestrator: BusOf<'orchestrator'>;
+  let publisher: BusOf<'publisher'>;
+  let linkSigner: BusOf<'link-signer'>;
+  let projector: BusOf<'projector'>;
+  let operator: BusOf<'operator'>;
   let stop: AbortController;
   let running: Promise<void>;
   let rebuildCount = 0;
@@ -69,7 +79,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   }
 
   /** The same bus, but of every seventh message the first acknowledgement gets lost after it was folded: its whole batch comes again. */
-  function forgetful(bus: Bus): Bus {
+  function forgetful(bus: BusOf<'projector'>): BusOf<'projector'> {
     const withLosses = <T>(reader: DurableReader<T>): DurableReader<T> => {
       const lose = (delivery: Awaited<ReturnType<typeof reader.more>>[number]) =>
         delivery.deliveryCount > 1 || delivery.sequence % 7 !== 0
@@ -90,15 +100,14 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
         more: async (count) => (await reader.more(count)).map(lose),
       };
     };
-    const { readers } = bus;
+    const readers = bus.projectionReaders;
     return {
       ...bus,
-      readers: {
-        ...readers,
-        projectorExports: async (generation) => withLosses(await readers.projectorExports(generation)),
-        projectorContent: async (generation) => withLosses(await readers.projectorContent(generation)),
-        projectorDirectory: async (generation) => withLosses(await readers.projectorDirectory(generation)),
-        projectorAccess: async (generation) => withLosses(await readers.projectorAccess(generation)),
+      projectionReaders: {
+        exports: async (generation) => withLosses(await readers.exports(generation)),
+        content: async (generation) => withLosses(await readers.content(generation)),
+        directory: async (generation) => withLosses(await readers.directory(generation)),
+        access: async (generation) => withLosses(await readers.access(generation)),
       },
     };
   }
@@ -144,7 +153,10 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
       const event: DirectoryEvent = { type, version: 1, data: { organization, name: 'Acme', plan } };
       // All at the same moment: what tells them apart is their revision.
       const time = new Date(`${today}T09:00:00.000Z`);
-      const state = evolveDirectory(last?.commit.data.state, event, time.toISOString());
+      const state = directoryAggregate.evolve(last?.commit.data.state, event, {
+        time: time.toISOString(),
+        actor: { kind: 'operator', id: 'operator' },
+      });
       const commit = nextCommit(directoryLogSubject(organization), last, [event], state, {
         id: `dc_${9 - n}`,
         source: 'gateway',
@@ -212,7 +224,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     ]);
     for (const count of [30, 100]) {
       await vi.waitFor(async () => {
-        expect((await gateway.documents.jobStatus.keys()).length).toBeGreaterThan(count);
+        expect((await gateway.readModels.jobStatus.keys()).length).toBeGreaterThan(count);
       }, 20_000);
       await stopProjector();
       startProjector();

@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { lastPartFirst } from './audit-parts.ts';
+import { Conflict } from '#shared/runtime/failures.ts';
 
 /** Somebody else wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
-export class WrittenMeanwhile extends Error {
+export class WrittenMeanwhile extends Conflict {
   override name = 'WrittenMeanwhile';
 }
 

@@ -7,7 +7,7 @@ import { commitFold, type ProjectionSource } from './projection.ts';
 /** The content versions of each domain, and who published and changed what. */
 export const contentProjection: ProjectionSource<ContentCommit> = {
   name: 'content',
-  openReader: (bus, generation) => bus.readers.projectorContent(generation),
+  openReader: (bus, generation) => bus.projectionReaders.content(generation),
   into: ({ directoryContents, auditContent, usageContent }, logs) => {
     const trail = auditTrail(auditContent, usageContent);
     return commitFold(

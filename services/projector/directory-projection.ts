@@ -7,7 +7,7 @@ import { commitFold, type ProjectionSource, type Store } from './projection.ts';
 /** Organizations, under the hash of each API key all that is needed to let a request in, and who changed what of them. */
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
-  openReader: (bus, generation) => bus.readers.projectorDirectory(generation),
+  openReader: (bus, generation) => bus.projectionReaders.directory(generation),
   into: ({ directoryOrganizations, directoryKeys, auditDirectory }, logs) => {
     const trail = auditTrail(auditDirectory);
     return commitFold(

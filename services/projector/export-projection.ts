@@ -10,7 +10,7 @@ import { commitFold, type ProjectionSource, type Store } from './projection.ts';
 /** Status of each job, the jobs of each day, and who had what exported. */
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
-  openReader: (bus, generation) => bus.readers.projectorExports(generation),
+  openReader: (bus, generation) => bus.projectionReaders.exports(generation),
   archived: archivedCommits,
   into: ({ jobStatus, jobList, auditExports, usageExports }, logs) => {
     const trail = auditTrail(auditExports, usageExports);

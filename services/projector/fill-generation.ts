@@ -1,7 +1,8 @@
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import { UnknownEvent } from '#shared/messaging/parse-message.ts';
 import { storesOf } from '#shared/messaging/read-models.ts';
-import { type Generation, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
+import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
+import { type Generation } from '#shared/contracts/read-models.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun } from './start-projections.ts';

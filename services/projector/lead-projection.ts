@@ -1,7 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ProjectionPointer, RebuildRequest } from '#shared/contracts/read-models.ts';
+import {
+  type Generation,
+  generations,
+  otherGeneration,
+  type ProjectionPointer,
+  type RebuildRequest,
+} from '#shared/contracts/read-models.ts';
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
-import { type Generation, generations, otherGeneration } from '#shared/messaging/subjects/projection-table.ts';
 import { compareReadModels, type Comparison } from './compare-read-models.ts';
 import { foldArchived, followers } from './fill-generation.ts';
 import type { ProjectionRun } from './start-projections.ts';

@@ -1,10 +1,10 @@
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { ProjectionName } from '#shared/contracts/read-models.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { Generation, ProjectionName } from '#shared/contracts/read-models.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
 import type { DurableReader } from '#shared/messaging/durable-reader.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
 import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
-import type { Generation } from '#shared/messaging/subjects/projection-table.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
@@ -14,7 +14,7 @@ export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
 export type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
 
 /** The logs that a fold may go back to. */
-export type Logs = Pick<Bus, 'exports' | 'content' | 'directory'>;
+export type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
 
 /** The part of the object store that a rebuild reads. */
 export type Archive = Pick<ObjectStore, 'list' | 'get'>;
@@ -22,7 +22,7 @@ export type Archive = Pick<ObjectStore, 'list' | 'get'>;
 /** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
 export type ProjectionSource<M> = {
   name: ProjectionName;
-  openReader(bus: Pick<Bus, 'readers'>, generation: Generation): Promise<DurableReader<M>>;
+  openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into(stores: Stores, logs: Logs): Fold<M>;
   /** What its log had and has not any more, in batches. */
   archived?(archive: Archive): AsyncIterable<M[]>;
@@ -126,7 +126,7 @@ async function commitAfter<C extends Commit>(
 }
 
 /** Commits of an aggregate are missing, swapped or changed: its documents stay as they are until someone looks. */
-export class HistoryBroken extends Error {
+export class HistoryBroken extends Poison {
   override name = 'HistoryBroken';
 
   constructor(subject: string, lastGoodRevision: number, revision: number) {

@@ -39,24 +39,24 @@ async function threeCommits() {
 test('status and list show the last commit', async () => {
   const [, , third] = await threeCommits();
   await bus.projected();
-  const status = await bus.documents.jobStatus.get(statusKey);
+  const status = await bus.readModels.jobStatus.get(statusKey);
   expect(status?.document).toMatchObject({
     revision: 3,
     commitId: third.commit.id,
     updatedAt: third.commit.time,
     state: { phase: 'completed' },
   });
-  const list = await bus.documents.jobList.get(jobListKey('acme', exportState().createdAt));
+  const list = await bus.readModels.jobList.get(jobListKey('acme', exportState().createdAt));
   expect(list?.document.jobs).toMatchObject([{ revision: 3, status: 'completed' }]);
 });
 
 test('a commit that was delivered before changes nothing', async () => {
   const [first] = await threeCommits();
   await bus.projected();
-  const before = await bus.documents.jobStatus.get(statusKey);
+  const before = await bus.readModels.jobStatus.get(statusKey);
   bus.memoryReaders.projectorExports.push({ subject, sequence: first.sequence, value: first.commit });
   await bus.projected();
-  expect(await bus.documents.jobStatus.get(statusKey)).toEqual(before);
+  expect(await bus.readModels.jobStatus.get(statusKey)).toEqual(before);
 });
 
 test('a commit that overtook others is folded after them, from the log', async () => {
@@ -66,7 +66,7 @@ test('a commit that overtook others is folded after them, from the log', async (
   projectorExports.hold = false;
   projectorExports.push({ subject, sequence: third.sequence, value: third.commit });
   await bus.projected();
-  expect((await bus.documents.jobStatus.get(statusKey))?.document.revision).toBe(3);
+  expect((await bus.readModels.jobStatus.get(statusKey))?.document.revision).toBe(3);
 });
 
 test('what cannot be read is set aside with its reason, and later commits of the job wait', async () => {
@@ -90,7 +90,7 @@ test('what cannot be read is set aside with its reason, and later commits of the
     { service: 'projector', stream: 'EXPORTS', sequence: 90, reason: 'Unknown event "Nonsense".' },
     { sequence: 91, reason: expect.stringContaining('revision 2 does not follow revision 0') },
   ]);
-  expect(await bus.documents.jobStatus.get(jobStatusKey('acme', other.jobId))).toBeUndefined();
+  expect(await bus.readModels.jobStatus.get(jobStatusKey('acme', other.jobId))).toBeUndefined();
 });
 
 test('a bus that is away for a moment loses nothing', async () => {
@@ -102,5 +102,5 @@ test('a bus that is away for a moment loses nothing', async () => {
   await Promise.resolve();
   bus.away = false;
   await bus.projected();
-  expect((await bus.documents.jobStatus.get(statusKey))?.document.revision).toBe(2);
+  expect((await bus.readModels.jobStatus.get(statusKey))?.document.revision).toBe(2);
 });

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { accessProjection } from './access-projection.ts';
 import { contentProjection } from './content-projection.ts';
@@ -11,7 +11,7 @@ import type { Archive, ProjectionSource } from './projection.ts';
 
 /** Runs all projections until `signal` aborts; answers when the last has stopped. */
 export async function startProjections(
-  bus: Bus,
+  bus: BusOf<'projector'>,
   instance: string,
   logger: Logger,
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export async function startProjections(
 
 export type ProjectionRun<M> = {
   source: ProjectionSource<M>;
-  bus: Bus;
+  bus: BusOf<'projector'>;
   /** Who holds the lease. */
   instance: string;
   clock: Clock;

@@ -12,7 +12,7 @@ import { type PageEntry, readSiteModel, type SiteModel, siteModelSchema } from '
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusParts } from '#shared/messaging/bus.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
@@ -22,7 +22,7 @@ import { appendContent } from './append-content.ts';
 import { receiveArchive, type ReceivedFile, storeFiles } from './project-files.ts';
 
 export type PublisherParts = {
-  bus: Pick<Bus, 'content'>;
+  bus: Pick<BusParts, 'content'>;
   objectStore: ObjectStore;
   /** Children that read projects. */
   pool: ChildPool;

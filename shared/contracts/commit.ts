@@ -51,3 +51,16 @@ export type Commit<E extends CommitEvent = CommitEvent, S = unknown> = {
   hash: string;
   data: { events: E[]; state: S };
 };
+
+/** When an event happened and who caused it, as its commit says. */
+export type EventMetadata = { time: string; actor: Actor };
+
+/** One kind of aggregate: how its commits are read, and how its events become its state. Each has a folder in `shared/aggregates`. */
+export type Aggregate<E extends CommitEvent, S> = {
+  /** First letters of the ids of its commits: `ec` for `ec_…`. */
+  commitIdPrefix: string;
+  /** Reads a commit of any version that was ever stored. */
+  storedCommit: z.ZodType<Commit<E, S>>;
+  /** The state after one more event. It decides nothing: what an event says is what happened. Pure. */
+  evolve: (state: S | undefined, event: E, metadata: EventMetadata) => S;
+};

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { actorSchema } from './commit.ts';
+import { storedMessage } from './upcast.ts';
 import { domainSlug, jobId, organizationId, sha256Hex, timestamp } from './identifiers.ts';
 
 /** A page that could not be rendered: its path as readers know it (`guides/x`) and why, as a sentence. */
@@ -49,6 +50,7 @@ export const factSchema = z.discriminatedUnion('type', [
 ]);
 
 export type Fact = z.infer<typeof factSchema>;
+export const storedFact = storedMessage(factSchema, {});
 export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;
 
 /** Who was given a link to which bundle (`access.<org>.<job>`, kept 400 days). Written before the link is handed out. */
@@ -70,3 +72,4 @@ export const accessRecordSchema = z.object({
 });
 
 export type AccessRecord = z.infer<typeof accessRecordSchema>;
+export const storedAccessRecord = storedMessage(accessRecordSchema, {});

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { domainSlug, jobId, organizationId, rendererVersion, sha256Hex } from './identifiers.ts';
+import { storedMessage } from './upcast.ts';
 
 const common = {
   version: z.literal(1),
@@ -27,11 +28,13 @@ export const renderTaskSchema = z.discriminatedUnion('kind', [
 ]);
 
 export type RenderTask = z.infer<typeof renderTaskSchema>;
+export const storedRenderTask = storedMessage(renderTaskSchema, {});
 
 /** All segments of a plan to be joined into the bundle (`tasks.bundle`). */
 export const bundleTaskSchema = z.object({ ...common, kind: z.literal('bundle') });
 
 export type BundleTask = z.infer<typeof bundleTaskSchema>;
+export const storedBundleTask = storedMessage(bundleTaskSchema, {});
 
 /** What a worker says of itself every second (`presence.<service>.<instance>`). */
 export const presenceReportSchema = z.object({

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { contentStateSchema } from '#shared/aggregates/content/content.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
-import { generations } from '#shared/messaging/subjects/projection-table.ts';
 import { auditEntrySchema, someUsageFiguresSchema } from './audit-entry.ts';
 import { organizationId, organizationPlans, timestamp } from './identifiers.ts';
 
@@ -80,6 +79,20 @@ export const usageKey = (organization: string, month: string): string => `${orga
 export const projectionNames = ['exports', 'content', 'directory', 'access'] as const;
 
 export type ProjectionName = (typeof projectionNames)[number];
+
+/**
+ * Every read model has room for two generations: one is read, the other can be filled anew from the log meanwhile, and then takes its
+ * place. Both rooms are there from the start, because a right on the bus cannot be given for names that do not exist yet.
+ */
+export const generations = ['blue', 'green'] as const;
+
+export type Generation = (typeof generations)[number];
+
+export const otherGeneration = (generation: Generation): Generation => (generation === 'blue' ? 'green' : 'blue');
+
+/** Name of a bucket or consumer in a generation: the blue one has the plain name. */
+export const inGeneration = (name: string, generation: Generation): string =>
+  generation === 'blue' ? name : `${name}-green`;
 
 /**
  * Bucket `projections`, key `<projection>`, written by the projector alone: which generation is read. No document means the blue one.

@@ -1,4 +1,4 @@
-import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import { type ExportCommit, exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import {
   type ArchivedJob,
   archivedJobKey,
@@ -7,7 +7,6 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
 import { parseMessage } from '#shared/messaging/parse-message.ts';
-import { storedExportCommit } from '#shared/messaging/stored-messages.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
 import { getJson } from '#shared/storage/stored-json.ts';
 
@@ -55,7 +54,7 @@ export const readArchivedJob = (
 /** The commits of today for those that are stored. Throws `UnknownEvent` and `BadMessage` as reading the log does. */
 export function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
   return messages.map(({ sequence, text }) => ({
-    commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, storedExportCommit),
+    commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, exportJobAggregate.storedCommit),
     sequence,
   }));
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import { ApiError, toApiError } from './errors.ts';
 
 test('a schema says which fields are wrong', () => {
@@ -18,7 +19,7 @@ test('what is thrown unforeseen says nothing about itself', () => {
 });
 
 test('a system that is away asks for another try later', () => {
-  const error = Object.assign(new Error('gone'), { name: 'ObjectStoreUnavailable' });
+  const error = new Unavailable('gone');
   expect(toApiError(error)).toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
 });
 

@@ -1,4 +1,5 @@
 import { ZodError } from 'zod';
+import { Conflict, Unavailable } from '#shared/runtime/failures.ts';
 
 /** Every error that the public interface answers with. `retry`: the same request may work later without a change. */
 export const errorTable = {
@@ -105,19 +106,18 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_NOT_FOUND: 'not_found',
 };
 
-/** Errors by which ports say that a system is away, by name, so that this file needs none of them. */
-const awayErrors = new Set(['ObjectStoreUnavailable', 'ServiceUnavailable', 'SearchUnavailable', 'BusUnavailable']);
-
 /** How anything that was thrown is answered. What nobody foresaw is `internal` and says nothing else. Pure. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof ZodError) return invalidRequest(error);
-  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  if (error instanceof Unavailable)
+    return new ApiError('unavailable', undefined, { retryAfterSeconds: 5, cause: error });
+  if (error instanceof Conflict) {
+    return new ApiError('unavailable', 'Too many changes at once. Try again.', { retryAfterSeconds: 1, cause: error });
+  }
+  const { code } = (error ?? {}) as { code?: unknown };
   const known = typeof code === 'string' ? frameworkErrors[code] : undefined;
   if (known !== undefined) return new ApiError(known, undefined, { cause: error });
-  if (typeof name === 'string' && awayErrors.has(name)) {
-    return new ApiError('unavailable', undefined, { retryAfterSeconds: 5, cause: error });
-  }
   return new ApiError('internal', undefined, { cause: error });
 }
 

@@ -6,6 +6,7 @@ import { type Caller, callerHeader, callerText } from '#shared/contracts/interna
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { ApiError, type ErrorBody, errorTable } from './errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 
 /** Where a service is, and how it knows its callers. */
 export type ServiceAddress = { baseUrl: string; serviceToken: string };
@@ -166,7 +167,7 @@ class WrongAnswer extends Error {
 }
 
 /** Another service did not answer: refused, gone in the middle, or too late. */
-export class ServiceUnavailable extends Error {
+export class ServiceUnavailable extends Unavailable {
   override name = 'ServiceUnavailable';
 
   constructor(service: string, cause: unknown) {

@@ -1,50 +1,51 @@
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
-import type { ConversationCommit } from '#shared/aggregates/thread/thread.ts';
+import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type {
   ActiveJobDocument,
+  Generation,
   ProjectionName,
   ProjectionPointer,
   RebuildRequest,
 } from '#shared/contracts/read-models.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import type { DeadLetters, DurableReader } from './durable-reader.ts';
 import type { EventLog, FactLog } from './event-log.ts';
 import type { Leases } from './leases.ts';
 import type { DocumentStore, ReadModels } from './read-models.ts';
-import type { Generation } from './subjects/projection-table.ts';
+import type { BusUser } from './subjects/subject-table.ts';
 import type { Presence, TaskQueue } from './task-queue.ts';
 
-/**
- * All that a service has of the bus: one connection, bound to one NATS user, so that a service can use just the rights that
- * `shared/messaging/subjects` gives it. What it may not do rejects with a sentence that names the subject.
- */
-export type Bus = {
+/** Everything that the bus has. No service gets all of it: see `busPartsOf`. */
+export type BusParts = {
   exports: EventLog<ExportCommit>;
   content: EventLog<ContentCommit>;
   directory: EventLog<DirectoryCommit>;
-  conversations: EventLog<ConversationCommit>;
+  threads: EventLog<ThreadCommit>;
   facts: FactLog;
   access: { record(record: AccessRecord): Promise<void> };
   tasks: TaskQueue;
   deadLetters: DeadLetters;
-  readers: {
-    orchestratorExports(): Promise<DurableReader<ExportCommit>>;
-    orchestratorFacts(): Promise<DurableReader<Fact>>;
-    /** Of a generation of the read model; the blue one unless said otherwise. */
-    projectorExports(generation?: Generation): Promise<DurableReader<ExportCommit>>;
-    projectorContent(generation?: Generation): Promise<DurableReader<ContentCommit>>;
-    projectorDirectory(generation?: Generation): Promise<DurableReader<DirectoryCommit>>;
-    projectorAccess(generation?: Generation): Promise<DurableReader<AccessRecord>>;
-    indexerContent(): Promise<DurableReader<ContentCommit>>;
-    renderTasks(rendererVersion: string): Promise<DurableReader<RenderTask>>;
-    bundleTasks(): Promise<DurableReader<BundleTask>>;
+  /** The orchestrator's readers. */
+  exportReader(): Promise<DurableReader<ExportCommit>>;
+  factReader(): Promise<DurableReader<Fact>>;
+  /** The indexer's reader. */
+  contentReader(): Promise<DurableReader<ContentCommit>>;
+  renderTasks(rendererVersion: string): Promise<DurableReader<RenderTask>>;
+  bundleTasks(): Promise<DurableReader<BundleTask>>;
+  /** The projector's readers, one for each generation of a read model. */
+  projectionReaders: {
+    exports(generation: Generation): Promise<DurableReader<ExportCommit>>;
+    content(generation: Generation): Promise<DurableReader<ContentCommit>>;
+    directory(generation: Generation): Promise<DurableReader<DirectoryCommit>>;
+    access(generation: Generation): Promise<DurableReader<AccessRecord>>;
   };
-  /** The read models as they are read now, and the orchestrator's index. */
-  documents: ReadModels & { activeJobs: DocumentStore<ActiveJobDocument> };
-  /** Both generations of the read models, for who fills them. */
+  /** The read models as they are read now. */
+  readModels: ReadModels;
+  /** Both generations of the read models, for the projector that fills them. */
   generations: Record<Generation, ReadModels>;
   projections: {
     /** Which generation is read, by projection. */
@@ -54,16 +55,48 @@ export type Bus = {
     /** Empties a projection's part of a generation and has that generation's reader begin at the start of the log. Nobody may read meanwhile. */
     startOver(projection: ProjectionName, generation: Generation): Promise<void>;
   };
+  /** The orchestrator's index. */
+  activeJobs: DocumentStore<ActiveJobDocument>;
   presence: Presence;
   leases: Leases;
   liveUpdates: LiveUpdates;
+};
+
+/** Which parts each user gets. `subjects/` gives it the rights for them. */
+export const busPartsOf = {
+  gateway: ['exports', 'content', 'directory', 'facts', 'readModels', 'liveUpdates'],
+  publisher: ['content'],
+  indexer: ['content', 'contentReader', 'deadLetters'],
+  assistant: ['threads', 'readModels'],
+  orchestrator: [
+    ...(['exports', 'exportReader', 'factReader', 'tasks', 'deadLetters', 'activeJobs', 'presence', 'leases'] as const),
+  ],
+  'page-renderer': ['renderTasks', 'facts', 'deadLetters', 'presence'],
+  bundler: ['bundleTasks', 'facts', 'deadLetters', 'presence'],
+  'link-signer': ['exports', 'access'],
+  projector: [
+    ...(['exports', 'content', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
+    ...(['deadLetters', 'leases'] as const),
+  ],
+  housekeeper: ['exports', 'content', 'directory', 'readModels', 'leases'],
+  auditor: ['readModels'],
+  operator: ['projections'],
+} as const satisfies Record<BusUser, readonly (keyof BusParts)[]>;
+
+/**
+ * What one user has of the bus: one connection with the rights of its NATS user. What it has no right to rejects with a sentence that names
+ * the subject.
+ */
+export type BusOf<User extends BusUser> = Pick<BusParts, (typeof busPartsOf)[User][number]> & BusConnection;
+
+export type BusConnection = {
   /** Rejects with the reason when the bus does not answer within two seconds. */
   check(): Promise<void>;
   close(): Promise<void>;
 };
 
 /** The bus did not answer in time. Worth another try later; a guarded append that got through all the same is recognized then. */
-export class BusUnavailable extends Error {
+export class BusUnavailable extends Unavailable {
   override name = 'BusUnavailable';
 }
 

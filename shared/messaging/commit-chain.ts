@@ -1,6 +1,6 @@
 import type { Actor, Commit, CommitEvent } from '#shared/contracts/commit.ts';
 import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
-import type { StoredCommit } from './event-log.ts';
+import type { StoredCommit, StoredText } from './event-log.ts';
 
 export type CommitOrigin = {
   /** Id of the new commit; the same id again is the same commit. */
@@ -41,9 +41,6 @@ export function commitHash(commit: Omit<Commit, 'hash'> & { hash?: string }): st
   const { hash: _, ...content } = commit;
   return sha256OfJson(content);
 }
-
-/** A message as the stream has it: nothing parsed, nothing upcast. */
-export type StoredText = { subject: string; sequence: number; text: string };
 
 /**
  * `hole`: commits are missing. `swapped`: a commit comes after a later one, or twice. `moved`: it is not where its successor says.

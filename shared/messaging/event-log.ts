@@ -1,6 +1,6 @@
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
-import type { StoredText } from './commit-chain.ts';
+import { Conflict } from '#shared/runtime/failures.ts';
 
 /**
  * The history of one kind of aggregate (one stream): one subject per aggregate, one message per commit.
@@ -29,8 +29,11 @@ export type EventLog<C extends Commit> = {
 /** `sequence` is the stream's own: internal, never shown to a tenant. */
 export type StoredCommit<C extends Commit> = { commit: C; sequence: number };
 
+/** A message as the stream has it: nothing parsed, nothing upcast. */
+export type StoredText = { subject: string; sequence: number; text: string };
+
 /** Somebody else appended to the aggregate first. Load it again, decide again. */
-export class ConcurrentAppend extends Error {
+export class ConcurrentAppend extends Conflict {
   override name = 'ConcurrentAppend';
   readonly subject: string;
 

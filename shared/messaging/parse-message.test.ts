@@ -1,33 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BadMessage, parseMessage, UnknownEvent } from './parse-message.ts';
-import { storedExportCommit, storedFact } from './stored-messages.ts';
+import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
+import { storedFact } from '#shared/contracts/export-facts.ts';
 
-const golden = (path: string) =>
-  JSON.parse(readFileSync(new URL(`../contracts/golden/${path}`, import.meta.url), 'utf8'));
+const golden = (path: string) => JSON.parse(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8'));
 const message = (json: unknown) => ({ subject: 'exports.acme.x.log', seq: 9, data: Buffer.from(JSON.stringify(json)) });
 
 test('fields that this program does not know are skipped', () => {
-  const commit = golden('commit/export.v1.json');
-  expect(parseMessage(message({ ...commit, later: 1 }), storedExportCommit)).toEqual(commit);
+  const commit = golden('aggregates/export-job/golden/commit.v1.json');
+  expect(parseMessage(message({ ...commit, later: 1 }), exportJobAggregate.storedCommit)).toEqual(commit);
 });
 
 test('an event of an unknown type or version stops the reader with subject, sequence and place', () => {
   for (const change of [{ type: 'ChunkSung' }, { version: 2 }]) {
-    const commit = golden('commit/export.v1.json');
+    const commit = golden('aggregates/export-job/golden/commit.v1.json');
     Object.assign(commit.data.events[1], change);
-    const parse = () => parseMessage(message(commit), storedExportCommit);
+    const parse = () => parseMessage(message(commit), exportJobAggregate.storedCommit);
     expect(parse).toThrow(UnknownEvent);
     expect(parse).toThrow(/message 9 on exports\.acme\.x\.log.*data\.events\.1\.(type|version)/);
   }
-  expect(() => parseMessage(message({ ...golden('fact/BundleJoined.v1.json'), version: 2 }), storedFact)).toThrow(
-    UnknownEvent,
-  );
+  expect(() =>
+    parseMessage(message({ ...golden('contracts/golden/fact/BundleJoined.v1.json'), version: 2 }), storedFact),
+  ).toThrow(UnknownEvent);
 });
 
 test('anything else that is wrong is a bad message with the field named', () => {
-  const commit = golden('commit/export.v1.json');
-  expect(() => parseMessage(message({ ...commit, revision: 0 }), storedExportCommit)).toThrow(BadMessage);
-  expect(() => parseMessage(message({ ...commit, revision: 0 }), storedExportCommit)).toThrow(/wrong at "revision"/);
-  expect(() => parseMessage({ ...message(''), data: Buffer.from('{') }, storedExportCommit)).toThrow(/is not JSON/);
+  const commit = golden('aggregates/export-job/golden/commit.v1.json');
+  expect(() => parseMessage(message({ ...commit, revision: 0 }), exportJobAggregate.storedCommit)).toThrow(BadMessage);
+  expect(() => parseMessage(message({ ...commit, revision: 0 }), exportJobAggregate.storedCommit)).toThrow(
+    /wrong at "revision"/,
+  );
+  expect(() => parseMessage({ ...message(''), data: Buffer.from('{') }, exportJobAggregate.storedCommit)).toThrow(
+    /is not JSON/,
+  );
 });

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import { Poison } from '#shared/runtime/failures.ts';
 
 /** A message that is not what its subject promises; the text names subject, sequence and field. */
-export class BadMessage extends Error {
+export class BadMessage extends Poison {
   override name = 'BadMessage';
 }
 
@@ -30,6 +31,6 @@ export function parseMessage<T>(message: StoredMessage, schema: z.ZodType<T>): T
 }
 
 /** A message whose type or version this program does not know. Skipping it would fold a hole into the state, so the reader stops. */
-export class UnknownEvent extends Error {
+export class UnknownEvent extends Poison {
   override name = 'UnknownEvent';
 }

@@ -1,16 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type {
-  AuditDocument,
-  ContentDocument,
-  JobListDocument,
-  JobStatusDocument,
-  KeyDocument,
-  OrganizationDocument,
-  ProjectionName,
-  ProjectionPointer,
-  UsageDocument,
+import type { z } from 'zod';
+import {
+  auditDocumentSchema,
+  contentDocumentSchema,
+  type Generation,
+  jobListDocumentSchema,
+  jobStatusDocumentSchema,
+  keyDocumentSchema,
+  organizationDocumentSchema,
+  otherGeneration,
+  type ProjectionName,
+  type ProjectionPointer,
+  usageDocumentSchema,
 } from '#shared/contracts/read-models.ts';
-import { type Generation, otherGeneration } from './subjects/projection-table.ts';
 
 /**
  * Documents of one read model (one bucket). Keys are subject-like tokens: `[A-Za-z0-9_=/.-]+`.
@@ -142,21 +144,52 @@ export function liveStore<T>(
   };
 }
 
-/** The stores that projections fill, of one generation or of whichever is read. */
-export type ReadModels = {
-  jobStatus: DocumentStore<JobStatusDocument>;
-  jobList: DocumentStore<JobListDocument>;
-  directoryOrganizations: DocumentStore<OrganizationDocument>;
-  directoryKeys: DocumentStore<KeyDocument>;
-  directoryContents: DocumentStore<ContentDocument>;
-  auditExports: DocumentStore<AuditDocument>;
-  auditContent: DocumentStore<AuditDocument>;
-  auditDirectory: DocumentStore<AuditDocument>;
-  auditAccess: DocumentStore<AuditDocument>;
-  usageExports: DocumentStore<UsageDocument>;
-  usageContent: DocumentStore<UsageDocument>;
-  usageAccess: DocumentStore<UsageDocument>;
+type ReadModelRow<T> = {
+  projection: ProjectionName;
+  /** The bucket of the blue generation. */
+  bucket: string;
+  schema: z.ZodType<T>;
+  /** Tells the kinds apart that share a bucket; callers do not see it. */
+  prefix: string;
 };
+
+const row = <T>(projection: ProjectionName, bucket: string, schema: z.ZodType<T>, prefix = ''): ReadModelRow<T> => ({
+  projection,
+  bucket,
+  schema,
+  prefix,
+});
+
+/** Every read model: the projection that fills it, and where and how its documents are stored. */
+export const readModelTable = {
+  jobStatus: row('exports', 'job-status', jobStatusDocumentSchema),
+  jobList: row('exports', 'job-list', jobListDocumentSchema),
+  directoryOrganizations: row('directory', 'directory', organizationDocumentSchema, 'org.'),
+  directoryKeys: row('directory', 'directory', keyDocumentSchema, 'key.'),
+  directoryContents: row('content', 'directory', contentDocumentSchema, 'content.'),
+  auditExports: row('exports', 'audit', auditDocumentSchema, 'exports.'),
+  auditContent: row('content', 'audit', auditDocumentSchema, 'content.'),
+  auditDirectory: row('directory', 'audit', auditDocumentSchema, 'directory.'),
+  auditAccess: row('access', 'audit', auditDocumentSchema, 'access.'),
+  usageExports: row('exports', 'usage', usageDocumentSchema, 'exports.'),
+  usageContent: row('content', 'usage', usageDocumentSchema, 'content.'),
+  usageAccess: row('access', 'usage', usageDocumentSchema, 'access.'),
+};
+
+export type ReadModelName = keyof typeof readModelTable;
+
+/** The stores that projections fill: those of one generation, or those that are read now. */
+export type ReadModels = {
+  [Name in ReadModelName]: DocumentStore<(typeof readModelTable)[Name] extends ReadModelRow<infer T> ? T : never>;
+};
+
+/** One store for each read model. */
+export function readModelsBy(
+  store: (row: ReadModelRow<unknown>, name: ReadModelName) => DocumentStore<never>,
+): ReadModels {
+  const rows = Object.entries(readModelTable) as [ReadModelName, ReadModelRow<unknown>][];
+  return Object.fromEntries(rows.map(([name, each]) => [name, store(each, name)])) as unknown as ReadModels;
+}
 
 /**
  * Which stores belong to which projection, in the order of writing. The last one says which revisions have been folded, where a log has
@@ -167,24 +200,14 @@ export const storesOf = {
   content: ['auditContent', 'usageContent', 'directoryContents'],
   directory: ['auditDirectory', 'directoryKeys', 'directoryOrganizations'],
   access: ['auditAccess', 'usageAccess'],
-} as const satisfies Record<ProjectionName, readonly (keyof ReadModels)[]>;
+} as const satisfies Record<ProjectionName, readonly ReadModelName[]>;
 
 /** The read models that are read now. */
-export function liveReadModels(pointers: Pointers, { blue, green }: Record<Generation, ReadModels>): ReadModels {
-  const store = <T>(projection: ProjectionName, of: (models: ReadModels) => DocumentStore<T>) =>
-    liveStore(pointers, projection, { blue: of(blue), green: of(green) });
-  return {
-    jobStatus: store('exports', (models) => models.jobStatus),
-    jobList: store('exports', (models) => models.jobList),
-    directoryOrganizations: store('directory', (models) => models.directoryOrganizations),
-    directoryKeys: store('directory', (models) => models.directoryKeys),
-    directoryContents: store('content', (models) => models.directoryContents),
-    auditExports: store('exports', (models) => models.auditExports),
-    auditContent: store('content', (models) => models.auditContent),
-    auditDirectory: store('directory', (models) => models.auditDirectory),
-    auditAccess: store('access', (models) => models.auditAccess),
-    usageExports: store('exports', (models) => models.usageExports),
-    usageContent: store('content', (models) => models.usageContent),
-    usageAccess: store('access', (models) => models.usageAccess),
-  };
+export function liveReadModels(pointers: Pointers, generations: Record<Generation, ReadModels>): ReadModels {
+  return readModelsBy(({ projection }, name) =>
+    liveStore(pointers, projection, {
+      blue: generations.blue[name] as DocumentStore<never>,
+      green: generations.green[name] as DocumentStore<never>,
+    }),
+  );
 }

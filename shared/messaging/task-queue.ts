@@ -7,8 +7,7 @@ import type { DeadLetters, Delivery, DurableReader } from './durable-reader.ts';
  * A submit with the `taskId` of a task submitted within the last two minutes is stored once.
  */
 export type TaskQueue = {
-  submitRender(task: RenderTask): Promise<void>;
-  submitBundle(task: BundleTask): Promise<void>;
+  submit(task: RenderTask | BundleTask): Promise<void>;
 };
 
 export type WorkOptions<T extends { taskId: string }> = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Commit } from '#shared/contracts/commit.ts';
-import { type ChainFold, commitHash, nextCommit, type StoredText, verifyChain } from './commit-chain.ts';
-import type { StoredCommit } from './event-log.ts';
+import { type ChainFold, commitHash, nextCommit, verifyChain } from './commit-chain.ts';
+import type { StoredCommit, StoredText } from './event-log.ts';
 
 type Added = { type: 'Added'; version: 1; data: { n: number } };
 type Sum = { sum: number };

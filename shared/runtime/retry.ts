@@ -1,28 +1,36 @@
-import { setTimeout } from 'node:timers/promises';
-import { BusUnavailable } from '#shared/messaging/bus.ts';
-import { ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
+import pRetry from 'p-retry';
+import { Unavailable } from './failures.ts';
 
-const firstPauseMs = 100;
-const longestPauseMs = 5_000;
+/** When to try again: the pauses double from `firstPauseMs` up to `longestPauseMs`. */
+export type RetryPolicy = {
+  firstPauseMs: number;
+  longestPauseMs: number;
+  /** No try begins later than this after the first one. Absent: no end but the signal's. */
+  giveUpAfterMs?: number;
+};
 
-/**
- * Repeats a call with growing pauses while bus or object store are away, for up to `giveUpAfterMs`; then rejects with their error.
- * Anything else, and `signal`, ends it at once.
- */
-export async function whileUnavailable<T>(
-  giveUpAfterMs: number,
+/** For work that has to be done however long a system is away. */
+export const everySecond: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
+
+/** The pause after so many failed tries, in milliseconds. Pure. */
+export function pauseAfter(failedTries: number, { firstPauseMs, longestPauseMs }: RetryPolicy): number {
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failedTries - 1, 32));
+}
+
+/** Repeats a call while it fails with `Unavailable`; rejects with any other failure, with the last one, or with the signal's reason. */
+export function retryUnavailable<T>(
+  { firstPauseMs, longestPauseMs, giveUpAfterMs = Infinity }: RetryPolicy,
   signal: AbortSignal,
   call: () => Promise<T>,
+  onRetry: (error: Error) => void = () => {},
 ): Promise<T> {
-  const giveUpAt = performance.now() + giveUpAfterMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-    signal.throwIfAborted();
-    try {
-      return await call();
-    } catch (error) {
-      const isAway = error instanceof ObjectStoreUnavailable || error instanceof BusUnavailable;
-      if (!isAway || performance.now() + pauseMs > giveUpAt) throw error;
-    }
-    await setTimeout(pauseMs, undefined, { signal });
-  }
+  return pRetry(call, {
+    retries: Infinity,
+    minTimeout: firstPauseMs,
+    maxTimeout: longestPauseMs,
+    maxRetryTime: giveUpAfterMs,
+    signal,
+    shouldRetry: ({ error }) => error instanceof Unavailable,
+    onFailedAttempt: ({ error, retryDelay }) => (retryDelay > 0 ? onRetry(error) : undefined),
+  });
 }

@@ -18,7 +18,9 @@ export function base62Of(bytes: Uint8Array, length: number): string {
   return text;
 }
 
-/** Random base62 digits; a digit carries 5.95 bits. */
+/** Gives so many random base62 digits; a digit carries 5.95 bits. */
+export type RandomDigits = (length: number) => string;
+
 export function randomBase62(length: number): string {
   // Twice the bits that are kept, so that the remainder's bias is far below one in 2^32.
   return base62Of(randomBytes(length + 16), length);

@@ -1,3 +1,5 @@
+import { Unavailable } from '#shared/runtime/failures.ts';
+
 /** One content version of one domain: what is indexed, searched and removed as a whole. */
 export type SearchScope = { organization: string; domain: string; contentVersion: string };
 
@@ -106,6 +108,6 @@ export type FoundPassage = Passage & {
 };
 
 /** The search index did not answer in time or cannot be opened. Worth another try later. */
-export class SearchUnavailable extends Error {
+export class SearchUnavailable extends Unavailable {
   override name = 'SearchUnavailable';
 }

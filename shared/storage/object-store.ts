@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 
 /**
  * What is kept outside the log: contents, segments, bundles. Keys are `/`-separated paths of `[A-Za-z0-9._~!+@=,() -]` segments
@@ -64,7 +65,7 @@ export type PresignOptions = {
 export type PresignedLink = { url: string; expiresAt: Date };
 
 /** The store did not answer in time or refused the connection. Worth another try later; nothing was half done. */
-export class ObjectStoreUnavailable extends Error {
+export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }
 

@@ -84,7 +84,7 @@ test('a chat of AI SDK 4 has two turns in one thread through the gateway', async
   const second = await chat(turns, { threadId });
   expect(second.headers.get('x-thread-id')).toBe(threadId);
   expect(textOf(readDataStream(await second.text()))).toContain('one more day');
-  const stored = await gateway.bus.conversations.last(`threads.acme.docs.${threadId}`);
+  const stored = await gateway.bus.threads.last(`threads.acme.docs.${threadId}`);
   expect(stored?.commit.data.state.turnCount).toBe(2);
 });
 

@@ -66,7 +66,7 @@ test('the stock transport of ai 7 has two turns in one thread, with sources', as
   expect(second?.metadata?.threadId).toBe(threadId);
   expect(second?.parts.map((part) => part.type)).toEqual(expect.arrayContaining(['step-start', 'text', 'source-url']));
 
-  const stored = await stand.bus.conversations.last(`threads.acme.docs.${threadId}`);
+  const stored = await stand.bus.threads.last(`threads.acme.docs.${threadId}`);
   expect(stored?.commit.revision).toBe(2);
   expect(stored?.commit.data.state.lastTurns.map((turn) => turn.role)).toEqual([
     'user',

@@ -86,7 +86,7 @@ export async function startAssistantStand(
 
   const now = new Date().toISOString();
   const { organization, domain } = scope;
-  await bus.documents.directoryContents.put(`${organization}.${domain}`, {
+  await bus.readModels.directoryContents.put(`${organization}.${domain}`, {
     revision: 1,
     commitId: 'c1',
     updatedAt: now,

@@ -26,8 +26,7 @@ async function ask(model: LanguageModelV4, headers: Record<string, string> = {})
 
 const lastState = async () => {
   const [stored] = [
-    ...(stand.bus.conversations as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] })
-      .stored,
+    ...(stand.bus.threads as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] }).stored,
   ];
   return stored?.commit.data.events[0]?.data;
 };
@@ -84,7 +83,7 @@ test('when the client goes away the model is stopped, and what was said is kept'
       throw signal.reason;
     }),
   );
-  (stand.bus.conversations as unknown as { onAppend(listener: () => void): void }).onAppend(() => recorded.resolve());
+  (stand.bus.threads as unknown as { onAppend(listener: () => void): void }).onAppend(() => recorded.resolve());
   const call = request(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers() });
   call.on('error', () => undefined);
   call.end(body);

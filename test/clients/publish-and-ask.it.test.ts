@@ -6,7 +6,7 @@ import { assistantSettings } from '#services/assistant/config.ts';
 import { start as startAssistant } from '#services/assistant/main.ts';
 import { indexerSettings } from '#services/indexer/config.ts';
 import { start as startIndexer } from '#services/indexer/main.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
@@ -38,7 +38,7 @@ const project = memoryProject({
 describeWithServers(['nats-server'], 'indexer and assistant over a real bus, each from its own start', () => {
   let folder: string;
   let testBus: TestBus;
-  let projector: Bus;
+  let projector: BusOf<'projector'>;
   let indexer: Running;
   let assistant: Running;
 
@@ -94,7 +94,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     const indexed = await nextCommitWith(projector, 'ContentIndexed');
     expect(indexed.data.state.searched).toBe(contentVersion);
     const { revision, id, time, data } = indexed;
-    await projector.documents.directoryContents.put('acme.docs', {
+    await projector.generations.blue.directoryContents.put('acme.docs', {
       revision,
       commitId: id,
       updatedAt: time,
@@ -138,8 +138,8 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     });
 });
 
-async function nextCommitWith(bus: Bus, type: string): Promise<ContentCommit> {
-  const reader = await bus.readers.projectorContent();
+async function nextCommitWith(bus: BusOf<'projector'>, type: string): Promise<ContentCommit> {
+  const reader = await bus.projectionReaders.content('blue');
   for (;;) {
     const delivery = await reader.next();
     await delivery?.ack();

@@ -7,10 +7,10 @@ import { orchestratorSettings } from '#services/orchestrator/config.ts';
 import { start as startOrchestrator } from '#services/orchestrator/main.ts';
 import { pageRendererSettings } from '#services/page-renderer/config.ts';
 import { start as startPageRenderer } from '#services/page-renderer/main.ts';
-import { evolve, type ExportCommit, type ExportEventOf } from '#shared/aggregates/export-job/export-job.ts';
+import { exportJobAggregate, type ExportCommit, type ExportEventOf } from '#shared/aggregates/export-job/export-job.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -24,7 +24,7 @@ import { startTestBus, type TestBus } from './start-bus.ts';
 
 export type ExportBench = {
   bus: TestBus;
-  gateway: Bus;
+  gateway: BusOf<'gateway'>;
   objectStore: ObjectStore;
   environment: Record<string, string>;
   start(service: 'orchestrator' | 'page-renderer' | 'bundler', environment?: Record<string, string>): Promise<Running>;
@@ -52,7 +52,7 @@ export async function startExportBench(): Promise<ExportBench> {
   });
   const gateway = await bus.connect('gateway');
   const watcher = await bus.connect('projector');
-  const commits = await watcher.readers.projectorExports();
+  const commits = await watcher.projectionReaders.exports('blue');
   const running: Running[] = [];
   const environment = {
     BINDERY_NATS_URL: bus.server.url,
@@ -107,7 +107,7 @@ export async function startExportBench(): Promise<ExportBench> {
       };
       const actor = { kind: 'key' as const, id: 'key_0000000000000000' };
       const time = new Date();
-      const state = evolve(undefined, event, { time: time.toISOString(), actor });
+      const state = exportJobAggregate.evolve(undefined, event, { time: time.toISOString(), actor });
       const commit = nextCommit(exportLogSubject(organization, jobId), undefined, [event], state, {
         id: `ec_${randomBase62(22)}`,
         source: 'gateway',

@@ -71,7 +71,7 @@ export async function gatewayHarness(
     clock,
     random: randomBase62,
     logger,
-    keys: keyDirectory(bus.documents.directoryKeys, clock, logger, stop.signal),
+    keys: keyDirectory(bus.readModels.directoryKeys, clock, logger, stop.signal),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     stopping: stop.signal,
   };

@@ -2,7 +2,7 @@ import {
   type ContentCommit,
   type ContentEvent,
   type ContentState,
-  evolveContent,
+  contentAggregate,
 } from '#shared/aggregates/content/content.ts';
 import type { ExportCommit, ExportEvent, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
@@ -56,7 +56,10 @@ export function exportCommit(
 export function contentCommit(event: ContentEvent, previous?: StoredCommit<ContentCommit>): ContentCommit {
   const { organization, domain } = event.data;
   const time = new Date(Date.parse('2026-03-01T09:00:00.000Z') + (previous?.commit.revision ?? 0) * 1000);
-  const state: ContentState = evolveContent(previous?.commit.data.state, event, time.toISOString());
+  const state: ContentState = contentAggregate.evolve(previous?.commit.data.state, event, {
+    time: time.toISOString(),
+    actor: { kind: 'operator', id: 'operator' },
+  });
   return nextCommit(contentLogSubject(organization, domain), previous, [event], state, {
     id: `content-${organization}-${domain}-${(previous?.commit.revision ?? 0) + 1}`,
     source: 'test',

@@ -1,30 +1,32 @@
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
-import type { ConversationCommit } from '#shared/aggregates/thread/thread.ts';
+import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import type { DeadLetter } from '#shared/messaging/durable-reader.ts';
-import type { ReadModels } from '#shared/messaging/read-models.ts';
+import type { JobStatusDocument } from '#shared/contracts/read-models.ts';
+import { readModelsBy } from '#shared/messaging/read-models.ts';
 import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { memoryDocuments } from './memory-documents.ts';
+import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
 
-export type MemoryBus = Bus & {
-  /** While true every call rejects, as when the servers are gone. */
-  away: boolean;
-  recorded: { facts: Fact[]; access: AccessRecord[]; deadLetters: DeadLetter[]; tasks: (RenderTask | BundleTask)[] };
-  /** Answers when the projector's readers have nothing left to read. */
-  projected(): Promise<void>;
-  memoryReaders: ReturnType<typeof memoryReaders>;
-};
+export type MemoryBus = BusParts &
+  BusConnection & {
+    /** While true every call rejects, as when the servers are gone. */
+    away: boolean;
+    recorded: { facts: Fact[]; access: AccessRecord[]; deadLetters: DeadLetter[]; tasks: (RenderTask | BundleTask)[] };
+    /** Answers when the projector's readers have nothing left to read. */
+    projected(): Promise<void>;
+    memoryReaders: ReturnType<typeof memoryReaders>;
+  };
 
 /** The whole bus in one process, for tests of what services decide and answer. The real adapter has contract tests of its own. */
 export function memoryBus(): MemoryBus {
   const gate = async () => {
-    if (bus.away) throw Object.assign(new Error('The bus is away.'), { name: 'BusUnavailable' });
+    if (bus.away) throw new BusUnavailable('The bus is away.');
   };
   const exports = memoryLog<ExportCommit>(gate);
   const content = memoryLog<ContentCommit>(gate);
@@ -34,22 +36,9 @@ export function memoryBus(): MemoryBus {
   feed(exports, readers.orchestratorExports, readers.projectorExports);
   feed(content, readers.projectorContent, readers.indexerContent);
   feed(directory, readers.projectorDirectory);
-  const jobStatus = memoryDocuments<never>(gate);
-  const models = (status: ReadModels['jobStatus']): ReadModels => ({
-    jobStatus: status,
-    jobList: memoryDocuments(gate),
-    directoryOrganizations: memoryDocuments(gate),
-    directoryKeys: memoryDocuments(gate),
-    directoryContents: memoryDocuments(gate),
-    auditExports: memoryDocuments(gate),
-    auditContent: memoryDocuments(gate),
-    auditDirectory: memoryDocuments(gate),
-    auditAccess: memoryDocuments(gate),
-    usageExports: memoryDocuments(gate),
-    usageContent: memoryDocuments(gate),
-    usageAccess: memoryDocuments(gate),
-  });
-  const generations = { blue: models(jobStatus), green: models(memoryDocuments(gate)) };
+  const models = () => readModelsBy(() => memoryDocuments<never>(gate));
+  const generations = { blue: models(), green: models() };
+  const jobStatus = generations.blue.jobStatus as MemoryDocuments<JobStatusDocument>;
   const presence = new Map<string, Set<(report: PresenceReport) => void>>();
 
   const bus: MemoryBus = {
@@ -67,7 +56,7 @@ export function memoryBus(): MemoryBus {
     exports,
     content,
     directory,
-    conversations: memoryLog<ConversationCommit>(gate),
+    threads: memoryLog<ThreadCommit>(gate),
     facts: {
       record: async (fact) => {
         await gate();
@@ -85,15 +74,12 @@ export function memoryBus(): MemoryBus {
       },
     },
     tasks: {
-      submitRender: async (task) => {
+      submit: async (task) => {
         await gate();
         recorded.tasks.push(task);
-        readers.renderTasks.push({ subject: 'tasks.render', sequence: recorded.tasks.length, value: task });
-      },
-      submitBundle: async (task) => {
-        await gate();
-        recorded.tasks.push(task);
-        readers.bundleTasks.push({ subject: 'tasks.bundle', sequence: recorded.tasks.length, value: task });
+        const sequence = recorded.tasks.length;
+        if (task.kind === 'bundle') readers.bundleTasks.push({ subject: 'tasks.bundle', sequence, value: task });
+        else readers.renderTasks.push({ subject: 'tasks.render', sequence, value: task });
       },
     },
     deadLetters: {
@@ -102,18 +88,19 @@ export function memoryBus(): MemoryBus {
         recorded.deadLetters.push(letter);
       },
     },
-    readers: {
-      orchestratorExports: async () => readers.orchestratorExports,
-      orchestratorFacts: async () => readers.orchestratorFacts,
-      projectorExports: async () => readers.projectorExports,
-      projectorContent: async () => readers.projectorContent,
-      projectorDirectory: async () => readers.projectorDirectory,
-      projectorAccess: async () => readers.projectorAccess,
-      indexerContent: async () => readers.indexerContent,
-      renderTasks: async () => readers.renderTasks,
-      bundleTasks: async () => readers.bundleTasks,
+    exportReader: async () => readers.orchestratorExports,
+    factReader: async () => readers.orchestratorFacts,
+    contentReader: async () => readers.indexerContent,
+    renderTasks: async () => readers.renderTasks,
+    bundleTasks: async () => readers.bundleTasks,
+    projectionReaders: {
+      exports: async () => readers.projectorExports,
+      content: async () => readers.projectorContent,
+      directory: async () => readers.projectorDirectory,
+      access: async () => readers.projectorAccess,
     },
-    documents: { ...generations.blue, activeJobs: memoryDocuments(gate) },
+    readModels: generations.blue,
+    activeJobs: memoryDocuments(gate),
     generations,
     projections: {
       pointers: memoryDocuments(gate),

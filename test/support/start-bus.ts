@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireServer } from '#infra/setup/find-server.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import type { BusConnection, BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
@@ -14,7 +14,7 @@ export type TestBus = {
   server: NatsServer;
   passwords: Readonly<Record<string, string>>;
   /** A connection with the rights of this service; closed by `stop`. */
-  connect(service: BusUser, instance?: string): Promise<Bus>;
+  connect<User extends BusUser>(service: User, instance?: string): Promise<BusOf<User>>;
   stop(): Promise<void>;
 };
 
@@ -24,7 +24,7 @@ export async function startTestBus(options: { rendererVersions?: string[] } = {}
     [...busUsers, 'provisioner'].map((name) => [name, randomBytes(12).toString('hex')]),
   );
   const server = await startNatsServer({ configText: natsConfig({ passwords }) });
-  const opened: Bus[] = [];
+  const opened: BusConnection[] = [];
   try {
     await provision({
       url: server.url,

@@ -65,7 +65,7 @@ export async function monthUsage(
   organization: string,
   month: string,
 ): Promise<UsageMonth> {
-  const { usageExports, usageContent, usageAccess } = bus.documents;
+  const { usageExports, usageContent, usageAccess } = bus.readModels;
   const key = usageKey(organization, month);
   const hasAllLinks = `${month}-01` >= firstKeptDay(clock.now());
   const documents = await Promise.all([

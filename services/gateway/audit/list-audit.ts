@@ -84,7 +84,7 @@ export async function* auditDays(
   organization: string,
   filter: AuditFilter,
 ): AsyncGenerator<AuditDay> {
-  const { auditExports, auditContent, auditDirectory, auditAccess } = bus.documents;
+  const { auditExports, auditContent, auditDirectory, auditAccess } = bus.readModels;
   const stores = { exports: auditExports, content: auditContent, directory: auditDirectory, access: auditAccess };
   const range = timesOf(filter);
   const keptSince = { exports: '', content: '', directory: '', access: firstKeptDay(clock.now()) };

@@ -35,7 +35,7 @@ export async function contentRoutes(app: FastifyInstance, context: GatewayContex
   app.get<ContentParams>('/v1/domains/:domain/content', async (request) => {
     const { organization, domains } = admissionOf(request);
     const { slug } = resolveDomain(domains, request.params.domain);
-    const stored = await askBus(context.bus.documents.directoryContents.get(contentsKey(organization, slug)));
+    const stored = await askBus(context.bus.readModels.directoryContents.get(contentsKey(organization, slug)));
     return toContentList(slug, stored?.document.state);
   });
 
@@ -92,7 +92,7 @@ export async function contentRoutes(app: FastifyInstance, context: GatewayContex
     organization: string,
     domain: string,
   ) {
-    const store = context.bus.documents.directoryContents;
+    const store = context.bus.readModels.directoryContents;
     return await waitForRevision(store, contentsKey(organization, domain), headers['x-bindery-content-revision']);
   }
 }

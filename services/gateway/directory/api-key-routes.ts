@@ -20,7 +20,7 @@ export async function apiKeyRoutes(app: FastifyInstance, context: GatewayContext
 
   app.get('/v1/api-keys', async (request) => {
     const { organization } = admissionOf(request);
-    const stored = await askBus(context.bus.documents.directoryOrganizations.get(organizationKey(organization)));
+    const stored = await askBus(context.bus.readModels.directoryOrganizations.get(organizationKey(organization)));
     return { apiKeys: (stored?.document.state.keys ?? []).map(toShownApiKey) };
   });
 

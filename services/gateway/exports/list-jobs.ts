@@ -15,7 +15,7 @@ export async function listJobs(
 ): Promise<ExportList> {
   const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
   const since = query.since === undefined ? '' : new Date(query.since).toISOString();
-  const { jobList } = context.bus.documents;
+  const { jobList } = context.bus.readModels;
   const days = (await askBus(jobList.keys(`${organization}.*`)))
     .filter((key) => dayOf(key) >= since.slice(0, 10) && dayOf(key) <= (after?.createdAt.slice(0, 10) ?? '9'))
     .sort()
@@ -78,7 +78,7 @@ export async function countActiveJobs(
   const now = clock.now();
   const oldest = new Date(now.getTime() - longestJobMs).toISOString();
   const days = new Set([jobListKey(organization, oldest), jobListKey(organization, now.toISOString())]);
-  const lists = await Promise.all([...days].map((key) => askBus(bus.documents.jobList.get(key))));
+  const lists = await Promise.all([...days].map((key) => askBus(bus.readModels.jobList.get(key))));
   return lists
     .flatMap((stored) => stored?.document.jobs ?? [])
     .filter((job) => (job.status === 'queued' || job.status === 'running') && job.createdAt > oldest).length;

@@ -18,7 +18,7 @@ type Reader = Pick<GatewayContext, 'bus'>;
 /** What the read model says of a job or, where it has not got there yet, the log. Throws `not_found`, also for another organization's job. */
 export async function readJob({ bus }: Reader, organization: string, jobId: string): Promise<JobView> {
   checkJobId(jobId);
-  const stored = await askBus(bus.documents.jobStatus.get(jobStatusKey(organization, jobId)));
+  const stored = await askBus(bus.readModels.jobStatus.get(jobStatusKey(organization, jobId)));
   if (stored !== undefined) return stored.document;
   const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId)));
   if (last === undefined) throw noSuchJob(jobId);

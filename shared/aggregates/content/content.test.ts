@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ContentEvent, type ContentState, evolveContent } from './content.ts';
+import { contentAggregate, type ContentEvent, type ContentState } from './content.ts';
 
+const actor = { kind: 'service' as const, id: 'publisher' };
 const identity = { organization: 'acme', domain: 'docs' };
 const one = `cv_${'1'.repeat(32)}`;
 const two = `cv_${'2'.repeat(32)}`;
@@ -21,7 +22,8 @@ const indexed = (contentVersion: string): ContentEvent => ({
 });
 const after = (...events: ContentEvent[]): ContentState | undefined =>
   events.reduce<ContentState | undefined>(
-    (state, next, index) => evolveContent(state, next, `2026-01-0${index + 1}T00:00:00.000Z`),
+    (state, next, index) =>
+      contentAggregate.evolve(state, next, { time: `2026-01-0${index + 1}T00:00:00.000Z`, actor }),
     undefined,
   );
 

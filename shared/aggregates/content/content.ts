@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { commitSchema } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { storedCommit } from '#shared/contracts/upcast.ts';
 import { contentLabel, contentVersion, domainSlug, organizationId, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** What can happen to the content of one domain (`content.<org>.<domain>.log`). */
@@ -42,8 +43,14 @@ export const contentCommitSchema = commitSchema(contentEventSchema, contentState
 
 export type ContentCommit = z.infer<typeof contentCommitSchema>;
 
-/** The state of a domain's content after one more event. Pure: `time` is the commit's. Publisher and indexer append with it. */
-export function evolveContent(state: ContentState | undefined, event: ContentEvent, time: string): ContentState {
+/** What has been published in one domain. Publisher and indexer append to its log. */
+export const contentAggregate: Aggregate<ContentEvent, ContentState> = {
+  commitIdPrefix: 'cc',
+  storedCommit: storedCommit(contentCommitSchema, {}),
+  evolve,
+};
+
+function evolve(state: ContentState | undefined, event: ContentEvent, { time }: EventMetadata): ContentState {
   const { organization, domain, contentVersion } = event.data;
   const before: ContentState = state ?? { organization, domain, versions: [], labels: {} };
   switch (event.type) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { commitSchema } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { storedCommit } from '#shared/contracts/upcast.ts';
 import {
   domainSlug,
   hostName,
@@ -61,12 +62,15 @@ export const directoryCommitSchema = commitSchema(directoryEventSchema, director
 
 export type DirectoryCommit = z.infer<typeof directoryCommitSchema>;
 
-/** An organization after one more event. Pure: `time` is the commit's. Throws when the organization does not exist yet. */
-export function evolveDirectory(
-  state: DirectoryState | undefined,
-  event: DirectoryEvent,
-  time: string,
-): DirectoryState {
+/** One organization with its domains and API keys. */
+export const directoryAggregate: Aggregate<DirectoryEvent, DirectoryState> = {
+  commitIdPrefix: 'dc',
+  storedCommit: storedCommit(directoryCommitSchema, {}),
+  evolve,
+};
+
+/** Throws when the organization does not exist yet. */
+function evolve(state: DirectoryState | undefined, event: DirectoryEvent, { time }: EventMetadata): DirectoryState {
   if (event.type === 'OrganizationCreated') {
     const { organization, name, plan } = event.data;
     return { organization, name, plan, createdAt: time, domains: [], keys: [] };

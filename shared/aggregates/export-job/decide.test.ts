@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import { decide, type ExportCommand, type Knowledge, needsPlan } from './decide.ts';
 import {
-  evolve,
+  exportJobAggregate,
   type ExportEvent,
   type ExportEventOf,
   type ExportJobState,
@@ -69,12 +69,12 @@ function given(...history: (ExportEvent | ExportCommand)[]) {
   const take = (command: ExportCommand, known?: Knowledge): ExportEvent[] => {
     const before = state as ExportJobState;
     const events = decide(before, command, at, known);
-    for (const event of events) state = evolve(state, event, at);
+    for (const event of events) state = exportJobAggregate.evolve(state, event, at);
     expect((state as ExportJobState).progress).toBeGreaterThanOrEqual(before.progress);
     return events;
   };
   for (const item of history) {
-    if ('version' in item) state = evolve(state, item, at);
+    if ('version' in item) state = exportJobAggregate.evolve(state, item, at);
     else take(item);
   }
   return {

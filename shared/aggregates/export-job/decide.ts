@@ -1,14 +1,14 @@
+import type { EventMetadata } from '#shared/contracts/commit.ts';
 import type { Fact, FactOf } from '#shared/contracts/export-facts.ts';
 import { countChunks, hasChunk } from './chunk-bitmap.ts';
 import {
   attemptOf,
   bundleUnit,
   closingUnit,
-  evolve,
+  exportJobAggregate,
   type ExportEvent,
   type ExportEventOf,
   type ExportJobState,
-  type Happening,
   isActive,
   maxChunkAttempts,
   maxClosingAttempts,
@@ -37,17 +37,17 @@ const lostReason = 'no worker reported it and none has it in hand';
 
 /**
  * What happens to a job because of a command; nothing when the state already says so or the job has ended. Order and repetition of facts
- * do not matter. Pure: `at` only shows in the states between the events.
+ * do not matter. Pure: `metadata` only shows in the states between the events.
  */
 export function decide(
   before: ExportJobState,
   command: ExportCommand,
-  at: Happening,
+  metadata: EventMetadata,
   known: Knowledge = {},
 ): ExportEvent[] {
   const happen = (decision: Decision, event: ExportEvent): Decision =>
     isActive(decision.state.phase)
-      ? { state: evolve(decision.state, event, at), events: [...decision.events, event] }
+      ? { state: exportJobAggregate.evolve(decision.state, event, metadata), events: [...decision.events, event] }
       : decision;
   const react = (decision: Decision, reaction: (state: ExportJobState) => ExportEvent[]): Decision => {
     const reacted = reaction(decision.state).reduce(happen, decision);

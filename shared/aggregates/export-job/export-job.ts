@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Actor, commitSchema } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { storedCommit } from '#shared/contracts/upcast.ts';
 import { failedPageSchema } from '#shared/contracts/export-facts.ts';
 import {
   contentLabel,
@@ -179,25 +180,28 @@ export const exportCommitSchema = commitSchema(exportEventSchema, exportJobState
 
 export type ExportCommit = z.infer<typeof exportCommitSchema>;
 
-/** When an event happened and who caused it, as its commit says. */
-export type Happening = { time: string; actor: Actor };
+export const exportJobAggregate: Aggregate<ExportEvent, ExportJobState> = {
+  commitIdPrefix: 'ec',
+  storedCommit: storedCommit(exportCommitSchema, {}),
+  evolve,
+};
 
 const progressOf = { planned: 1, rendered: 90, closed: 95, completed: 100 };
 
-/** The state after an event. It decides nothing: what an event says is what happened. Pure. Throws when a history does not begin with its request. */
-export function evolve(state: ExportJobState | undefined, event: ExportEvent, at: Happening): ExportJobState {
-  if (event.type === 'ExportRequested') return requested(event, at);
+/** Throws when a history does not begin with its request. */
+function evolve(state: ExportJobState | undefined, event: ExportEvent, metadata: EventMetadata): ExportJobState {
+  if (event.type === 'ExportRequested') return requested(event, metadata);
   if (state === undefined) throw new Error(`The history of an export begins with ExportRequested, not ${event.type}.`);
-  const next = applied(state, event, at);
+  const next = applied(state, event, metadata);
   return { ...next, progress: Math.max(state.progress, next.progress) };
 }
 
-function requested({ data }: ExportEventOf<'ExportRequested'>, at: Happening): ExportJobState {
+function requested({ data }: ExportEventOf<'ExportRequested'>, metadata: EventMetadata): ExportJobState {
   return {
     ...data,
-    requestedBy: at.actor.id,
+    requestedBy: metadata.actor.id,
     phase: 'requested',
-    createdAt: at.time,
+    createdAt: metadata.time,
     chunkCount: 0,
     pageTotal: 0,
     pageCount: 0,
@@ -213,7 +217,7 @@ function requested({ data }: ExportEventOf<'ExportRequested'>, at: Happening): E
 function applied(
   state: ExportJobState,
   event: Exclude<ExportEvent, ExportEventOf<'ExportRequested'>>,
-  at: Happening,
+  metadata: EventMetadata,
 ): ExportJobState {
   switch (event.type) {
     case 'PagesPlanned':
@@ -246,7 +250,7 @@ function applied(
       return {
         ...withoutAttempts(state, bundleUnit),
         phase: 'completed',
-        completedAt: at.time,
+        completedAt: metadata.time,
         bundle: { key: bundleKey, sizeBytes, sha256 },
         manifestSha256,
         ...(digestMatch === undefined ? {} : { digestMatch }),
@@ -254,12 +258,12 @@ function applied(
       };
     }
     case 'ExportFailed':
-      return { ...state, phase: 'failed', completedAt: at.time, error: event.data.error };
+      return { ...state, phase: 'failed', completedAt: metadata.time, error: event.data.error };
     case 'ExportCancelled':
       return {
         ...state,
         phase: 'cancelled',
-        completedAt: at.time,
+        completedAt: metadata.time,
         error: `The export was cancelled by ${event.data.cancelledBy}.`,
       };
   }

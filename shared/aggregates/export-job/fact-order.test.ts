@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import { exportState } from '../../../test/support/make-commit.ts';
 import { decide } from './decide.ts';
-import { evolve, type ExportJobState } from './export-job.ts';
+import { exportJobAggregate, type ExportJobState } from './export-job.ts';
 
 const at = { time: '2026-03-01T10:00:00.000Z', actor: { kind: 'service' as const, id: 'orchestrator' } };
 const chunkCount = 12;
@@ -34,7 +34,7 @@ function fold(facts: readonly Fact[], size: number): ExportJobState {
   let state = exportState({ phase: 'rendering', chunkCount, pageTotal: 100, planHash: 'a'.repeat(64) });
   for (let start = 0; start < facts.length; start += size) {
     const command = { type: 'FoldFacts', facts: facts.slice(start, start + size) } as const;
-    for (const event of decide(state, command, at)) state = evolve(state, event, at);
+    for (const event of decide(state, command, at)) state = exportJobAggregate.evolve(state, event, at);
   }
   return state;
 }

@@ -1,11 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { ConversationState } from './thread.ts';
-import { newestTurns, type Turn } from './turns.ts';
-
-/** Text that each commit of a thread carries, so that going on costs one read. */
-const CARRIED_BYTES = 64 * 1024;
-/** Of a longer turn the start is carried, so that a question and its answer always fit. */
-const TURN_CHARACTERS = 8_000;
+import type { ThreadState } from './thread.ts';
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
@@ -19,29 +13,13 @@ export function fingerprintHash(hashKey: string, organization: string, domain: s
 export const threadKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** Whether the bearer of this fingerprint, and of this key if one is shown, may go on with the thread. */
-export function mayContinue(state: ConversationState, fingerprint: string, threadKey: string | undefined): boolean {
+export function mayContinue(state: ThreadState, fingerprint: string, threadKey: string | undefined): boolean {
   return sameHex(state.fingerprintHash, fingerprint) && isThreadKey(state, threadKey);
 }
 
 /** Readers need not show the key; a wrong one is refused. */
-export function isThreadKey(state: ConversationState, threadKey: string | undefined): boolean {
+export function isThreadKey(state: ThreadState, threadKey: string | undefined): boolean {
   return threadKey === undefined || sameHex(state.threadKeySha256, threadKeyHash(threadKey));
-}
-
-/** The state after one more answered question. `before` is what was said until then, the question included. */
-export function threadAfter(
-  previous: ConversationState | undefined,
-  begin: () => Omit<ConversationState, 'lastTurns' | 'turnCount'>,
-  before: readonly Turn[],
-  answer: string,
-): ConversationState {
-  const answered: Turn[] = answer === '' ? [...before] : [...before, { role: 'assistant', text: answer }];
-  const bounded = answered.map(({ role, text }) => ({ role, text: text.slice(0, TURN_CHARACTERS) }));
-  return {
-    ...(previous ?? begin()),
-    turnCount: (previous?.turnCount ?? 0) + 1,
-    lastTurns: newestTurns(bounded, CARRIED_BYTES),
-  };
 }
 
 function sameHex(expected: string, shown: string): boolean {

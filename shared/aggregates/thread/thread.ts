@@ -1,46 +1,43 @@
 import { z } from 'zod';
-import { commitSchema } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
 import { domainSlug, organizationId, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
+import { storedCommit } from '#shared/contracts/upcast.ts';
+import { newestTurns, type Turn, withTurn } from './turns.ts';
 
 /** One thread of questions and answers (`threads.<org>.<domain>.<thread>`), kept for a limited age. */
 const turn = z.object({ role: z.enum(['user', 'assistant']), text: z.string() });
 
 const identity = { organization: organizationId, domain: domainSlug, threadId: z.string() };
+const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+  z.object({ type: z.literal(type), version: z.literal(1), data: z.object({ ...identity, ...data }) });
 
-export const conversationEventSchema = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('QuestionAnswered'),
-    version: z.literal(1),
-    data: z.object({
-      ...identity,
-      messageId: z.string(),
-      question: z.string(),
-      answer: z.string(),
-      sources: z.array(z.object({ path: z.string(), title: z.string() })),
-      /** The documentation had nothing to say. */
-      unanswered: z.boolean(),
-      /** The answer was cut: the reader went away or the model failed. */
-      aborted: z.boolean(),
-      model: z.string(),
-    }),
+export const threadEventSchema = z.discriminatedUnion('type', [
+  event('ThreadStarted', {
+    /** Keyed hash of the reader's fingerprint. */
+    fingerprintHash: sha256Hex,
+    threadKeySha256: sha256Hex,
+    /** What the client says was said before the first question. */
+    turns: z.array(turn),
   }),
-  z.object({
-    type: z.literal('AnswerRated'),
-    version: z.literal(1),
-    data: z.object({
-      ...identity,
-      messageId: z.string(),
-      rating: z.enum(['up', 'down']),
-      comment: z.string().optional(),
-    }),
+  event('QuestionAnswered', {
+    messageId: z.string(),
+    question: z.string(),
+    answer: z.string(),
+    sources: z.array(z.object({ path: z.string(), title: z.string() })),
+    /** The documentation had nothing to say. */
+    unanswered: z.boolean(),
+    /** The answer was cut: the reader went away or the model failed. */
+    aborted: z.boolean(),
+    model: z.string(),
   }),
+  event('AnswerRated', { messageId: z.string(), rating: z.enum(['up', 'down']), comment: z.string().optional() }),
 ]);
 
-export type ConversationEvent = z.infer<typeof conversationEventSchema>;
+export type ThreadEvent = z.infer<typeof threadEventSchema>;
+export type ThreadEventOf<T extends ThreadEvent['type']> = Extract<ThreadEvent, { type: T }>;
 
-export const conversationStateSchema = z.object({
+export const threadStateSchema = z.object({
   ...identity,
-  /** Keyed hash of the reader's fingerprint. */
   fingerprintHash: sha256Hex,
   threadKeySha256: sha256Hex,
   createdAt: timestamp,
@@ -49,8 +46,38 @@ export const conversationStateSchema = z.object({
   lastTurns: z.array(turn),
 });
 
-export type ConversationState = z.infer<typeof conversationStateSchema>;
+export type ThreadState = z.infer<typeof threadStateSchema>;
 
-export const conversationCommitSchema = commitSchema(conversationEventSchema, conversationStateSchema);
+export const threadCommitSchema = commitSchema(threadEventSchema, threadStateSchema);
 
-export type ConversationCommit = z.infer<typeof conversationCommitSchema>;
+export type ThreadCommit = z.infer<typeof threadCommitSchema>;
+
+/** Threads that began before `ThreadStarted` existed have no such event; their first commit has the state all the same. */
+export const threadAggregate: Aggregate<ThreadEvent, ThreadState> = {
+  commitIdPrefix: 'tc',
+  storedCommit: storedCommit(threadCommitSchema, {}),
+  evolve,
+};
+
+/** Text that each commit of a thread carries, so that the next question costs one read. */
+const carriedBytes = 64 * 1024;
+/** Only the start of a longer turn is carried, so that a question and its answer always fit. */
+const turnCharacters = 8_000;
+
+/** Throws when a question comes before the start of its thread. */
+function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { time }: EventMetadata): ThreadState {
+  if (type === 'ThreadStarted') {
+    const { turns, ...rest } = data;
+    return { ...rest, createdAt: time, turnCount: 0, lastTurns: carried(turns) };
+  }
+  if (state === undefined) throw new Error(`${type} comes before the start of the thread ${data.threadId}.`);
+  if (type === 'AnswerRated') return state;
+  const asked = withTurn(state.lastTurns, { role: 'user', text: data.question });
+  const answered = data.answer === '' ? asked : [...asked, { role: 'assistant' as const, text: data.answer }];
+  return { ...state, turnCount: state.turnCount + 1, lastTurns: carried(answered) };
+}
+
+export function carried(turns: readonly Turn[]): Turn[] {
+  const bounded = turns.map(({ role, text }) => ({ role, text: text.slice(0, turnCharacters) }));
+  return newestTurns(bounded, carriedBytes);
+}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Bus } from '../bus.ts';
+import type { BusOf } from '../bus.ts';
 import { ConcurrentAppend } from '../event-log.ts';
 import { nextCommit } from '../commit-chain.ts';
 import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
@@ -33,8 +33,8 @@ function created(
 
 describeWithServers(['nats-server'], 'the bus over a real nats-server, each service with just its rights', () => {
   let stand: TestBus;
-  let gateway: Bus;
-  let projector: Bus;
+  let gateway: BusOf<'gateway'>;
+  let projector: BusOf<'projector'>;
 
   beforeAll(async () => {
     stand = await startTestBus();
@@ -89,7 +89,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each serv
   });
 
   test('a reader gets each message, and what it does not acknowledge again', async () => {
-    const reader = await projector.readers.projectorDirectory();
+    const reader = await projector.projectionReaders.directory('blue');
     const first = await reader.next({ expiresMs: 5_000 });
     expect(first?.deliveryCount).toBe(1);
     first?.nak();
@@ -107,7 +107,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each serv
   });
 
   test('a waiting reader stops at once when told to', async () => {
-    const reader = await projector.readers.projectorContent();
+    const reader = await projector.projectionReaders.content('blue');
     const stop = new AbortController();
     const waiting = reader.next({ signal: stop.signal });
     stop.abort();
@@ -121,7 +121,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each serv
   });
 
   test('documents: guarded puts, keys, and a watch that misses nothing', async () => {
-    const { jobList } = projector.documents;
+    const { jobList } = projector.generations.blue;
     const stop = new AbortController();
     const changes = jobList.watch('acme.>', stop.signal)[Symbol.asyncIterator]();
     expect((await changes.next()).value).toEqual({ kind: 'caught-up' });
@@ -138,7 +138,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each serv
   });
 
   test('a watch begins with what is there', async () => {
-    const { jobList } = projector.documents;
+    const { jobList } = projector.generations.blue;
     await jobList.put('begin.a', { jobs: [] });
     await jobList.put('begin.b', { jobs: [] });
     const kinds: string[] = [];
@@ -163,7 +163,7 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each serv
 
   test('a killed server comes back with all that was acknowledged, and everyone goes on', async () => {
     const before = await gateway.directory.append(created('six', 's1'), { sequence: 0 });
-    const reader = await projector.readers.projectorDirectory();
+    const reader = await projector.projectionReaders.directory('blue');
     await stand.server.kill('SIGKILL');
     const during = gateway.directory.append(created('six', 's2', before), before);
     await stand.server.restart();

@@ -1,40 +1,31 @@
-import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
-import type { AuditSource } from '#shared/contracts/audit-entry.ts';
+import type { z } from 'zod';
+import { contentAggregate } from '#shared/aggregates/content/content.ts';
+import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
+import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
+import { threadAggregate } from '#shared/aggregates/thread/thread.ts';
+import { storedAccessRecord, storedFact } from '#shared/contracts/export-facts.ts';
+import { storedBundleTask, storedRenderTask } from '#shared/contracts/export-tasks.ts';
 import {
   activeJobDocumentSchema,
-  auditDocumentSchema,
-  contentDocumentSchema,
-  jobListDocumentSchema,
-  jobStatusDocumentSchema,
-  keyDocumentSchema,
-  organizationDocumentSchema,
+  type Generation,
+  inGeneration,
   projectionPointerSchema,
   rebuildRequestSchema,
-  usageDocumentSchema,
 } from '#shared/contracts/read-models.ts';
-import { type Generation, inGeneration } from '#shared/messaging/subjects/projection-table.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { type BusOf, type BusParts, busPartsOf, BusUnavailable } from '../bus.ts';
+import { type DocumentStore, followPointers, liveReadModels, readModelsBy, readModelTable } from '../read-models.ts';
+import { projectionTable } from '../subjects/projection-table.ts';
 import {
   accessSubject,
   bundleTaskSubject,
   deadLetterSubject,
   factSubject,
   renderTaskSubject,
-} from '#shared/messaging/subjects/subject-names.ts';
-import { bucketRows, renderDurable } from '#shared/messaging/subjects/subject-table.ts';
-import type { Logger } from '#shared/runtime/telemetry.ts';
-import { type Bus, BusUnavailable } from '../bus.ts';
-import { followPointers, liveReadModels, type ReadModels } from '../read-models.ts';
-import {
-  storedAccessRecord,
-  storedBundleTask,
-  storedContentCommit,
-  storedConversationCommit,
-  storedDirectoryCommit,
-  storedExportCommit,
-  storedFact,
-  storedRenderTask,
-} from '../stored-messages.ts';
+} from '../subjects/subject-names.ts';
+import { bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
 import { openConnection } from './connection.ts';
 import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
@@ -43,11 +34,11 @@ import { natsEventLog, publishDurably } from './nats-event-log.ts';
 import { natsLeases } from './nats-leases.ts';
 import { startOver } from './provision.ts';
 
-export type BusSettings = {
+export type BusSettings<User extends BusUser> = {
   /** Comma-separated addresses. */
   url: string;
-  /** The service's NATS user. */
-  service: string;
+  /** The NATS user: a service, or a user of the command line. */
+  service: User;
   password: string;
   instance: string;
   log?: Logger;
@@ -55,92 +46,101 @@ export type BusSettings = {
 
 const checkDeadlineMs = 2_000;
 
-/** One connection with the rights of one service. Streams, buckets and consumers must be there: see `provision`. */
-export async function connectBus(settings: BusSettings): Promise<Bus> {
-  const { service, log } = settings;
-  const address = { url: settings.url, user: service, password: settings.password };
-  const connection = await openConnection(address, `${service} ${settings.instance}`, log);
+/** One connection with the rights of one user, and the parts that are its own. Streams, buckets and consumers must exist: see `provision`. */
+export async function connectBus<User extends BusUser>(settings: BusSettings<User>): Promise<BusOf<User>> {
+  const { url, service, password, instance, log } = settings;
+  const connection = await openConnection({ url, user: service, password }, `${service} ${instance}`, log);
   const js = jetstream(connection);
   const jsm = await jetstreamManager(connection, { checkAPI: false });
   const buckets = new Kvm(js);
-  const bucket = (name: string): Promise<KV> => buckets.open(name, { allow_direct: true });
-  const [blue, green, activeJobs, leases, pointerBucket, requestBucket] = await Promise.all([
-    openReadModels(bucket, jsm, 'blue'),
-    openReadModels(bucket, jsm, 'green'),
-    bucket('active-jobs'),
-    bucket('leases'),
-    bucket('projections'),
-    bucket('rebuilds'),
-  ]);
-  const pointerStore = natsDocumentStore(pointerBucket, jsm, 'projections', projectionPointerSchema);
+  const opened = new Map<string, Promise<KV>>();
+  const bucket = (name: string): Promise<KV> => {
+    const known = opened.get(name) ?? buckets.open(name, { allow_direct: true });
+    opened.set(name, known);
+    return known;
+  };
+  const documents = async <T>(name: string, schema: z.ZodType<T>): Promise<DocumentStore<T>> =>
+    natsDocumentStore(await bucket(name), jsm, name, schema);
+  const generation = async (which: Generation) => {
+    const names = [...new Set(Object.values(readModelTable).map((row) => inGeneration(row.bucket, which)))];
+    const stores = new Map(await Promise.all(names.map(async (name) => [name, await bucket(name)] as const)));
+    return readModelsBy((row) => {
+      const name = inGeneration(row.bucket, which);
+      return natsDocumentStore(stores.get(name) as KV, jsm, name, row.schema as z.ZodType<never>, row.prefix);
+    });
+  };
+  const generations = async () => ({ blue: await generation('blue'), green: await generation('green') });
+  const pointerStore = await documents('projections', projectionPointerSchema);
   const pointers = followPointers(pointerStore);
-  const leaseTtlSeconds = bucketRows.find((row) => row.name === 'leases')?.ttlSeconds ?? 3;
+  const reader = <T>(stream: string, durable: string, schema: z.ZodType<T>) =>
+    natsDurableReader(js, stream, durable, schema, log);
+  const projectionReader =
+    <T>(projection: keyof typeof projectionTable, schema: z.ZodType<T>) =>
+    (which: Generation) => {
+      const { stream, durable } = projectionTable[projection];
+      return reader(stream, inGeneration(durable, which), schema);
+    };
 
-  return {
-    exports: natsEventLog(js, jsm, 'EXPORTS', storedExportCommit),
-    content: natsEventLog(js, jsm, 'CONTENT', storedContentCommit),
-    directory: natsEventLog(js, jsm, 'DIRECTORY', storedDirectoryCommit),
-    conversations: natsEventLog(js, jsm, 'CONVERSATIONS', storedConversationCommit),
-    facts: {
+  const open: { [Part in keyof BusParts]: () => BusParts[Part] | Promise<BusParts[Part]> } = {
+    exports: () => natsEventLog(js, jsm, 'EXPORTS', exportJobAggregate.storedCommit),
+    content: () => natsEventLog(js, jsm, 'CONTENT', contentAggregate.storedCommit),
+    directory: () => natsEventLog(js, jsm, 'DIRECTORY', directoryAggregate.storedCommit),
+    threads: () => natsEventLog(js, jsm, 'CONVERSATIONS', threadAggregate.storedCommit),
+    facts: () => ({
       async record(fact) {
         const subject = factSubject(fact.organization, fact.jobId);
         await publishDurably(js, { subject, body: fact, messageId: fact.id, traceparent: fact.traceparent });
       },
-    },
-    access: {
+    }),
+    access: () => ({
       async record(record) {
         const subject = accessSubject(record.organization, record.jobId);
         await publishDurably(js, { subject, body: record, messageId: record.id });
       },
-    },
-    tasks: {
-      async submitRender(task) {
-        const subject = renderTaskSubject(task.rendererVersion);
+    }),
+    tasks: () => ({
+      async submit(task) {
+        const subject = task.kind === 'bundle' ? bundleTaskSubject : renderTaskSubject(task.rendererVersion);
         await publishDurably(js, { subject, body: task, messageId: task.taskId, traceparent: task.traceparent });
       },
-      async submitBundle(task) {
-        await publishDurably(js, {
-          subject: bundleTaskSubject,
-          body: task,
-          messageId: task.taskId,
-          traceparent: task.traceparent,
-        });
-      },
-    },
-    deadLetters: {
+    }),
+    deadLetters: () => ({
       async put(letter) {
         const subject = deadLetterSubject(letter.service, letter.stream);
         await publishDurably(js, { subject, body: letter, messageId: `${letter.subject}:${letter.sequence}` });
       },
-    },
-    readers: {
-      orchestratorExports: () => natsDurableReader(js, 'EXPORTS', 'orchestrator-exports', storedExportCommit, log),
-      orchestratorFacts: () => natsDurableReader(js, 'FACTS', 'orchestrator-facts', storedFact, log),
-      projectorExports: (generation = 'blue') =>
-        natsDurableReader(js, 'EXPORTS', inGeneration('projector-exports', generation), storedExportCommit, log),
-      projectorContent: (generation = 'blue') =>
-        natsDurableReader(js, 'CONTENT', inGeneration('projector-content', generation), storedContentCommit, log),
-      projectorDirectory: (generation = 'blue') =>
-        natsDurableReader(js, 'DIRECTORY', inGeneration('projector-directory', generation), storedDirectoryCommit, log),
-      projectorAccess: (generation = 'blue') =>
-        natsDurableReader(js, 'ACCESS', inGeneration('projector-access', generation), storedAccessRecord, log),
-      indexerContent: () => natsDurableReader(js, 'CONTENT', 'indexer-content', storedContentCommit, log),
-      renderTasks: (version) => natsDurableReader(js, 'TASKS', renderDurable(version).name, storedRenderTask, log),
-      bundleTasks: () => natsDurableReader(js, 'TASKS', 'bundle', storedBundleTask, log),
-    },
-    documents: {
-      ...liveReadModels(pointers, { blue, green }),
-      activeJobs: natsDocumentStore(activeJobs, jsm, 'active-jobs', activeJobDocumentSchema),
-    },
-    generations: { blue, green },
-    projections: {
+    }),
+    exportReader: () => () => reader('EXPORTS', 'orchestrator-exports', exportJobAggregate.storedCommit),
+    factReader: () => () => reader('FACTS', 'orchestrator-facts', storedFact),
+    contentReader: () => () => reader('CONTENT', 'indexer-content', contentAggregate.storedCommit),
+    renderTasks: () => (version) => reader('TASKS', renderDurable(version).name, storedRenderTask),
+    bundleTasks: () => () => reader('TASKS', 'bundle', storedBundleTask),
+    projectionReaders: () => ({
+      exports: projectionReader('exports', exportJobAggregate.storedCommit),
+      content: projectionReader('content', contentAggregate.storedCommit),
+      directory: projectionReader('directory', directoryAggregate.storedCommit),
+      access: projectionReader('access', storedAccessRecord),
+    }),
+    readModels: async () => liveReadModels(pointers, await generations()),
+    generations,
+    projections: async () => ({
       pointers: pointerStore,
-      requests: natsDocumentStore(requestBucket, jsm, 'rebuilds', rebuildRequestSchema),
-      startOver: (projection, generation) => startOver(jsm, projection, generation),
+      requests: await documents('rebuilds', rebuildRequestSchema),
+      startOver: (projection, which) => startOver(jsm, projection, which),
+    }),
+    activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
+    presence: () => natsPresence(connection),
+    leases: async () => {
+      const ttlSeconds = bucketRows.find((row) => row.name === 'leases')?.ttlSeconds ?? 3;
+      return natsLeases(await bucket('leases'), ttlSeconds * 1_000);
     },
-    presence: natsPresence(connection),
-    leases: natsLeases(leases, leaseTtlSeconds * 1_000),
-    liveUpdates: natsLiveUpdates(connection, pointers),
+    liveUpdates: () => natsLiveUpdates(connection, pointers),
+  };
+  const names: readonly (keyof BusParts)[] = busPartsOf[service];
+  const parts = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await open[name]()] as const)));
+
+  return {
+    ...(parts as Pick<BusParts, (typeof busPartsOf)[User][number]>),
     async check() {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
@@ -151,42 +151,10 @@ export async function connectBus(settings: BusSettings): Promise<Bus> {
       });
       await Promise.race([connection.rtt(), late]).finally(() => clearTimeout(timer));
     },
-    // A drain waits for a server that may be away; closing then is all that is left.
+    // A drain waits for a server that may be away; closing is all that is left then.
     close: async () => {
       await pointers.close();
       await connection.drain().catch(() => connection.close());
     },
-  };
-}
-
-async function openReadModels(
-  bucket: (name: string) => Promise<KV>,
-  jsm: JetStreamManager,
-  generation: Generation,
-): Promise<ReadModels> {
-  const names = ['job-status', 'job-list', 'directory', 'audit', 'usage'].map((name) => inGeneration(name, generation));
-  const [statusName = '', listName = '', directoryName = '', auditName = '', usageName = ''] = names;
-  const [status, list, directory, audit, usage] = await Promise.all([
-    bucket(statusName),
-    bucket(listName),
-    bucket(directoryName),
-    bucket(auditName),
-    bucket(usageName),
-  ]);
-  const auditOf = (source: AuditSource) => natsDocumentStore(audit, jsm, auditName, auditDocumentSchema, `${source}.`);
-  const usageOf = (source: AuditSource) => natsDocumentStore(usage, jsm, usageName, usageDocumentSchema, `${source}.`);
-  return {
-    jobStatus: natsDocumentStore(status, jsm, statusName, jobStatusDocumentSchema),
-    jobList: natsDocumentStore(list, jsm, listName, jobListDocumentSchema),
-    directoryOrganizations: natsDocumentStore(directory, jsm, directoryName, organizationDocumentSchema, 'org.'),
-    directoryKeys: natsDocumentStore(directory, jsm, directoryName, keyDocumentSchema, 'key.'),
-    directoryContents: natsDocumentStore(directory, jsm, directoryName, contentDocumentSchema, 'content.'),
-    auditExports: auditOf('exports'),
-    auditContent: auditOf('content'),
-    auditDirectory: auditOf('directory'),
-    auditAccess: auditOf('access'),
-    usageExports: usageOf('exports'),
-    usageContent: usageOf('content'),
-    usageAccess: usageOf('access'),
   };
 }

@@ -1,5 +1,5 @@
 import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
-import type { StoredText } from '../commit-chain.ts';
+import type { StoredText } from '../event-log.ts';
 import { type BusAddress, openConnection, whileAway } from './connection.ts';
 
 /** Logs as they are stored, for who verifies them: nothing is parsed, and nothing can be written. */

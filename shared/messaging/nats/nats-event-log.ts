@@ -8,8 +8,7 @@ import {
 import { headers } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { StoredText } from '../commit-chain.ts';
-import { ConcurrentAppend, type EventLog, type StoredCommit } from '../event-log.ts';
+import { ConcurrentAppend, type EventLog, type StoredCommit, type StoredText } from '../event-log.ts';
 import { parseMessage, type StoredMessage } from '../parse-message.ts';
 import { whileAway } from './connection.ts';
 

@@ -11,8 +11,8 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import type { ProjectionName } from '#shared/contracts/read-models.ts';
-import { type Generation, inGeneration, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
+import { type Generation, inGeneration, type ProjectionName } from '#shared/contracts/read-models.ts';
+import { keysOf, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import {
   type BucketRow,
   bucketRows,
@@ -114,7 +114,7 @@ export async function startOver(
   projection: ProjectionName,
   generation: Generation,
 ): Promise<void> {
-  const { stream, durable, keys } = projectionTable[projection];
+  const { stream, durable } = projectionTable[projection];
   const name = inGeneration(durable, generation);
   const row = durableRows.find((one) => one.name === name);
   if (row === undefined) throw new Error(`The consumer ${name} is missing from the table.`);
@@ -123,7 +123,7 @@ export async function startOver(
       if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound)) throw error;
     });
   });
-  for (const { bucket, filter } of keys) {
+  for (const { bucket, filter } of keysOf(projection)) {
     const full = inGeneration(bucket, generation);
     await whileAway(`emptying the bucket ${full}`, startOverDeadlineMs, () =>
       jsm.streams.purge(`KV_${full}`, { filter: `$KV.${full}.${filter}` }),

@@ -1,4 +1,5 @@
-import { inGeneration, projectionTable } from './projection-table.ts';
+import { projectionTable } from './projection-table.ts';
+import { inGeneration } from '#shared/contracts/read-models.ts';
 
 const services = [
   'gateway',

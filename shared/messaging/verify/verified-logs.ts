@@ -1,12 +1,11 @@
-import type { z } from 'zod';
-import type { Commit, CommitEvent } from '#shared/contracts/commit.ts';
-import { storedContentCommit, storedDirectoryCommit, storedExportCommit } from '../stored-messages.ts';
-import { evolveContent } from '#shared/aggregates/content/content.ts';
-import { type ChainFold, type ChainProblem, type StoredText, verifyChain } from '../commit-chain.ts';
+import type { Aggregate, CommitEvent } from '#shared/contracts/commit.ts';
+import { contentAggregate } from '#shared/aggregates/content/content.ts';
+import { type ChainFold, type ChainProblem, verifyChain } from '../commit-chain.ts';
+import type { StoredText } from '../event-log.ts';
 import type { ReadModels } from '../read-models.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { evolveDirectory } from '#shared/aggregates/directory/directory.ts';
-import { evolve as evolveExport } from '#shared/aggregates/export-job/export-job.ts';
+import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
+import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 
 /** What to verify; a field that is not given restricts nothing. */
 export type AuditScope = { organization?: string; job?: string; domain?: string };
@@ -30,12 +29,7 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'EXPORTS',
     filter: ({ organization, job, domain }) =>
       domain === undefined || job !== undefined ? exportLogSubject(organization ?? '*', job ?? '*') : undefined,
-    verify: (subject, messages) =>
-      verifyChain(
-        subject,
-        messages,
-        foldOf(storedExportCommit, (state, event, commit) => evolveExport(state, event, commit)),
-      ),
+    verify: (subject, messages) => verifyChain(subject, messages, foldOf(exportJobAggregate)),
     seen: (models, signal) =>
       seenOf(models.jobStatus, ({ organization, jobId }) => exportLogSubject(organization, jobId), signal),
     archived: true,
@@ -44,12 +38,7 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'CONTENT',
     filter: ({ organization, job, domain }) =>
       job === undefined ? contentLogSubject(organization ?? '*', domain ?? '*') : undefined,
-    verify: (subject, messages) =>
-      verifyChain(
-        subject,
-        messages,
-        foldOf(storedContentCommit, (state, event, { time }) => evolveContent(state, event, time)),
-      ),
+    verify: (subject, messages) => verifyChain(subject, messages, foldOf(contentAggregate)),
     seen: (models, signal) =>
       seenOf(models.directoryContents, ({ organization, domain }) => contentLogSubject(organization, domain), signal),
     archived: false,
@@ -58,26 +47,18 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'DIRECTORY',
     filter: ({ organization, job, domain }) =>
       job === undefined && domain === undefined ? directoryLogSubject(organization ?? '*') : undefined,
-    verify: (subject, messages) =>
-      verifyChain(
-        subject,
-        messages,
-        foldOf(storedDirectoryCommit, (state, event, { time }) => evolveDirectory(state, event, time)),
-      ),
+    verify: (subject, messages) => verifyChain(subject, messages, foldOf(directoryAggregate)),
     seen: (models, signal) =>
       seenOf(models.directoryOrganizations, ({ organization }) => directoryLogSubject(organization), signal),
     archived: false,
   },
 ];
 
-function foldOf<S, E extends CommitEvent>(
-  schema: z.ZodType<Commit<E, S>>,
-  evolve: ChainFold<S, E>['evolve'],
-): ChainFold<S, E> {
+function foldOf<S, E extends CommitEvent>({ evolve, storedCommit }: Aggregate<E, S>): ChainFold<S, E> {
   return {
     evolve,
     read(stored) {
-      const result = schema.safeParse(stored);
+      const result = storedCommit.safeParse(stored);
       if (result.success) return result.data;
       const issue = result.error.issues[0];
       throw new Error(`it is wrong at "${issue?.path.join('.')}" (${issue?.message}).`);

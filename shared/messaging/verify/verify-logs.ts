@@ -4,7 +4,8 @@ import type { LogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { exportLogSubject, subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import type { ChainProblem, StoredText } from '../commit-chain.ts';
+import type { ChainProblem } from '../commit-chain.ts';
+import type { StoredText } from '../event-log.ts';
 import type { ReadModels } from '../read-models.ts';
 import { type AuditScope, type Seen, type VerifiedLog, verifiedLogs } from './verified-logs.ts';
 

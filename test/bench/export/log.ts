@@ -1,7 +1,7 @@
 import { jetstream, type JetStreamClient } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { evolve, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import type { Bus } from '#shared/messaging/bus.ts';
+import { exportJobAggregate, type ExportCommit, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
@@ -73,7 +73,7 @@ async function appendsPerSecond(append: Append, inFlight: number): Promise<numbe
 }
 
 /** Every append decides on the commit before it. */
-function decidedAppends(bus: Bus): Append {
+function decidedAppends(bus: BusOf<'orchestrator'>): Append {
   return async (jobId) => {
     let chunk = 0;
     let stored = await bus.exports.append(commitAfter(undefined, jobId, begun(jobId)), { sequence: 0 });
@@ -85,7 +85,7 @@ function decidedAppends(bus: Bus): Append {
 }
 
 /** The commit was made before; only its id changes. */
-function preparedAppends(bus: Bus): Append {
+function preparedAppends(bus: BusOf<'orchestrator'>): Append {
   return async (jobId) => {
     const first = await bus.exports.append(commitAfter(undefined, jobId, begun(jobId)), { sequence: 0 });
     const commit = commitAfter(first, jobId, [rendered(1)]);
@@ -119,8 +119,8 @@ function commitAfter(
   const at = { time: time.toISOString(), actor };
   const [first, ...rest] = events;
   if (first === undefined) throw new Error('A commit has events.');
-  const initial = evolve(previous?.commit.data.state, first, at);
-  const state = rest.reduce((before, event) => evolve(before, event, at), initial);
+  const initial = exportJobAggregate.evolve(previous?.commit.data.state, first, at);
+  const state = rest.reduce((before, event) => exportJobAggregate.evolve(before, event, at), initial);
   return nextCommit(exportLogSubject(organization, jobId), previous, events, state, {
     id: `ec_${randomBase62(22)}`,
     source: 'bench',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { commitHash, nextCommit } from './commit-chain.ts';
+import { commitHash, nextCommit } from '#shared/messaging/commit-chain.ts';
 import { BadUpcast, type UpcastTable, upcast, upcastCommit } from './upcast.ts';
 
 /** A kind of message with a past: version 2 split the name, version 3 took the title in. */

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** A stored message before its schema has seen it: only its version is known, and what tells it apart (`type`; `kind` of tasks). */
 export type VersionedMessage = { version: number; [field: string]: unknown };
 
@@ -48,3 +50,14 @@ export function upcastCommit(commit: unknown, table: UpcastTable): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 const isVersioned = (value: unknown): value is VersionedMessage => isObject(value) && typeof value.version === 'number';
+
+/**
+ * The schema that reads any version of a message that was ever stored and gives the newest. To change the meaning of a message, add version
+ * n + 1 to its schema, a line `'<type>@<n>'` to its table, and a golden file beside the old one, which stays.
+ */
+export const storedMessage = <S extends z.ZodType>(schema: S, table: UpcastTable) =>
+  z.preprocess((stored) => upcast(stored, table), schema);
+
+/** The same for the events of a commit. */
+export const storedCommit = <S extends z.ZodType>(schema: S, table: UpcastTable) =>
+  z.preprocess((stored) => upcastCommit(stored, table), schema);

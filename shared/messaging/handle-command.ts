@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Actor, Aggregate, Commit, CommitEvent, EventMetadata } from '#shared/contracts/commit.ts';
+import { Conflict } from '#shared/runtime/failures.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
+import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
+import { nextCommit } from './commit-chain.ts';
+import type { EventLog, StoredCommit } from './event-log.ts';
+
+/** Who decides, and why now. */
+export type CommandOrigin = {
+  /** The service or its instance. */
+  source: string;
+  actor: Actor;
+  /** Id of the message that made the decision necessary: a request, a fact, a commit. */
+  causationId: string;
+  correlationId: string;
+  traceparent?: string | undefined;
+};
+
+export type Command<E extends CommitEvent, S> = {
+  /** Of the aggregate. */
+  subject: string;
+  /** What happens, given the newest state; nothing: no events. It is asked again after a conflict. What it throws ends the command. */
+  decide: (state: S | undefined, metadata: EventMetadata) => readonly E[] | Promise<readonly E[]>;
+  origin: CommandOrigin;
+  /** The last commit that the caller knows, which saves a read. Wrong knowledge costs one conflict. */
+  known?: { stored: StoredCommit<Commit<E, S>> | undefined };
+};
+
+/** What was decided, and the newest commit after it: undefined when there still is none. */
+export type Handled<E extends CommitEvent, S> = {
+  events: readonly E[];
+  stored: StoredCommit<Commit<E, S>> | undefined;
+};
+
+type CommandContext<E extends CommitEvent, S> = {
+  log: Pick<EventLog<Commit<E, S>>, 'last' | 'append'>;
+  clock: Clock;
+  random: RandomDigits;
+};
+
+/** Every conflict is somebody else's progress, so they end soon; without a last attempt two that never agree would spin. */
+const mostAttempts = 10;
+const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 500 };
+const commitIdDigits = 22;
+
+/**
+ * Loads an aggregate, decides, and appends what was decided in one commit; after a conflict it does so again on what the other writer left.
+ * The commit keeps its id over all attempts, so an append that got through without an answer is recognized. Rejects with `Conflict` after the
+ * last attempt, with `Unavailable` when the log is away, and with whatever `decide` throws.
+ */
+export async function handleCommand<E extends CommitEvent, S>(
+  { log, clock, random }: CommandContext<E, S>,
+  aggregate: Aggregate<E, S>,
+  { subject, decide, origin, known }: Command<E, S>,
+): Promise<Handled<E, S>> {
+  const id = `${aggregate.commitIdPrefix}_${random(commitIdDigits)}`;
+  let previous = known === undefined ? await log.last(subject, { fromLeader: true }) : known.stored;
+  for (let attempt = 1; ; attempt += 1) {
+    const time = clock.now();
+    const metadata = { time: time.toISOString(), actor: origin.actor };
+    const events = await decide(previous?.commit.data.state, metadata);
+    if (events.length === 0) return { events, stored: previous };
+    const commit = nextCommit(subject, previous, [...events], stateAfter(aggregate, previous, events, metadata), {
+      ...origin,
+      id,
+      time,
+    });
+    try {
+      return { events, stored: await log.append(commit, { sequence: previous?.sequence ?? 0 }) };
+    } catch (error) {
+      if (!(error instanceof Conflict) || attempt === mostAttempts) throw error;
+    }
+    await delay(pauseAfter(attempt, conflictPause));
+    previous = await log.last(subject, { fromLeader: true });
+  }
+}
+
+function stateAfter<E extends CommitEvent, S>(
+  { evolve }: Aggregate<E, S>,
+  previous: StoredCommit<Commit<E, S>> | undefined,
+  events: readonly E[],
+  metadata: EventMetadata,
+): S {
+  let state = previous?.commit.data.state;
+  for (const event of events) state = evolve(state, event, metadata);
+  return state as S;
+}

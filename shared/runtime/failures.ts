@@ -1,0 +1,22 @@
+/*
+ * How a caller goes on after an error. The class decides, never a name or a text: ports throw subclasses of these three, and every loop
+ * that retries, reloads or gives up asks here.
+ */
+
+/** A needed system is away or too slow. The same call may work later. */
+export class Unavailable extends Error {
+  override name = 'Unavailable';
+}
+
+/** Another writer was faster. Load again, decide again. */
+export class Conflict extends Error {
+  override name = 'Conflict';
+}
+
+/** A message or document that no later try of this program can handle. It goes to the dead letters, and what comes after it goes on. */
+export class Poison extends Error {
+  override name = 'Poison';
+}
+
+/** The text of anything that was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
