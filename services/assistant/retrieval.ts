@@ -16,9 +16,13 @@ export async function searchedContent(
   return contentVersion === undefined ? undefined : { organization, domain, contentVersion };
 }
 
-/** Groups that count for this request: in a `signed` domain nobody gets into a group by naming it. */
-export function trustedGroups(caller: Caller, claimed: readonly string[] | null | undefined): readonly string[] {
-  return caller.groupTrust === 'claimed' ? (claimed ?? []) : [];
+/** Groups that count for this request. Where the gateway knows a reader's groups, naming some narrows them and adds none. */
+export function trustedGroups(
+  { trustedGroups: trusted }: Pick<Caller, 'trustedGroups'>,
+  named: readonly string[] | null | undefined,
+): readonly string[] {
+  if (trusted === 'named') return named ?? [];
+  return named ? trusted.filter((group) => named.includes(group)) : trusted;
 }
 
 /** Words by which a question points at what was said before. */

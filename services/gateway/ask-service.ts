@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { type CallParts, callService, type ServiceAnswer } from '#shared/http/internal-client.ts';
@@ -11,11 +12,17 @@ const addressOf = { publisher: 'publisherUrl', 'link-signer': 'linkSignerUrl', a
 /** Asks another service on behalf of a request about a domain. The service hears when the client goes away. */
 export async function askService<C extends InternalCall>(
   { config }: Pick<GatewayContext, 'config'>,
-  { request, reply, domain }: { request: FastifyRequest; reply: FastifyReply; domain: DomainEntry },
+  asking: {
+    request: FastifyRequest;
+    reply: FastifyReply;
+    domain: DomainEntry;
+    trustedGroups?: Caller['trustedGroups'];
+  },
   call: C,
   parts: CallParts<C>,
 ): Promise<ServiceAnswer<C>> {
   const address = { baseUrl: config[addressOf[call.service]], serviceToken: config.serviceToken };
-  const asked = { caller: callerOf(request, domain), signal: disconnectSignal(reply.raw) };
+  const { request, reply, domain, trustedGroups } = asking;
+  const asked = { caller: callerOf(request, domain, trustedGroups), signal: disconnectSignal(reply.raw) };
   return await callService(call, address, Object.assign(asked, parts));
 }

@@ -1,4 +1,5 @@
 import type { ContentState } from '#shared/aggregates/content/content.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { callService, type ServiceAddress } from '#shared/http/internal-client.ts';
@@ -69,7 +70,7 @@ async function neededByJobs(
 /** Ends content versions through the publisher, which alone decides on content; as a service, not for a key. */
 export function askPublisher(options: ServiceAddress & { random: (length: number) => string }): EndContent {
   return async ({ organization, domain, contentVersion }, signal) => {
-    const caller = {
+    const caller: Caller = {
       requestId: `hk_${options.random(22)}`,
       organization,
       domain,
@@ -77,9 +78,10 @@ export function askPublisher(options: ServiceAddress & { random: (length: number
       // Nothing of a request: no key, no plan, no address.
       organizationPlan: 'free',
       groupTrust: 'claimed',
+      trustedGroups: [],
       address: '',
       traceparent: nextTraceparent(),
-    } as const;
+    };
     try {
       const answer = await callService(publisher.deleteContent, options, {
         caller,

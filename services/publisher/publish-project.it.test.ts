@@ -26,6 +26,7 @@ const caller: Caller = {
   organizationPlan: 'enterprise',
   domain: 'docs',
   groupTrust: 'claimed',
+  trustedGroups: [],
   actor: { kind: 'key', id: 'key_1' },
   address: '192.0.2.1',
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',

@@ -124,6 +124,7 @@ export async function startAssistantStand(
         organizationPlan: 'enterprise',
         domain,
         groupTrust: 'claimed',
+        trustedGroups: 'named',
         actor: { kind: 'key', id: 'key_test' },
         address: '127.0.0.1',
         traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',

@@ -114,7 +114,7 @@ test('pages of groups answer only who is in them', async () => {
   const about = { messages: [question('Who rotates the signing secret?')] };
   expect((await readEvents(await ask(about))).raw).not.toContain('quarter');
   expect((await readEvents(await ask({ ...about, filter: { groups: ['staff'] } }))).raw).toContain('quarter');
-  const signed = await ask({ ...about, filter: { groups: ['staff'] } }, {}, { groupTrust: 'signed' });
+  const signed = await ask({ ...about, filter: { groups: ['staff'] } }, {}, { trustedGroups: [] });
   expect((await readEvents(signed)).raw).not.toContain('quarter');
 });
 
@@ -208,7 +208,7 @@ test('search and page', async () => {
   expect((await post('/internal/page', { path: 'internal/runbook' })).status).toBe(404);
   expect((await post('/internal/page', { path: 'internal/runbook', groups: ['staff'] })).status).toBe(200);
   expect(
-    (await post('/internal/page', { path: 'internal/runbook', groups: ['staff'] }, { groupTrust: 'signed' })).status,
+    (await post('/internal/page', { path: 'internal/runbook', groups: ['staff'] }, { trustedGroups: [] })).status,
   ).toBe(404);
   expect((await post('/internal/page', { path: '../../secrets' })).status).toBe(404);
 });

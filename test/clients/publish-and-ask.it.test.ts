@@ -129,6 +129,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
           organizationPlan: 'enterprise',
           domain: 'docs',
           groupTrust: 'claimed',
+          trustedGroups: 'named',
           actor: { kind: 'key', id: 'key_test' },
           address: '127.0.0.1',
           traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',

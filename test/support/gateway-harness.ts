@@ -101,6 +101,7 @@ export async function createOrganization(
   { app }: Pick<GatewayHarness, 'app'>,
   name = 'Acme',
   plan = 'enterprise',
+  domain: object = {},
 ): Promise<TestOrganization> {
   const operator = { authorization: `Bearer ${operatorToken}` };
   const created = await app.inject({
@@ -114,7 +115,7 @@ export async function createOrganization(
     method: 'POST',
     url: `/v1/organizations/${organization.id}/domains`,
     headers: operator,
-    payload: { domain: 'docs', hosts: [`docs.${organization.id}.test`] },
+    payload: { domain: 'docs', hosts: [`docs.${organization.id}.test`], ...domain },
   });
   const assistant = await app.inject({
     method: 'POST',

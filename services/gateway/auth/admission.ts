@@ -116,7 +116,11 @@ export function admitOperator(operatorToken: string): (request: FastifyRequest) 
 }
 
 /** What other services are told of a request that was let in. */
-export function callerOf(request: FastifyRequest, domain: Pick<DomainEntry, 'slug' | 'groups'>): Caller {
+export function callerOf(
+  request: FastifyRequest,
+  domain: DomainEntry,
+  trustedGroups: Caller['trustedGroups'] = [],
+): Caller {
   const { organization, organizationPlan, actor } = admissionOf(request);
   return {
     requestId: request.id,
@@ -124,6 +128,7 @@ export function callerOf(request: FastifyRequest, domain: Pick<DomainEntry, 'slu
     organizationPlan,
     domain: domain.slug,
     groupTrust: domain.groups,
+    trustedGroups,
     actor,
     address: request.ip,
     traceparent: traceparentOf(request),

@@ -45,10 +45,10 @@ export async function operatorRoutes(app: FastifyInstance, context: GatewayConte
 
   app.post<{ Params: { org: string } }>('/v1/organizations/:org/domains', async (request, reply) => {
     const organization = existingId(request.params.org);
-    const { domain: slug, hosts, groups } = parseInput(addDomainBodySchema, request.body);
-    const domain = { slug, hosts: [...new Set(hosts)], groups };
+    const { domain: slug, hosts, ...rest } = parseInput(addDomainBodySchema, request.body);
+    const domain = { slug, hosts: [...new Set(hosts)], ...rest };
     await appendToDirectory(context, organization, (state) => addDomain(state, domain), originOf(request));
-    return reply.code(201).send({ domain: slug, hosts: domain.hosts, groups });
+    return reply.code(201).send({ domain: slug, hosts: domain.hosts, ...rest });
   });
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { admissionOf, admitByKey, resolveDomain } from '#services/gateway/auth/admission.ts';
+import { trustedGroupsOf } from '#services/gateway/auth/user-token.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from '#services/gateway/auth/cross-origin.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -72,7 +73,8 @@ export async function discoveryRoutes(app: FastifyInstance, context: GatewayCont
       'x-bindery-client': clientKind(parseJson(body), request.headers),
       ...(typeof threadKey === 'string' ? { 'x-thread-key': threadKey } : {}),
     };
-    const answer = await askService(context, { request, reply, domain }, call, { headers, body });
+    const trustedGroups = await trustedGroupsOf(request, domain, context.clock.now());
+    const answer = await askService(context, { request, reply, domain, trustedGroups }, call, { headers, body });
     return reply
       .code(answer.status)
       .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })

@@ -84,6 +84,7 @@ test('a message goes through as it came, with who asks, and the stream comes bac
       organizationPlan: 'enterprise',
       domain: 'docs',
       groupTrust: 'claimed',
+      trustedGroups: 'named',
       actor: { kind: 'key' },
       address: '203.0.113.9',
       requestId: response.headers.get('x-request-id'),

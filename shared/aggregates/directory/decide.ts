@@ -7,6 +7,8 @@ import { ApiError } from '#shared/http/errors.ts';
 
 const mostKeys = 500;
 const mostDomains = 200;
+/** Each key's document has them all. */
+const mostUserTokenKeys = 100;
 
 export function createOrganization(
   state: DirectoryState | undefined,
@@ -39,6 +41,9 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   const taken = [domain.slug, ...domain.hosts].find((name) => names.has(name));
   if (taken !== undefined)
     throw new ApiError('in_use', `The organization has a domain with the name "${taken}" already.`);
+  const keyCount = [...domains, domain].flatMap(({ userTokenKeys }) => userTokenKeys ?? []).length;
+  if (keyCount > mostUserTokenKeys)
+    throw new ApiError('in_use', `The domains of an organization have at most ${mostUserTokenKeys} user token keys.`);
   return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
 }
 

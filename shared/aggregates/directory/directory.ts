@@ -31,7 +31,54 @@ export const apiKeySchema = z.object({
 
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
-export const domainEntrySchema = z.object({ slug: domainSlug, hosts: z.array(hostName), groups: z.enum(groupTrusts) });
+const base64url = (least: number, most: number) =>
+  z.string().regex(new RegExp(`^[A-Za-z0-9_-]{${least},${most}}$`), 'must be base64url of the right length');
+
+const publicKeyFields = {
+  kid: z.string().min(1).max(200).optional(),
+  use: z.literal('sig').optional(),
+  key_ops: z.array(z.literal('verify')).optional(),
+  ext: z.boolean().optional(),
+};
+
+/** A public key as a JWK. Other members are refused, so that no private part is ever stored. */
+export const userTokenKeySchema = z.discriminatedUnion('kty', [
+  z.strictObject({
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    x: base64url(43, 43),
+    alg: z.literal('EdDSA').optional(),
+    ...publicKeyFields,
+  }),
+  z.strictObject({
+    kty: z.literal('EC'),
+    crv: z.literal('P-256'),
+    x: base64url(43, 43),
+    y: base64url(43, 43),
+    alg: z.literal('ES256').optional(),
+    ...publicKeyFields,
+  }),
+  z.strictObject({
+    kty: z.literal('RSA'),
+    // 2048 to 4096 bits.
+    n: base64url(342, 683),
+    e: base64url(1, 8),
+    alg: z.literal('RS256').optional(),
+    ...publicKeyFields,
+  }),
+]);
+
+export type UserTokenKey = z.infer<typeof userTokenKeySchema>;
+
+export const mostUserTokenKeys = 5;
+
+export const domainEntrySchema = z.object({
+  slug: domainSlug,
+  hosts: z.array(hostName),
+  groups: z.enum(groupTrusts),
+  /** Whose tokens say which groups a reader is in. */
+  userTokenKeys: z.array(userTokenKeySchema).max(mostUserTokenKeys).optional(),
+});
 
 export type DomainEntry = z.infer<typeof domainEntrySchema>;
 

@@ -1,6 +1,14 @@
+import { createPublicKey } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { type ApiKey, apiKeySchema, groupTrusts } from '#shared/aggregates/directory/directory.ts';
+import {
+  type ApiKey,
+  apiKeySchema,
+  groupTrusts,
+  mostUserTokenKeys,
+  type UserTokenKey,
+  userTokenKeySchema,
+} from '#shared/aggregates/directory/directory.ts';
 import { domainSlug, hostName, organizationId, organizationPlans } from '../identifiers.ts';
 
 const organizationName = z.string().trim().min(1).max(100);
@@ -17,11 +25,22 @@ export const changeOrganizationBodySchema = z
   .refine((body) => body.name !== undefined || body.plan !== undefined, 'give "name" or "plan"');
 
 /** Body of `POST /v1/organizations/{org}/domains`. */
-export const addDomainBodySchema = z.object({
-  domain: domainSlug,
-  hosts: z.array(hostName).max(50).default([]),
-  groups: z.enum(groupTrusts).default('claimed'),
-});
+export const addDomainBodySchema = z
+  .object({
+    domain: domainSlug,
+    hosts: z.array(hostName).max(50).default([]),
+    groups: z.enum(groupTrusts).default('claimed'),
+    /** Public keys of those who sign `X-User-Token`. */
+    userTokenKeys: z
+      .array(userTokenKeySchema.refine(isUsableKey, 'is not a public key that can be used'))
+      .min(1)
+      .max(mostUserTokenKeys)
+      .optional(),
+  })
+  .refine(({ groups, userTokenKeys }) => groups === 'signed' || userTokenKeys === undefined, {
+    path: ['userTokenKeys'],
+    message: 'is for domains with "groups": "signed"',
+  });
 
 export const organizationSchema = z.object({ id: organizationId, name: z.string(), plan: z.enum(organizationPlans) });
 
@@ -35,6 +54,7 @@ export const domainAddedSchema = z.object({
   domain: domainSlug,
   hosts: z.array(z.string()),
   groups: z.enum(groupTrusts),
+  userTokenKeys: z.array(userTokenKeySchema).optional(),
 });
 
 /** One address, or a network such as `10.0.0.0/8`. */
@@ -83,6 +103,15 @@ export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() })
 export function toShownApiKey(apiKey: ApiKey): ShownApiKey {
   const { sha256: _, ...shown } = apiKey;
   return shown;
+}
+
+function isUsableKey(key: UserTokenKey): boolean {
+  try {
+    createPublicKey({ key, format: 'jwk' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isAddressOrNetwork(text: string): boolean {

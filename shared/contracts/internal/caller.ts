@@ -11,6 +11,8 @@ export const callerSchema = z.object({
   domain: domainSlug,
   /** The domain's setting. */
   groupTrust: z.enum(groupTrusts),
+  /** Groups that the reader is in; `named`: those that the request itself names count. */
+  trustedGroups: z.union([z.literal('named'), z.array(z.string())]),
   actor: actorSchema,
   address: z.string(),
   traceparent: z.string(),

@@ -1,0 +1,79 @@
+import type { FastifyRequest } from 'fastify';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
+import { z } from 'zod';
+import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { admissionOf } from './admission.ts';
+
+/**
+ * The groups that count for a request. In a `claimed` domain those that it names. In a `signed` domain those of its `X-User-Token`, or
+ * those that it names when it comes with an admin key and no token, or none. Throws `invalid_request` for a token that is not valid.
+ */
+export async function trustedGroupsOf(
+  request: FastifyRequest,
+  domain: DomainEntry,
+  now: Date,
+): Promise<Caller['trustedGroups']> {
+  if (domain.groups === 'claimed') return 'named';
+  const token = request.headers['x-user-token'];
+  if (token !== undefined) return await groupsInToken(String(token), domain, now);
+  return admissionOf(request).key.kind === 'admin' ? 'named' : [];
+}
+
+const algorithms = ['EdDSA', 'ES256', 'RS256'];
+const longestLifeSeconds = 86_400;
+
+const groupsSchema = z.array(z.string().min(1).max(200)).max(100);
+
+/** The groups that a token of the domain's organization says. Throws `invalid_request`. */
+export async function groupsInToken(token: string, domain: DomainEntry, now: Date): Promise<string[]> {
+  if (domain.userTokenKeys === undefined) throw wrongToken('cannot be checked: the domain has no "userTokenKeys"');
+  const claims = await verify(token, { keys: domain.userTokenKeys } as JSONWebKeySet, {
+    algorithms,
+    audience: domain.slug,
+    requiredClaims: ['exp'],
+    currentDate: now,
+  });
+  if ((claims.exp ?? 0) * 1000 > now.getTime() + longestLifeSeconds * 1000) {
+    throw wrongToken('is good for too long: "exp" may be at most 24 hours ahead');
+  }
+  const groups = groupsSchema.safeParse(claims.groups);
+  if (!groups.success) throw wrongToken('needs the claim "groups": at most 100 texts of 1 to 200 characters');
+  return groups.data;
+}
+
+async function verify(token: string, keys: JSONWebKeySet, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw tokenProblem(error, options);
+    // Several keys of that kind, and the token does not say which.
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (other) {
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw tokenProblem(other, options);
+      }
+    }
+    throw tokenProblem(error, options);
+  }
+}
+
+function tokenProblem(error: unknown, { audience }: JWTVerifyOptions): ApiError {
+  if (error instanceof errors.JWTExpired) return wrongToken('has expired', error);
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'aud') return wrongToken(`is for another domain: "aud" must be "${String(audience)}"`, error);
+    if (error.claim === 'nbf') return wrongToken('is not valid yet: see "nbf"', error);
+    if (error.claim === 'exp') return wrongToken('needs the claim "exp"', error);
+  }
+  return wrongToken('is not a JWT that a key of the domain signed with EdDSA, ES256 or RS256', error);
+}
+
+/** Not 401: the API key is good, and a client must not throw it away. */
+function wrongToken(message: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_request', `The header "X-User-Token" ${message}.`, {
+    fields: [{ path: 'X-User-Token', message }],
+    cause,
+  });
+}
