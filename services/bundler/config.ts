@@ -1,10 +1,8 @@
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const bundlerSettings = {
-  ...busSettings('bundler'),
-  ...internalServerSettings('bundler'),
-  ...objectStoreSettings,
+  ...serviceSettings('bundler'),
   slots: setting(
     'BINDERY_BUNDLER_SLOTS',
     wholeNumber(1, 64).default(2),

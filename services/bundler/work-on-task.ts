@@ -1,20 +1,14 @@
-import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask } from '#shared/contracts/export-tasks.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import type { FactLog } from '#shared/messaging/event-log.ts';
+import { mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
-
-type Report =
-  | Pick<Extract<Fact, { type: 'BundleJoined' }>, 'type' | 'data'>
-  | Pick<Extract<Fact, { type: 'BundleFailed' }>, 'type' | 'data'>
-  | Pick<Extract<Fact, { type: 'SegmentsLost' }>, 'type' | 'data'>;
-
-const maxReason = 500;
 
 /**
  * Joins one bundle and reports the outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has
@@ -22,17 +16,7 @@ const maxReason = 500;
  */
 export async function workOnTask(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<void> {
   const report = await outcomeOf(context, task, signal);
-  const fact = {
-    version: 1,
-    id: context.random(22),
-    source: context.instance,
-    time: context.clock.now().toISOString(),
-    organization: task.organization,
-    jobId: task.jobId,
-    ...(task.traceparent === undefined ? {} : { traceparent: task.traceparent }),
-    ...report,
-  } as Fact;
-  await retryUnavailable(context.retry, signal, () => context.facts.record(fact));
+  await reportFact(context, task, report, signal);
   crashPoint('after-bundle-fact', 'bundler');
 }
 
@@ -45,14 +29,14 @@ async function outcomeOf(context: BundlerContext, task: BundleTask, signal: Abor
     );
     if (outcome.kind === 'lost') {
       const { chunks, reason } = outcome;
-      return { type: 'SegmentsLost', data: { chunks, reason: reason.slice(0, maxReason) } };
+      return { type: 'SegmentsLost', data: { chunks, reason: reason.slice(0, mostReasonCharacters) } };
     }
     const { bundleKey, sizeBytes, sha256 } = outcome;
     return { type: 'BundleJoined', data: { attempt, bundleKey, sizeBytes, sha256 } };
   } catch (error) {
     signal.throwIfAborted();
     context.logger.warn({ err: error, taskId: task.taskId }, 'a bundle could not be joined');
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason);
+    const reason = messageOf(error).slice(0, mostReasonCharacters);
     return { type: 'BundleFailed', data: { attempt, reason } };
   }
 }

@@ -1,11 +1,9 @@
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
 
 export const indexerSettings = {
-  ...busSettings('indexer'),
-  ...internalServerSettings('indexer'),
-  ...objectStoreSettings,
+  ...serviceSettings('indexer'),
   ...searchSettings,
   indexerSlots: setting(
     'BINDERY_INDEXER_SLOTS',

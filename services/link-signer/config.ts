@@ -1,16 +1,9 @@
-import {
-  busSettings,
-  internalServerSettings,
-  objectStoreSettings,
-  serviceTokenSettings,
-} from '#shared/runtime/common-settings.ts';
+import { serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const linkSignerSettings = {
-  ...busSettings('link-signer'),
-  ...internalServerSettings('link-signer'),
+  ...serviceSettings('link-signer'),
   ...serviceTokenSettings,
-  ...objectStoreSettings,
   linkLifetimeSeconds: setting(
     'BINDERY_LINK_LIFETIME_SECONDS',
     wholeNumber(60, 604_800).default(3_600),

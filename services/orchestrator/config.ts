@@ -1,10 +1,8 @@
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const orchestratorSettings = {
-  ...busSettings('orchestrator'),
-  ...internalServerSettings('orchestrator'),
-  ...objectStoreSettings,
+  ...serviceSettings('orchestrator'),
   taskLostAfterSeconds: setting(
     'BINDERY_TASK_LOST_AFTER_SECONDS',
     wholeNumber(1, 600).default(30),

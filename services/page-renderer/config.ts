@@ -1,11 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { busSettings, internalServerSettings, objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const pageRendererSettings = {
-  ...busSettings('page-renderer'),
-  ...internalServerSettings('page-renderer'),
-  ...objectStoreSettings,
+  ...serviceSettings('page-renderer'),
   slots: setting(
     'BINDERY_RENDERER_SLOTS',
     wholeNumber(1, 256).default(availableParallelism()),

@@ -1,18 +1,15 @@
-import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
 import { readSidecar } from '#shared/export/export-objects.ts';
+import { mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import { manifestSha256Of, renderChunk, renderClosing } from './render-segment.ts';
 import { existingSegment } from './store-segment.ts';
 
-/** What a fact says, without who says it when. */
-type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'type' | 'data'> }[Fact['type']];
-
 /** A task that was in hand so often when its renderer died is not tried again by itself: the orchestrator counts it. */
 const maxDeliveries = 3;
-const maxReason = 500;
 
 /**
  * Works on one task and reports its outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has to
@@ -25,17 +22,7 @@ export async function workOnTask(
   signal: AbortSignal,
 ): Promise<void> {
   const report = await outcomeOf(context, task, deliveryCount, signal);
-  const fact = {
-    version: 1,
-    id: context.random(22),
-    source: context.instance,
-    time: context.clock.now().toISOString(),
-    organization: task.organization,
-    jobId: task.jobId,
-    ...(task.traceparent === undefined ? {} : { traceparent: task.traceparent }),
-    ...report,
-  } as Fact;
-  await retryUnavailable(context.retry, signal, () => context.facts.record(fact));
+  await reportFact(context, task, report, signal);
   crashPoint('after-fact', 'page-renderer');
 }
 
@@ -52,7 +39,7 @@ async function outcomeOf(
     signal.throwIfAborted();
     context.logger.warn({ err: error, taskId: task.taskId }, 'a task failed');
     const { attempt } = task;
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, maxReason);
+    const reason = messageOf(error).slice(0, mostReasonCharacters);
     if (task.kind === 'closing') return { type: 'ClosingFailed', data: { attempt, reason } };
     return {
       type: 'ChunkFailed',

@@ -1,6 +1,12 @@
+import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
+import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import type { DeadLetters, Delivery, DurableReader } from './durable-reader.ts';
+import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
+import { consume } from './consume.ts';
+import type { DeadLetters, DurableReader } from './durable-reader.ts';
+import type { FactLog } from './event-log.ts';
 
 /**
  * Work that exactly one worker should take. The queue may be thrown away and refilled from the log: tasks carry no truth.
@@ -10,106 +16,6 @@ export type TaskQueue = {
   submit(task: RenderTask | BundleTask): Promise<void>;
 };
 
-export type WorkOptions<T extends { taskId: string }> = {
-  service: string;
-  instance: string;
-  rendererVersion?: string;
-  slots: number;
-  reader: DurableReader<T>;
-  /** Works on one task. What it rejects with is logged and the task comes again; outcomes are for it to report. `signal`: give up, we stop. */
-  work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
-  /** Just before a task that was worked on is acknowledged. */
-  beforeAck?: () => void;
-  presence: Presence;
-  deadLetters: DeadLetters;
-  logger: Logger;
-};
-
-export type Workers = {
-  /** Takes no new task, lets those in hand end for up to `graceMs`, and gives back what is left. */
-  stop(graceMs: number): Promise<void>;
-};
-
-/** Well below the time after which the bus takes a task for lost (5 s). */
-const workingEveryMs = 2_000;
-const retryAfterMs = 1_000;
-
-/**
- * Works on tasks in so many slots: one loop each, which takes the next task when it is free, so that a worker holds exactly the tasks
- * that it works on. Says every second who it is and what it has in hand.
- */
-export function workSlots<T extends { taskId: string }>(options: WorkOptions<T>): Workers {
-  const { reader, logger } = options;
-  const stopping = new AbortController();
-  const abandon = new AbortController();
-  const inHand = new Set<string>();
-
-  const report = (): PresenceReport => ({
-    service: options.service,
-    instance: options.instance,
-    time: new Date().toISOString(),
-    ...(options.rendererVersion === undefined ? {} : { rendererVersion: options.rendererVersion }),
-    slots: options.slots,
-    freeSlots: Math.max(0, options.slots - inHand.size),
-    tasks: [...inHand],
-    draining: stopping.signal.aborted,
-  });
-  const announcement = options.presence.announce(report);
-
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const delivery = await reader.next({ signal: stopping.signal });
-      if (delivery === undefined) continue;
-      if (delivery.value === undefined) await setAside(delivery);
-      else await workOn(delivery, delivery.value);
-    }
-  }
-
-  async function workOn(delivery: Delivery<T>, task: T): Promise<void> {
-    inHand.add(task.taskId);
-    const timer = setInterval(() => delivery.working(), workingEveryMs);
-    try {
-      await options.work(task, delivery.deliveryCount, abandon.signal);
-      options.beforeAck?.();
-      await delivery.ack();
-    } catch (error) {
-      if (abandon.signal.aborted) delivery.nak();
-      else {
-        logger.warn({ err: error, taskId: task.taskId }, 'a task could not be worked on; it comes again');
-        delivery.nak(retryAfterMs);
-      }
-    } finally {
-      clearInterval(timer);
-      inHand.delete(task.taskId);
-    }
-  }
-
-  async function setAside(delivery: Delivery<T>): Promise<void> {
-    const { subject, sequence } = delivery;
-    const reason = delivery.problem ?? 'The task cannot be read.';
-    logger.error({ subject, reason }, 'a task was set aside');
-    try {
-      await options.deadLetters.put({ service: options.service, stream: 'TASKS', subject, sequence, reason });
-      delivery.terminate(reason);
-    } catch (error) {
-      logger.warn({ err: error, subject }, 'a task could not be set aside; it comes again');
-    }
-  }
-
-  const loops = Promise.all(Array.from({ length: options.slots }, loop));
-  return {
-    async stop(graceMs) {
-      stopping.abort();
-      announcement.now();
-      const timer = setTimeout(() => abandon.abort(new Error('The service stops.')), graceMs);
-      await loops;
-      clearTimeout(timer);
-      announcement.now();
-      announcement.stop();
-    },
-  };
-}
-
 /** Who is alive, told every second over a core subject; nothing is kept. */
 export type Presence = {
   /** Reports now and every second until stopped. `report` is asked each time. */
@@ -117,3 +23,104 @@ export type Presence = {
   /** Calls `listener` for every report of a service, until the returned function is called. */
   watch(service: string, listener: (report: PresenceReport) => void): () => void;
 };
+
+type Worker = {
+  name: string;
+  instance: string;
+  logger: Logger;
+  bus: { presence: Presence; deadLetters: DeadLetters };
+};
+
+export type WorkOptions<T> = {
+  reader: DurableReader<T>;
+  slots: number;
+  rendererVersion?: string;
+  /** Works on one task, and reports what came of it. When it rejects the task comes again. `signal`: give up, the worker stops. */
+  work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
+};
+
+/** Tasks in hand get so long to end when a worker stops; another worker takes what is left. */
+const graceMs = 5_000;
+const again: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
+
+/** How long a worker waits for the bus and the object store before an attempt fails. */
+export const workerRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
+
+/**
+ * Works on tasks in so many slots, and says every second who it is and what it has in hand. The returned function takes no new task, lets
+ * those in hand end for a few seconds, and gives back what is left.
+ */
+export function startWorker<T extends { taskId: string }>(
+  worker: Worker,
+  options: WorkOptions<T>,
+): () => Promise<void> {
+  const { name, instance, logger, bus } = worker;
+  const stop = new AbortController();
+  const abandon = new AbortController();
+  const inHand = new Set<string>();
+  const announcement = bus.presence.announce(() => ({
+    service: name,
+    instance,
+    time: new Date().toISOString(),
+    ...(options.rendererVersion === undefined ? {} : { rendererVersion: options.rendererVersion }),
+    slots: options.slots,
+    freeSlots: Math.max(0, options.slots - inHand.size),
+    tasks: [...inHand],
+    draining: stop.signal.aborted,
+  }));
+  const working = consume({
+    service: name,
+    stream: 'TASKS',
+    deadLetters: bus.deadLetters,
+    logger,
+    retry: again,
+    reader: options.reader,
+    slots: options.slots,
+    stop: stop.signal,
+    abandon: abandon.signal,
+    beforeAck: () => crashPoint('before-ack', name),
+    async handle(task, { deliveryCount }, signal) {
+      inHand.add(task.taskId);
+      try {
+        await options.work(task, deliveryCount, signal);
+      } finally {
+        inHand.delete(task.taskId);
+      }
+    },
+  });
+  return async () => {
+    stop.abort();
+    announcement.now();
+    const timer = setTimeout(() => abandon.abort(new Error('The service stops.')), graceMs);
+    await working;
+    clearTimeout(timer);
+    announcement.now();
+    announcement.stop();
+  };
+}
+
+/** What a fact says, without who says it when. */
+export type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'type' | 'data'> }[Fact['type']];
+
+/** Longer reasons are cut. */
+export const mostReasonCharacters = 500;
+
+/** Records what came of a task. Rejects when the fact could not be stored, or when `signal` aborts. */
+export async function reportFact(
+  context: { facts: FactLog; clock: Clock; random: RandomDigits; instance: string; retry: RetryPolicy },
+  { organization, jobId, traceparent }: Pick<RenderTask | BundleTask, 'organization' | 'jobId' | 'traceparent'>,
+  report: Report,
+  signal: AbortSignal,
+): Promise<void> {
+  const fact = {
+    version: 1,
+    id: context.random(22),
+    source: context.instance,
+    time: context.clock.now().toISOString(),
+    organization,
+    jobId,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...report,
+  } as Fact;
+  await retryUnavailable(context.retry, signal, () => context.facts.record(fact));
+}

@@ -105,3 +105,10 @@ export const objectStoreSettings = {
     '1: bucket in the path instead of the host name',
   ),
 };
+
+/** What every service has: its user of the bus, its HTTP server, and the object store. */
+export const serviceSettings = (service: string) => ({
+  ...busSettings(service),
+  ...internalServerSettings(service),
+  ...objectStoreSettings,
+});
