@@ -51,11 +51,10 @@ export const answer${at} = (question: string): number => question.length + ${at}
 ${paragraph.repeat(8)}
 `;
 
-/** Real and hostile inputs that are not part of this repository; tests that need them are skipped where they are not. */
+/** Real projects that are not part of this repository; tests that need them are skipped where they are not. */
 const shared = process.env.BINDERY_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
 
 export const corpusFolder = `${shared}/corpus`;
-export const nastyGenerator = `${shared}/nasty/gen.mjs`;
 
 const ownDocumentation = fileURLToPath(new URL('../../infra/docs', import.meta.url));
 

@@ -1,36 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Element } from 'hast';
 import { fromHtml } from 'hast-util-from-html';
 import { visit } from 'unist-util-visit';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { canary, pagesToRender } from '../../../test/hostile/pages.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { renderFailedPage, renderPage } from './render-page.ts';
 import { testOptions, testProject } from './test-project.ts';
-
-const generator = new URL('../../../../shared/nasty/gen.mjs', import.meta.url);
-const isThere = existsSync(generator);
-const folder = isThere ? generated() : '';
-const names = isThere
-  ? readdirSync(folder)
-      .filter((name) => /^[abdegh]\d\d-.*\.mdx$/.test(name))
-      .sort()
-  : [];
-const CANARY = 'canary-7f3a';
-
-afterAll(() => {
-  if (folder !== '') rmSync(folder, { recursive: true });
-});
-
-function generated(): string {
-  const made = mkdtempSync(join(tmpdir(), 'nasty-'));
-  execFileSync(process.execPath, [generator.pathname, made], { stdio: 'ignore' });
-  return made;
-}
 
 /** What no page of ours may have, whatever was in its source. */
 function dangers(html: string): string[] {
@@ -61,12 +38,12 @@ function dangers(html: string): string[] {
   return found;
 }
 
-describe.skipIf(!isThere)('hostile pages (skipped where ../shared/nasty is absent)', () => {
-  test.each(names)(
+describe('hostile pages', () => {
+  test.each(Object.entries(pagesToRender))(
     '%s',
-    async (name) => {
-      process.env['CANARY_SECRET'] = CANARY;
-      const source = readFileSync(join(folder, name));
+    async (name, { source: written }) => {
+      process.env['CANARY_SECRET'] = canary;
+      const source = Buffer.from(written);
       const project = await testProject({ 'page.mdx': 'x', 'secret.mdx': 'TENANT-SECRET' });
       const slice = { ...pageSlice(indexSite(project.model), 'page', testOptions), file: name };
       const render = () => {
@@ -81,7 +58,7 @@ describe.skipIf(!isThere)('hostile pages (skipped where ../shared/nasty is absen
       const { files, page } = render();
       const html = Buffer.from(files[0]?.body ?? '').toString();
       expect(dangers(html)).toEqual([]);
-      expect(JSON.stringify(page) + html).not.toContain(CANARY);
+      expect(JSON.stringify(page) + html).not.toContain(canary);
       expect(html).not.toContain('root:x:0');
       expect(Buffer.from(render().files[0]?.body ?? '').equals(Buffer.from(files[0]?.body ?? ''))).toBe(true);
       expect(({} as Record<string, unknown>)['polluted'] ?? ({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
