@@ -1,4 +1,9 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { cacheFolder } from './infra/setup/server-locations.mjs';
+
+// Tests start hundreds of processes that load the same modules: compiled once, a command takes a third of the time.
+process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), 'compiled');
 
 const everywhere = '{services,shared,infra,test}/**';
 const notHere = ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'];

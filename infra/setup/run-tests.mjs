@@ -11,17 +11,11 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder } from './server-locations.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const programs = join(root, 'node_modules', '.bin');
-const env = {
-  ...process.env,
-  // The Node from there runs everything, also when this file was not started by npm.
-  PATH: [programs, process.env.PATH].join(delimiter),
-  // Tests start many processes that load the same modules.
-  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(cacheFolder(), 'compiled'),
-};
+// The Node from there runs everything, also when this file was not started by npm.
+const env = { ...process.env, PATH: [programs, process.env.PATH].join(delimiter) };
 
 const checks = [
   { name: 'types', command: ['tsc', '--noEmit'], advice: 'mend the types that tsc names above' },

@@ -1,15 +1,15 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
+import { openBrowser } from '../support/open-browser.ts';
 import { siteFolder } from './site-folder.ts';
-import { readFile } from 'node:fs/promises';
 
-const executablePath = findServer('chromium');
 /** Set it to a folder to keep pictures of what the tests saw. */
-const pictures = process.env['BINDERY_SCREENSHOTS'];
+const pictures = process.env.BINDERY_SCREENSHOTS;
 
 const code = (language: string, title: string) =>
   `\`\`\`${language} ${title}\nconst example = "${title}"; ${'// long '.repeat(20)}\n\`\`\``;
@@ -80,14 +80,14 @@ ${'Paragraph.\n\n'.repeat(40)}
     '---\ntitle: Reference\n---\n\n<RequestExample>\n\n```bash cURL\ncurl https://example.com\n```\n\n</RequestExample>\n\n<ParamField query="limit" type="integer" required>How many</ParamField>\n',
 };
 
-describe.skipIf(executablePath === undefined)('a rendered site in Chromium (skipped where there is none)', () => {
+describe.skipIf(findServer('chromium') === undefined)('a rendered site in Chromium (skipped where there is none)', () => {
   let browser: Browser;
   let folder: string;
   const problems: string[] = [];
 
   beforeAll(async () => {
     folder = await siteFolder(files);
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await openBrowser();
   });
   afterAll(async () => {
     await browser.close();
@@ -107,8 +107,9 @@ describe.skipIf(executablePath === undefined)('a rendered site in Chromium (skip
   for (const width of [390, 800, 1280]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       test(`fits ${width} px, ${colorScheme}`, async () => {
+        const page = await open('index.html', { viewport: { width, height: 800 }, colorScheme });
         for (const path of ['index.html', 'reference.html']) {
-          const page = await open(path, { viewport: { width, height: 800 }, colorScheme });
+          if (path !== 'index.html') await page.goto(`file://${folder}/${path}`);
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
           expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(
             colorScheme === 'dark',
@@ -118,8 +119,8 @@ describe.skipIf(executablePath === undefined)('a rendered site in Chromium (skip
             await page.screenshot({ path: join(pictures, `${path}-${width}-${colorScheme}.png`), fullPage: true });
           }
           expect(problems).toEqual([]);
-          await page.context().close();
         }
+        await page.context().close();
       });
     }
   }

@@ -5,21 +5,21 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { apiClient } from '#services/cli/api-client.ts';
 import { askQuestion } from '#services/cli/ask.ts';
 import { downloadBundle } from '#services/cli/export-client.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
-import { describeWithServers } from '../support/describe-with-servers.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { archiveReaders } from '../support/archives.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { corpusFolder } from '../support/docs-projects.ts';
+import { openBrowser } from '../support/open-browser.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
-const corpus = join(import.meta.dirname, '../../../shared/corpus');
 const minuteMs = 60_000;
 
 describeWithServers(
@@ -89,16 +89,7 @@ describeWithServers(
       afterAll(() => void files.close());
 
       test('DecompressionStream reads the archive to its end', async () => {
-        const browser = await chromium.launch({
-          executablePath: findServer('chromium') ?? '',
-          args: [
-            '--no-sandbox',
-            '--disable-gpu',
-            '--disable-background-networking',
-            '--disable-component-update',
-            '--disable-sync',
-          ],
-        });
+        const browser = await openBrowser();
         try {
           const page = await browser.newPage();
           const address = `http://127.0.0.1:${(files.address() as AddressInfo).port}/`;
@@ -118,11 +109,11 @@ describeWithServers(
       });
     });
 
-    describe.skipIf(!existsSync(corpus))('of the corpus', () => {
+    describe.skipIf(!existsSync(corpusFolder))('of the corpus', () => {
       test.each(['turso-docs', 'fastmcp'])(
         '%s has no failed page',
         async (project) => {
-          const publication = await stand.publish(join(corpus, project));
+          const publication = await stand.publish(join(corpusFolder, project));
           const { job, link } = await stand.exportSite({ version: project });
           expect(job).toMatchObject({
             status: 'completed',

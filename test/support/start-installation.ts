@@ -3,7 +3,6 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import { type Installation, type InstallationOptions, runInstallation } from '#infra/supervisor/run-installation.ts';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import {
@@ -102,7 +101,7 @@ export function runCommand(args: readonly string[], environment: Record<string, 
   const child = spawn(process.execPath, [main, ...args], {
     env: {
       PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       // A data folder of the machine must not say where the server is.
       BINDERY_DATA: '/nowhere',
       ...environment,
