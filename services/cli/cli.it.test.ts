@@ -54,20 +54,20 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
 });
 
 describeWithServers(['nats-server'], 'the command against an installation', () => {
-  let stand: TestInstallation;
+  let harness: TestInstallation;
   let operator: Record<string, string>;
 
   beforeAll(async () => {
-    stand = await startInstallation();
+    harness = await startInstallation();
     operator = {
-      BINDERY_URL: stand.installation.baseUrl,
-      BINDERY_OPERATOR_TOKEN: stand.installation.secrets.operatorToken,
+      BINDERY_URL: harness.installation.baseUrl,
+      BINDERY_OPERATOR_TOKEN: harness.installation.secrets.operatorToken,
     };
   }, minuteMs);
-  afterAll(() => stand?.stop());
+  afterAll(() => harness?.stop());
 
   const admin = (...args: string[]) =>
-    runCommand(args, { BINDERY_URL: stand.installation.baseUrl, BINDERY_KEY: stand.adminKey });
+    runCommand(args, { BINDERY_URL: harness.installation.baseUrl, BINDERY_KEY: harness.adminKey });
 
   test('an organization is made, changed and given a domain', async () => {
     const created = valueOf(await runCommand(['orgs', 'create', 'Globex', '--json'], operator)) as {
@@ -93,7 +93,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       await admin('keys', 'create', '--kind', 'admin', '--scopes', 'read', '--name', 'reader', '--json'),
     ) as { id: string; key: string };
     const withKey = (key: string, ...args: string[]) =>
-      runCommand([...args, '--url', stand.installation.baseUrl, '--key', key]);
+      runCommand([...args, '--url', harness.installation.baseUrl, '--key', key]);
     expect((await withKey(made.key, 'keys', 'list')).stdout).toMatch(new RegExp(`${made.id} +admin +read +good`));
     const refused = await withKey(made.key, 'keys', 'create', '--kind', 'admin');
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope') });
@@ -107,8 +107,8 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   });
 
   test('a project is published, listed, searched; an older version promoted and deleted', async () => {
-    const { domain } = stand;
-    const first = await stand.publish(ownDocumentation, 'v1');
+    const { domain } = harness;
+    const first = await harness.publish(ownDocumentation, 'v1');
     const folder = await mkdtemp(join(tmpdir(), 'bindery-contents-'));
     try {
       await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index"]}}');
@@ -128,10 +128,10 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     } finally {
       await rm(folder, { recursive: true });
     }
-    await whenSearched(stand.admin, domain, first.contentVersion);
+    await whenSearched(harness.admin, domain, first.contentVersion);
     const found = await runCommand(['search', domain, 'check a bundle', '--limit', '3'], {
-      BINDERY_URL: stand.installation.baseUrl,
-      BINDERY_KEY: stand.assistantKey,
+      BINDERY_URL: harness.installation.baseUrl,
+      BINDERY_KEY: harness.assistantKey,
     });
     expect(found.stdout).toContain('(/concepts/bundle');
     const json = await admin('search', domain, 'bundle', '--limit', '2', '--json');
@@ -139,7 +139,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   });
 
   test('an export is watched to its end, drawn, and replayed to the same digest', { timeout: minuteMs }, async () => {
-    const { jobId } = valueOf(await admin('export', stand.domain, '--json')) as { jobId: string };
+    const { jobId } = valueOf(await admin('export', harness.domain, '--json')) as { jobId: string };
     const watched = await admin('jobs', jobId, '--watch');
     expect(watched.code).toBe(0);
     expect(watched.stdout.trim().split('\n').at(-1)).toContain('completed');
@@ -151,7 +151,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     const listed = await admin('events', jobId, '--list');
     expect(listed.stdout).toMatch(/^ {3}1 {2}.* ExportRequested/);
 
-    const file = join(stand.folder, 'job.html');
+    const file = join(harness.folder, 'job.html');
     expect((await admin('events', jobId, '--html', file)).stdout).toBe(`Wrote ${file}.\n`);
     expect(await readFile(file, 'utf8')).toMatch(/<title>Chunk 0: /);
 
@@ -162,8 +162,8 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   });
 
   test('the audit says all of it, and usage counts it', { timeout: minuteMs }, async () => {
-    const wait = ['--wait', '--out', join(stand.folder, 'site.tar.gz')];
-    const { job } = valueOf(await admin('export', stand.domain, ...wait, '--json')) as { job: { jobId: string } };
+    const wait = ['--wait', '--out', join(harness.folder, 'site.tar.gz')];
+    const { job } = valueOf(await admin('export', harness.domain, ...wait, '--json')) as { job: { jobId: string } };
     const { jobId } = job;
     const ofJob = async () =>
       valueOf(await admin('audit', 'list', '--job', jobId, '--json')) as { entries: Record<string, unknown>[] };
@@ -176,7 +176,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       ]);
     }, 10_000);
     const { entries } = await ofJob();
-    expect(entries[0]).toMatchObject({ domain: stand.domain, address: '127.0.0.1', actor: { kind: 'key' } });
+    expect(entries[0]).toMatchObject({ domain: harness.domain, address: '127.0.0.1', actor: { kind: 'key' } });
     const lines = await admin('audit', 'list', '--job', jobId, '--ndjson');
     expect(
       lines.stdout

@@ -11,7 +11,7 @@ import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
+import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
 import { jobsInArchive, type KeptJob } from './kept-jobs.ts';
 
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 const logger = pino({ level: 'silent' });
 
 describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
-  let bench: ExportBench;
+  let harness: ExportHarness;
   let housekeeper: BusOf<'housekeeper'>;
   let auditor: BusOf<'auditor'>;
   let operator: BusOf<'operator'>;
@@ -32,30 +32,30 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   let projections: Promise<void>;
 
   beforeAll(async () => {
-    bench = await startExportBench();
-    await bench.start('orchestrator');
-    await bench.start('page-renderer');
-    await bench.start('bundler');
+    harness = await startExportHarness();
+    await harness.start('orchestrator');
+    await harness.start('page-renderer');
+    await harness.start('bundler');
     [housekeeper, auditor, operator] = await Promise.all([
-      bench.bus.connect('housekeeper'),
-      bench.bus.connect('auditor'),
-      bench.bus.connect('operator'),
+      harness.bus.connect('housekeeper'),
+      harness.bus.connect('auditor'),
+      harness.bus.connect('operator'),
     ]);
-    const { server, passwords } = bench.bus;
+    const { server, passwords } = harness.bus;
     audit = await openLogAudit({ url: server.url, user: 'auditor', password: passwords.auditor ?? '' });
-    const contentVersion = await bench.publish([
+    const contentVersion = await harness.publish([
       { path: 'index', text: '# Start' },
       { path: 'more', text: '# More' },
     ]);
-    jobId = await bench.request(contentVersion);
+    jobId = await harness.request(contentVersion);
     subject = exportLogSubject(organization, jobId);
     projections = startProjections(
-      await bench.bus.connect('projector'),
+      await harness.bus.connect('projector'),
       'test',
       logger,
       stop.signal,
       undefined,
-      bench.objectStore,
+      harness.objectStore,
     );
     await vi.waitUntil(async () => (await housekeeper.exports.last(subject))?.commit.data.state.completedAt, {
       timeout: 30_000,
@@ -66,7 +66,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     stop.abort();
     await projections;
     await audit?.close();
-    await bench?.stop();
+    await harness?.stop();
   });
 
   async function commitsIn(log: Pick<EventLog<ExportCommit>, 'history'>): Promise<ExportCommit[]> {
@@ -76,13 +76,13 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   }
   const house = (daysAhead: number, exports: BusParts['exports'] = housekeeper.exports) => ({
     bus: { ...housekeeper, exports },
-    objectStore: bench.objectStore,
+    objectStore: harness.objectStore,
     clock: { now: () => new Date(Date.now() + daysAhead * dayMs) },
     logger,
     archiveAfterMs: 30 * dayMs,
   });
   const verified = async () => {
-    const { objectStore } = bench;
+    const { objectStore } = harness;
     const reports = await verifyLogs({ logs: audit, objectStore, models: auditor.readModels }, {});
     return reports.find(({ stream }) => stream === 'EXPORTS');
   };
@@ -102,14 +102,14 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     const exports = { ...housekeeper.exports, purge: () => Promise.reject(new Error('the process died')) };
     await expect(archiveClosedJobs(house(31, exports), never)).rejects.toThrow('the process died');
     expect(await commitsIn(housekeeper.exports)).toEqual(before);
-    expect(await commitsIn(withArchive(housekeeper.exports, bench.objectStore))).toEqual(before);
+    expect(await commitsIn(withArchive(housekeeper.exports, harness.objectStore))).toEqual(before);
     expect(await verified()).toMatchObject({ historyCount: 1, commitCount: before.length, problems: [] });
   });
 
   test('then it is in the archive alone, and whoever reads it sees the same', async () => {
     expect(await archiveClosedJobs(house(31), never)).toBe(1);
     expect(await housekeeper.exports.last(subject, { fromLeader: true })).toBeUndefined();
-    const log = withArchive(bench.gateway.exports, bench.objectStore);
+    const log = withArchive(harness.gateway.exports, harness.objectStore);
     expect(await commitsIn(log)).toEqual(before);
     expect((await log.last(subject, { fromLeader: true }))?.commit).toEqual(before.at(-1));
     expect(await log.last(exportLogSubject('other', jobId))).toBeUndefined();
@@ -122,7 +122,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
   test('retention knows what it needs for as long as it is kept', async () => {
     const kept = async (endedSince: Date) => {
       const jobs: KeptJob[] = [];
-      for await (const job of jobsInArchive(bench.objectStore)(organization, endedSince, never)) jobs.push(job);
+      for await (const job of jobsInArchive(harness.objectStore)(organization, endedSince, never)) jobs.push(job);
       return jobs;
     };
     const { domain, contentVersion, planHash } = (before.at(-1) as ExportCommit).data.state;
@@ -146,10 +146,10 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
 
   test('a byte that changes in the archive, or an archive that is gone, is found', async () => {
     const key = archivedJobKey(organization, jobId);
-    const whole = Buffer.from((await bench.objectStore.get(key)) ?? []).toString();
-    await bench.objectStore.put(key, Buffer.from(whole.replace('enterprise', 'Enterprise')));
+    const whole = Buffer.from((await harness.objectStore.get(key)) ?? []).toString();
+    await harness.objectStore.put(key, Buffer.from(whole.replace('enterprise', 'Enterprise')));
     expect((await verified())?.problems).toContainEqual(expect.objectContaining({ problem: 'changed', subject }));
-    await bench.objectStore.remove(key);
+    await harness.objectStore.remove(key);
     const problems = (await verified())?.problems ?? [];
     expect(problems).toContainEqual(expect.objectContaining({ problem: 'hole', subject }));
     expect(problems).toContainEqual(expect.objectContaining({ problem: 'hole', subject: 'EXPORTS', sequence: 1 }));

@@ -18,7 +18,7 @@ import { loadConfig } from '#shared/runtime/config.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { domain, type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
+import { domain, type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperSettings } from './config.ts';
 import type { HousekeeperContext } from './context.ts';
 import { askPublisher, endContents } from './end-contents.ts';
@@ -44,7 +44,7 @@ const caller: Caller = {
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 
 describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
-  let bench: ExportBench;
+  let harness: ExportHarness;
   let objects: AgingStore;
   let publisherBus: BusOf<'publisher'>;
   let publisher: FastifyInstance;
@@ -53,10 +53,10 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   const pool = projectPool({ slots: 1 });
 
   beforeAll(async () => {
-    bench = await startExportBench();
-    objects = await agingStore(bench.environment.BINDERY_OBJECT_FOLDER);
-    await Promise.all([bench.start('orchestrator'), bench.start('page-renderer'), bench.start('bundler')]);
-    publisherBus = await bench.bus.connect('publisher');
+    harness = await startExportHarness();
+    objects = await agingStore(harness.environment.BINDERY_OBJECT_FOLDER);
+    await Promise.all([harness.start('orchestrator'), harness.start('page-renderer'), harness.start('bundler')]);
+    publisherBus = await harness.bus.connect('publisher');
     uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
     publisher = publisherApp(
       { bus: publisherBus, objectStore: objects.store, pool, clock: { now: () => new Date() }, uploadFolder },
@@ -67,13 +67,13 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   afterAll(async () => {
     await publisher?.close();
     await pool.close();
-    await bench?.stop();
+    await harness?.stop();
     await rm(uploadFolder, { recursive: true, force: true });
   });
 
   /** As if it had been published so long ago. */
   async function publish(text: string, daysAgo: number): Promise<string> {
-    const contentVersion = await bench.publish([{ path: 'index', text }], { assets: { 'a.svg': '<svg/>' } });
+    const contentVersion = await harness.publish([{ path: 'index', text }], { assets: { 'a.svg': '<svg/>' } });
     const time = new Date(Date.now() - daysAgo * dayMs);
     const data = { organization, domain, contentVersion, pageCount: 1, fileCount: 2, sizeBytes: 1 };
     await appendContent({ bus: publisherBus, clock: { now: () => time } }, caller, () => [
@@ -84,7 +84,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
 
   /** The parts of a housekeeper whose clock is so many days ahead of the store's: the log gets older, objects by their own age. */
   async function house(daysAhead: number, objectStore: ObjectStore = objects.store) {
-    const bus = await bench.bus.connect('housekeeper', `ahead-${daysAhead}`);
+    const bus = await harness.bus.connect('housekeeper', `ahead-${daysAhead}`);
     return {
       bus,
       objectStore: { ...objectStore, clockSkewMs: async () => -daysAhead * dayMs },
@@ -99,7 +99,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     } satisfies HousekeeperContext;
   }
   const versions = async () => {
-    const last = await bench.gateway.content.last(contentLogSubject(organization, domain));
+    const last = await harness.gateway.content.last(contentLogSubject(organization, domain));
     return last?.commit.data.state.versions.map(({ contentVersion }) => contentVersion);
   };
   const isThere = async (key: string) => (await objects.store.head(key)) !== undefined;
@@ -107,7 +107,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   test('an export goes 90 days after its end, its content after that; what is published stays', async () => {
     const old = await publish('# Old', 100);
     const current = await publish('# Current', 95);
-    const first = await bench.until(await bench.request(old), ended);
+    const first = await harness.until(await harness.request(old), ended);
     const { jobId, bundle, planHash } = first.data.state;
     await objects.age('', 100);
 
@@ -125,11 +125,11 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     expect(await isThere(siteModelKey(organization, domain, old))).toBe(true);
     await endContents(later, never);
     expect(await versions()).toEqual([current]);
-    const last = await bench.gateway.content.last(contentLogSubject(organization, domain));
+    const last = await harness.gateway.content.last(contentLogSubject(organization, domain));
     expect(last?.commit).toMatchObject({ actor: { kind: 'service', id: 'housekeeper' } });
 
     // 3. Whoever asks for the bundle is told what to do.
-    const signer = { bus: await bench.bus.connect('link-signer'), objectStore: objects.store };
+    const signer = { bus: await harness.bus.connect('link-signer'), objectStore: objects.store };
     const signed = signLink({ ...signer, clock: { now: () => new Date() }, linkLifetimeSeconds: 60 }, caller, jobId);
     await expect(signed).rejects.toMatchObject({
       code: 'not_found',
@@ -143,14 +143,14 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     expect(await sweepObjects(later, never)).toEqual(new Map());
 
     // 5. All is there to export what is published.
-    const second = await bench.until(await bench.request(current), ended);
+    const second = await harness.until(await harness.request(current), ended);
     expect(second.data.state.phase).toBe('completed');
     expect([bundle?.key, planHash]).not.toContain(second.data.state.bundle?.key);
   });
 
   test('a bundle stays under a job that took it up while it was about to be removed', async () => {
     const contentVersion = await publish('# Race', 1);
-    const first = await bench.until(await bench.request(contentVersion), ended);
+    const first = await harness.until(await harness.request(contentVersion), ended);
     const key = first.data.state.bundle?.key ?? '';
     await objects.age('', 100);
     let second: ExportCommit | undefined;
@@ -159,7 +159,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
       async *list(prefix, options) {
         yield* objects.store.list(prefix, options);
         if (prefix !== `bundles/${organization}/`) return;
-        second ??= await bench.until(await bench.request(contentVersion), ended);
+        second ??= await harness.until(await harness.request(contentVersion), ended);
       },
     };
     // By this clock the new job, too, ended too long ago: what keeps the bundle is that it was stored again.
@@ -169,12 +169,12 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   });
 
   test('the service is ready with the rights of its user, and gives the lease back when it stops', async () => {
-    const env = { ...bench.environment, BINDERY_SERVICE_TOKEN: serviceToken, BINDERY_PUBLISHER_URL: publisherUrl };
+    const env = { ...harness.environment, BINDERY_SERVICE_TOKEN: serviceToken, BINDERY_PUBLISHER_URL: publisherUrl };
     const running = await start(loadConfig(housekeeperSettings, env));
     const answer = await fetch(`${running.url}/readyz`);
     expect([answer.status, await answer.json()]).toMatchObject([200, { service: 'housekeeper', missing: {} }]);
     await running.stop();
-    const bus = await bench.bus.connect('housekeeper', 'next');
+    const bus = await harness.bus.connect('housekeeper', 'next');
     const lease = await bus.leases.acquire('housekeeper', 'next', AbortSignal.timeout(10_000));
     await lease.release();
   });

@@ -4,7 +4,7 @@ import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
+import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const pages = (count: number) => Array.from({ length: count }, (_, at) => ({ path: `guides/page-${at}` }));
@@ -14,33 +14,33 @@ const reusedIn = (commits: ExportCommit[]) =>
   );
 
 describeWithServers(['nats-server'], 'an export over a real bus', () => {
-  let bench: ExportBench;
+  let harness: ExportHarness;
   beforeAll(async () => {
-    bench = await startExportBench();
-    await Promise.all([bench.start('orchestrator'), bench.start('page-renderer'), bench.start('bundler')]);
+    harness = await startExportHarness();
+    await Promise.all([harness.start('orchestrator'), harness.start('page-renderer'), harness.start('bundler')]);
   });
-  afterAll(() => bench?.stop());
+  afterAll(() => harness?.stop());
 
   async function history(jobId: string): Promise<ExportCommit[]> {
     const commits: ExportCommit[] = [];
-    for await (const { commit } of bench.gateway.exports.history(`exports.${organization}.${jobId}.log`)) {
+    for await (const { commit } of harness.gateway.exports.history(`exports.${organization}.${jobId}.log`)) {
       commits.push(commit);
     }
     return commits;
   }
   const bundleOf = async ({ data }: ExportCommit) =>
-    Buffer.from((await bench.objectStore.get(data.state.bundle?.key ?? '')) ?? '');
+    Buffer.from((await harness.objectStore.get(data.state.bundle?.key ?? '')) ?? '');
 
   test('from the request to a bundle that verifies, and the same bytes again without rendering', async () => {
-    const contentVersion = await bench.publish(pages(100), { assets: { 'images/a.svg': '<svg/>' } });
-    const first = await bench.until(await bench.request(contentVersion), ended);
+    const contentVersion = await harness.publish(pages(100), { assets: { 'images/a.svg': '<svg/>' } });
+    const first = await harness.until(await harness.request(contentVersion), ended);
     expect(first.data.state).toMatchObject({ phase: 'completed', pageCount: 100, pageTotal: 100, progress: 100 });
     const bundle = await bundleOf(first);
     expect(bundle.length).toBe(first.data.state.bundle?.sizeBytes);
     await expect(verifyBundle(Readable.from([bundle]))).resolves.toMatchObject({ problems: [] });
 
-    const jobId = await bench.request(contentVersion, { replayOf: first.data.state.jobId });
-    const second = await bench.until(jobId, ended);
+    const jobId = await harness.request(contentVersion, { replayOf: first.data.state.jobId });
+    const second = await harness.until(jobId, ended);
     expect(second.data.state).toMatchObject({
       phase: 'completed',
       bundle: first.data.state.bundle,
@@ -50,18 +50,18 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
   });
 
   test('a segment that is gone or damaged is rendered again', async () => {
-    const contentVersion = await bench.publish(pages(70));
-    const first = await bench.until(await bench.request(contentVersion), ended);
-    const planned = await bench.objectStore.get(`plans/${organization}/${first.data.state.planHash}.json`);
+    const contentVersion = await harness.publish(pages(70));
+    const first = await harness.until(await harness.request(contentVersion), ended);
+    const planned = await harness.objectStore.get(`plans/${organization}/${first.data.state.planHash}.json`);
     const { chunks } = JSON.parse(Buffer.from(planned ?? '').toString());
-    await bench.objectStore.remove(sidecarKey(organization, chunks[0].key));
+    await harness.objectStore.remove(sidecarKey(organization, chunks[0].key));
     const damaged = segmentKey(organization, chunks[1].key);
-    const bytes = Buffer.from((await bench.objectStore.get(damaged)) ?? '');
+    const bytes = Buffer.from((await harness.objectStore.get(damaged)) ?? '');
     bytes[100] = (bytes[100] ?? 0) ^ 255;
-    await bench.objectStore.put(damaged, bytes);
+    await harness.objectStore.put(damaged, bytes);
 
-    const jobId = await bench.request(contentVersion);
-    const second = await bench.until(jobId, ended);
+    const jobId = await harness.request(contentVersion);
+    const second = await harness.until(jobId, ended);
     expect(second.data.state).toMatchObject({ phase: 'completed', bundle: first.data.state.bundle });
     const types = (await history(jobId)).flatMap(({ data }) => data.events.map(({ type }) => type));
     expect(types).toContain('SegmentLost');
@@ -69,8 +69,8 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
 
   test('a page that cannot be rendered fails the job by name; with "report" its source is shown', async () => {
     const long = `${'> '.repeat(500)}too deep\n`;
-    const contentVersion = await bench.publish([...pages(3), { path: 'broken', text: long }]);
-    const failed = await bench.until(await bench.request(contentVersion), ended);
+    const contentVersion = await harness.publish([...pages(3), { path: 'broken', text: long }]);
+    const failed = await harness.until(await harness.request(contentVersion), ended);
     expect(failed.data.state).toMatchObject({ phase: 'failed', failedPageCount: 1 });
     expect(failed.data.state.error).toMatch(/^1 page could not be rendered: broken \(/);
     const options = {
@@ -79,20 +79,20 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
       onPageError: 'report' as const,
       allowTenantScripts: true,
     };
-    const reported = await bench.until(await bench.request(contentVersion, { options }), ended);
+    const reported = await harness.until(await harness.request(contentVersion, { options }), ended);
     expect(reported.data.state).toMatchObject({ phase: 'completed', pageCount: 4 });
   });
 
   test('content that is gone fails the job with the reason', async () => {
-    const failed = await bench.until(await bench.request(`cv_${'f'.repeat(32)}`), ended);
+    const failed = await harness.until(await harness.request(`cv_${'f'.repeat(32)}`), ended);
     expect(failed.data.state.error).toMatch(/^The files of content version cv_f+ are gone/);
   });
 
   test('a job is cancelled by who asks for it', async () => {
-    const contentVersion = await bench.publish(pages(400).map(({ path }) => ({ path: `many/${path}` })));
-    const jobId = await bench.request(contentVersion);
-    await bench.until(jobId, ({ data }) => data.state.phase !== 'requested');
-    await bench.gateway.facts.record({
+    const contentVersion = await harness.publish(pages(400).map(({ path }) => ({ path: `many/${path}` })));
+    const jobId = await harness.request(contentVersion);
+    await harness.until(jobId, ({ data }) => data.state.phase !== 'requested');
+    await harness.gateway.facts.record({
       type: 'CancelRequested',
       version: 1,
       id: `cr_${jobId}`,
@@ -102,7 +102,7 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
       jobId,
       data: { actor: { kind: 'key', id: 'key_0000000000000007' } },
     });
-    const cancelled = await bench.until(jobId, ended);
+    const cancelled = await harness.until(jobId, ended);
     expect(cancelled.data.state).toMatchObject({
       phase: 'cancelled',
       error: 'The export was cancelled by key_0000000000000007.',

@@ -3,21 +3,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { type ExportBench, organization, startExportBench } from '../../test/support/export-bench.ts';
+import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import type { OrchestratorContext } from './context.ts';
 import { leadByTurns } from './lead.ts';
 import { workerPool } from './worker-pool.ts';
 
 describeWithServers(['nats-server'], 'a second orchestrator', () => {
-  let bench: ExportBench;
+  let harness: ExportHarness;
   beforeAll(async () => {
-    bench = await startExportBench();
+    harness = await startExportHarness();
   });
-  afterAll(() => bench?.stop());
+  afterAll(() => harness?.stop());
 
   /** One that leads as the service does, but goes away without giving its lease back. */
   async function doomedOrchestrator() {
-    const bus = await bench.bus.connect('orchestrator', 'doomed');
+    const bus = await harness.bus.connect('orchestrator', 'doomed');
     const context: OrchestratorContext = {
       bus: {
         ...bus,
@@ -28,7 +28,7 @@ describeWithServers(['nats-server'], 'a second orchestrator', () => {
           }),
         },
       },
-      objectStore: bench.objectStore,
+      objectStore: harness.objectStore,
       clock: systemClock,
       logger: pino({ level: 'silent' }),
       random: randomBase62,
@@ -50,16 +50,18 @@ describeWithServers(['nats-server'], 'a second orchestrator', () => {
 
   test('takes over a planned job when the lease of the first has ended, and completes it', async () => {
     const vanish = await doomedOrchestrator();
-    const contentVersion = await bench.publish(Array.from({ length: 150 }, (_, at) => ({ path: `guides/page-${at}` })));
-    const jobId = await bench.request(contentVersion);
-    await bench.until(jobId, ({ data }) => data.state.phase === 'rendering');
+    const contentVersion = await harness.publish(
+      Array.from({ length: 150 }, (_, at) => ({ path: `guides/page-${at}` })),
+    );
+    const jobId = await harness.request(contentVersion);
+    await harness.until(jobId, ({ data }) => data.state.phase === 'rendering');
     await vanish();
 
-    await Promise.all([bench.start('page-renderer'), bench.start('bundler'), bench.start('orchestrator')]);
-    const { source, data } = await bench.until(jobId, ({ data }) => data.state.phase === 'completed');
+    await Promise.all([harness.start('page-renderer'), harness.start('bundler'), harness.start('orchestrator')]);
+    const { source, data } = await harness.until(jobId, ({ data }) => data.state.phase === 'completed');
     expect(source).toMatch(/^orchestrator-/);
     expect(data.state).toMatchObject({ pageCount: 150, timedOutAttempts: {}, failedPageCount: 0 });
-    const active = await bench.bus.connect('orchestrator', 'looking');
+    const active = await harness.bus.connect('orchestrator', 'looking');
     await expect.poll(() => active.activeJobs.get(`${organization}.${jobId}`, { fromLeader: true })).toBeUndefined();
   });
 });

@@ -80,126 +80,129 @@ ${'Paragraph.\n\n'.repeat(40)}
     '---\ntitle: Reference\n---\n\n<RequestExample>\n\n```bash cURL\ncurl https://example.com\n```\n\n</RequestExample>\n\n<ParamField query="limit" type="integer" required>How many</ParamField>\n',
 };
 
-describe.skipIf(findServer('chromium') === undefined)('a rendered site in Chromium (skipped where there is none)', () => {
-  let browser: Browser;
-  let folder: string;
-  const problems: string[] = [];
+describe.skipIf(findServer('chromium') === undefined)(
+  'a rendered site in Chromium (skipped where there is none)',
+  () => {
+    let browser: Browser;
+    let folder: string;
+    const problems: string[] = [];
 
-  beforeAll(async () => {
-    folder = await siteFolder(files);
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true });
-  });
+    beforeAll(async () => {
+      folder = await siteFolder(files);
+      browser = await openBrowser();
+    });
+    afterAll(async () => {
+      await browser.close();
+      rmSync(folder, { recursive: true });
+    });
 
-  async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    const page = await context.newPage();
-    problems.length = 0;
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    await page.goto(path.startsWith('http') ? path : `file://${folder}/${path}`);
-    return page;
-  }
-
-  for (const width of [390, 800, 1280]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`fits ${width} px, ${colorScheme}`, async () => {
-        const page = await open('index.html', { viewport: { width, height: 800 }, colorScheme });
-        for (const path of ['index.html', 'reference.html']) {
-          if (path !== 'index.html') await page.goto(`file://${folder}/${path}`);
-          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-          expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(
-            colorScheme === 'dark',
-          );
-          if (pictures !== undefined) {
-            mkdirSync(pictures, { recursive: true });
-            await page.screenshot({ path: join(pictures, `${path}-${width}-${colorScheme}.png`), fullPage: true });
-          }
-          expect(problems).toEqual([]);
-        }
-        await page.context().close();
-      });
+    async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      const page = await context.newPage();
+      problems.length = 0;
+      page.on('pageerror', (error) => problems.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+      await page.goto(path.startsWith('http') ? path : `file://${folder}/${path}`);
+      return page;
     }
-  }
 
-  test('the sidebar is whole and marks the page', async () => {
-    const page = await open('deep/one.html');
-    expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome', 'Deep', 'One', 'Two']);
-    expect(await page.locator('.sidebar [aria-current=page]').textContent()).toBe('One');
-    await page.locator('.sidebar-link', { hasText: 'Two' }).click();
-    expect(page.url()).toMatch(/deep\/two\.html$/);
-    await page.context().close();
-  });
+    for (const width of [390, 800, 1280]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        test(`fits ${width} px, ${colorScheme}`, async () => {
+          const page = await open('index.html', { viewport: { width, height: 800 }, colorScheme });
+          for (const path of ['index.html', 'reference.html']) {
+            if (path !== 'index.html') await page.goto(`file://${folder}/${path}`);
+            expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+            expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(
+              colorScheme === 'dark',
+            );
+            if (pictures !== undefined) {
+              mkdirSync(pictures, { recursive: true });
+              await page.screenshot({ path: join(pictures, `${path}-${width}-${colorScheme}.png`), fullPage: true });
+            }
+            expect(problems).toEqual([]);
+          }
+          await page.context().close();
+        });
+      }
+    }
 
-  test('tabs with the same title change together, by keyboard too, and on the next page load', async () => {
-    const page = await open('index.html');
-    await page.getByRole('tab', { name: 'JavaScript' }).first().focus();
-    await page.keyboard.press('ArrowRight');
-    expect(await page.locator('.tabs .tab-panel[data-active]').textContent()).toContain('First Python');
-    expect(await page.locator('.code-group .tab-panel[data-active]').getAttribute('data-title')).toBe('Python');
-    await page.reload();
-    expect(await page.locator('.tabs .tab-panel[data-active]').textContent()).toContain('First Python');
-    await page.context().close();
-  });
+    test('the sidebar is whole and marks the page', async () => {
+      const page = await open('deep/one.html');
+      expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome', 'Deep', 'One', 'Two']);
+      expect(await page.locator('.sidebar [aria-current=page]').textContent()).toBe('One');
+      await page.locator('.sidebar-link', { hasText: 'Two' }).click();
+      expect(page.url()).toMatch(/deep\/two\.html$/);
+      await page.context().close();
+    });
 
-  test('the theme switch holds', async () => {
-    const page = await open('index.html', { colorScheme: 'light' });
-    await page.locator('.theme-switch').click();
-    await page.goto(`file://${folder}/deep/one.html`);
-    expect(await page.evaluate('document.documentElement.className')).toContain('dark');
-    await page.context().close();
-  });
+    test('tabs with the same title change together, by keyboard too, and on the next page load', async () => {
+      const page = await open('index.html');
+      await page.getByRole('tab', { name: 'JavaScript' }).first().focus();
+      await page.keyboard.press('ArrowRight');
+      expect(await page.locator('.tabs .tab-panel[data-active]').textContent()).toContain('First Python');
+      expect(await page.locator('.code-group .tab-panel[data-active]').getAttribute('data-title')).toBe('Python');
+      await page.reload();
+      expect(await page.locator('.tabs .tab-panel[data-active]').textContent()).toContain('First Python');
+      await page.context().close();
+    });
 
-  test('on a phone the sidebar is a drawer that Escape closes', async () => {
-    const page = await open('index.html', { viewport: { width: 390, height: 800 } });
-    expect(await page.locator('.sidebar').isVisible()).toBe(false);
-    await page.locator('.menu-button').click();
-    expect(await page.locator('.sidebar').isVisible()).toBe(true);
-    expect(await page.locator('.sidebar .navbar-link').textContent()).toBe('Blog');
-    await page.keyboard.press('Escape');
-    await page.locator('.sidebar').waitFor({ state: 'hidden' });
-    await page.context().close();
-  });
+    test('the theme switch holds', async () => {
+      const page = await open('index.html', { colorScheme: 'light' });
+      await page.locator('.theme-switch').click();
+      await page.goto(`file://${folder}/deep/one.html`);
+      expect(await page.evaluate('document.documentElement.className')).toContain('dark');
+      await page.context().close();
+    });
 
-  test('an address with an anchor opens what it is in', async () => {
-    const page = await open('index.html#inside');
-    expect(await page.getByText('Hidden text').isVisible()).toBe(true);
-    await page.context().close();
-  });
+    test('on a phone the sidebar is a drawer that Escape closes', async () => {
+      const page = await open('index.html', { viewport: { width: 390, height: 800 } });
+      expect(await page.locator('.sidebar').isVisible()).toBe(false);
+      await page.locator('.menu-button').click();
+      expect(await page.locator('.sidebar').isVisible()).toBe(true);
+      expect(await page.locator('.sidebar .navbar-link').textContent()).toBe('Blog');
+      await page.keyboard.press('Escape');
+      await page.locator('.sidebar').waitFor({ state: 'hidden' });
+      await page.context().close();
+    });
 
-  test('the search of the bundle finds words without a server', async () => {
-    const page = await open('index.html');
-    await page.keyboard.press('/');
-    await page.locator('.search-input').fill('findable');
-    await page.locator('.search-result').first().waitFor();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/deep\/one\.html#part$/);
-    await page.context().close();
-  });
+    test('an address with an anchor opens what it is in', async () => {
+      const page = await open('index.html#inside');
+      expect(await page.getByText('Hidden text').isVisible()).toBe(true);
+      await page.context().close();
+    });
 
-  test('without scripts everything is there to read', async () => {
-    const page = await open('index.html', { javaScriptEnabled: false });
-    for (const text of ['First JS', 'First Python']) expect(await page.getByText(text).isVisible()).toBe(true);
-    expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome']);
-    expect(await page.locator('.theme-switch').isVisible()).toBe(false);
-    await page.context().close();
-  });
+    test('the search of the bundle finds words without a server', async () => {
+      const page = await open('index.html');
+      await page.keyboard.press('/');
+      await page.locator('.search-input').fill('findable');
+      await page.locator('.search-result').first().waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/deep\/one\.html#part$/);
+      await page.context().close();
+    });
 
-  test('404.html finds the site under any address', async () => {
-    const server = await serve(folder);
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const page = await open(`http://127.0.0.1:${port}/docs/a/b/c`);
-    await page.locator('a[data-file]', { hasText: 'One' }).first().waitFor();
-    await page.locator('a[href="/docs/deep/one.html"]').waitFor();
-    await page.context().close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-});
+    test('without scripts everything is there to read', async () => {
+      const page = await open('index.html', { javaScriptEnabled: false });
+      for (const text of ['First JS', 'First Python']) expect(await page.getByText(text).isVisible()).toBe(true);
+      expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome']);
+      expect(await page.locator('.theme-switch').isVisible()).toBe(false);
+      await page.context().close();
+    });
+
+    test('404.html finds the site under any address', async () => {
+      const server = await serve(folder);
+      const address = server.address();
+      const port = typeof address === 'object' ? address?.port : undefined;
+      const page = await open(`http://127.0.0.1:${port}/docs/a/b/c`);
+      await page.locator('a[data-file]', { hasText: 'One' }).first().waitFor();
+      await page.locator('a[href="/docs/deep/one.html"]').waitFor();
+      await page.context().close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+  },
+);
 
 /** The folder under `/docs/`, and its 404.html for all else, as a host of static files would. */
 function serve(folder: string): Promise<Server> {

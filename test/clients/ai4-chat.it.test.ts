@@ -6,7 +6,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
-import { startAssistantStand } from './assistant-stand.ts';
+import { startAssistantHarness } from './assistant-harness.ts';
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;
@@ -14,8 +14,8 @@ let url: string;
 
 beforeAll(async () => {
   gateway = await gatewayHarness({}, async ({ bus }) => {
-    const stand = await startAssistantStand(undefined, bus);
-    return { env: { BINDERY_ASSISTANT_URL: stand.url }, close: () => stand.close() };
+    const harness = await startAssistantHarness(undefined, bus);
+    return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
   });
   acme = await createOrganization(gateway);
   url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,6 +1,6 @@
 import { AbstractChat, type ChatState, type ChatStatus, DefaultChatTransport, type UIMessage } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AssistantStand, startAssistantStand } from './assistant-stand.ts';
+import { type AssistantHarness, startAssistantHarness } from './assistant-harness.ts';
 
 type Metadata = { threadId?: string; finishReason?: string };
 type Message = UIMessage<Metadata>;
@@ -24,11 +24,11 @@ class PlainState implements ChatState<Message> {
 
 class PlainChat extends AbstractChat<Message> {}
 
-let stand: AssistantStand;
+let harness: AssistantHarness;
 beforeAll(async () => {
-  stand = await startAssistantStand();
+  harness = await startAssistantHarness();
 });
-afterAll(() => stand.close());
+afterAll(() => harness.close());
 
 test('the stock transport of ai 7 has two turns in one thread, with sources', async () => {
   const sent: { threadId?: string }[] = [];
@@ -38,8 +38,8 @@ test('the stock transport of ai 7 has two turns in one thread, with sources', as
     state: new PlainState(),
     onError: (error) => errors.push(error),
     transport: new DefaultChatTransport<Message>({
-      api: `${stand.url}/internal/message`,
-      headers: stand.headers({ 'x-bindery-client': 'ui' }),
+      api: `${harness.url}/internal/message`,
+      headers: harness.headers({ 'x-bindery-client': 'ui' }),
       body: () => ({ fp: 'anonymous', ...(threadId === undefined ? {} : { threadId }) }),
       fetch: async (input, init) => {
         sent.push(JSON.parse(init?.body as string) as { threadId?: string });
@@ -66,7 +66,7 @@ test('the stock transport of ai 7 has two turns in one thread, with sources', as
   expect(second?.metadata?.threadId).toBe(threadId);
   expect(second?.parts.map((part) => part.type)).toEqual(expect.arrayContaining(['step-start', 'text', 'source-url']));
 
-  const stored = await stand.bus.threads.last(`threads.acme.docs.${threadId}`);
+  const stored = await harness.bus.threads.last(`threads.acme.docs.${threadId}`);
   expect(stored?.commit.revision).toBe(2);
   expect(stored?.commit.data.state.lastTurns.map((turn) => turn.role)).toEqual([
     'user',
@@ -80,8 +80,8 @@ test('what the documentation does not say is said so, without sources', async ()
   const chat = new PlainChat({
     state: new PlainState(),
     transport: new DefaultChatTransport<Message>({
-      api: `${stand.url}/internal/message`,
-      headers: stand.headers({ 'x-bindery-client': 'ui' }),
+      api: `${harness.url}/internal/message`,
+      headers: harness.headers({ 'x-bindery-client': 'ui' }),
       body: { fp: 'anonymous' },
     }),
   });

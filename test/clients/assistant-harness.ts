@@ -56,7 +56,7 @@ const pages = [
   }),
 ];
 
-export type AssistantStand = {
+export type AssistantHarness = {
   url: string;
   bus: MemoryBus;
   /** What the gateway sends along. */
@@ -65,10 +65,10 @@ export type AssistantStand = {
 };
 
 /** The assistant service over HTTP with a small searched site, and everything behind it in this process. */
-export async function startAssistantStand(
+export async function startAssistantHarness(
   model: LanguageModelV4 = extractiveModel(),
   bus: MemoryBus = memoryBus(),
-): Promise<AssistantStand> {
+): Promise<AssistantHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-assistant-'));
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
   const build = await searchIndex.startBuild(scope);

@@ -3,16 +3,16 @@ import { type IncomingMessage, request } from 'node:http';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { afterEach, expect, test } from 'vitest';
 import {
-  type AssistantStand,
+  type AssistantHarness,
   deltas,
   readEvents,
   scriptedModel,
-  startAssistantStand,
+  startAssistantHarness,
   usage,
-} from './assistant-stand.ts';
+} from './assistant-harness.ts';
 
-let stand: AssistantStand;
-afterEach(() => stand.close());
+let harness: AssistantHarness;
+afterEach(() => harness.close());
 
 const body = JSON.stringify({
   fp: 'reader-1',
@@ -20,13 +20,13 @@ const body = JSON.stringify({
 });
 
 async function ask(model: LanguageModelV4, headers: Record<string, string> = {}) {
-  stand = await startAssistantStand(model);
-  return fetch(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers(headers), body });
+  harness = await startAssistantHarness(model);
+  return fetch(`${harness.url}/internal/message`, { method: 'POST', headers: harness.headers(headers), body });
 }
 
 const lastState = async () => {
   const [stored] = [
-    ...(stand.bus.threads as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] }).stored,
+    ...(harness.bus.threads as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] }).stored,
   ];
   return stored?.commit.data.events[0]?.data;
 };
@@ -74,7 +74,7 @@ test('what a model ends for is said in words that every client knows', async () 
 test('when the client goes away the model is stopped, and what was said is kept', async () => {
   const modelStopped = Promise.withResolvers<void>();
   const recorded = Promise.withResolvers<void>();
-  stand = await startAssistantStand(
+  harness = await startAssistantHarness(
     scriptedModel(async function* (signal): AsyncIterable<LanguageModelV4StreamPart> {
       yield { type: 'text-start', id: '1' };
       yield { type: 'text-delta', id: '1', delta: 'First words' };
@@ -83,8 +83,8 @@ test('when the client goes away the model is stopped, and what was said is kept'
       throw signal.reason;
     }),
   );
-  (stand.bus.threads as unknown as { onAppend(listener: () => void): void }).onAppend(() => recorded.resolve());
-  const call = request(`${stand.url}/internal/message`, { method: 'POST', headers: stand.headers() });
+  (harness.bus.threads as unknown as { onAppend(listener: () => void): void }).onAppend(() => recorded.resolve());
+  const call = request(`${harness.url}/internal/message`, { method: 'POST', headers: harness.headers() });
   call.on('error', () => undefined);
   call.end(body);
   const [response] = (await once(call, 'response')) as [IncomingMessage];
@@ -100,10 +100,10 @@ test('when the client goes away the model is stopped, and what was said is kept'
 });
 
 test('AI SDK 4 gets its data stream, with the thread in it', async () => {
-  stand = await startAssistantStand();
-  const response = await fetch(`${stand.url}/internal/v1/message`, {
+  harness = await startAssistantHarness();
+  const response = await fetch(`${harness.url}/internal/v1/message`, {
     method: 'POST',
-    headers: stand.headers(),
+    headers: harness.headers(),
     body: JSON.stringify({ fp: 'x', messages: [{ id: '1', role: 'user', content: 'How do I rotate an API key?' }] }),
   });
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');

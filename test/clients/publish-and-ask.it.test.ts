@@ -19,7 +19,7 @@ import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { contentCommit } from '../support/make-commit.ts';
 import { startTestBus, type TestBus } from '../support/start-bus.ts';
-import { deltas, readEvents } from './assistant-stand.ts';
+import { deltas, readEvents } from './assistant-harness.ts';
 
 const contentVersion = `cv_${'5'.repeat(32)}`;
 const serviceToken = 'a service token for tests';

@@ -14,27 +14,27 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../sup
 const monthMs = 31 * 86_400_000;
 
 describeWithServers(['nats-server'], 'a job whose history was moved to the archive', () => {
-  let stand: TestInstallation;
+  let harness: TestInstallation;
   let site: Organization;
   let job: ExportJob;
   let before: { events: unknown; lines: string; first: unknown };
 
   beforeAll(async () => {
-    stand = await startInstallation({ copies: exportPathOnly });
-    site = await addOrganization(stand, 'Archived', 6);
+    harness = await startInstallation({ copies: exportPathOnly });
+    site = await addOrganization(harness, 'Archived', 6);
     const { jobId } = await startExport(site.admin, { domain: site.domain }, 'the-key');
     job = await waitForExport(site.admin, jobId, () => {});
     before = await asked();
     await vi.waitUntil(async () => (await archived()) === 1, { timeout: 20_000, interval: 100 });
   }, 120_000);
-  afterAll(() => stand?.stop());
+  afterAll(() => harness?.stop());
 
   /** Archives as the housekeeper will in a month; how many jobs it moved. */
   async function archived(): Promise<number> {
-    const { natsUrl: url, secrets } = stand.installation;
+    const { natsUrl: url, secrets } = harness.installation;
     const password = secrets.natsPasswords.housekeeper ?? '';
     const bus = await connectBus({ url, service: 'housekeeper', password, instance: 'in-a-month' });
-    const folder = join(stand.folder, 'objects');
+    const folder = join(harness.folder, 'objects');
     const objectStore = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
     try {
       const clock = { now: () => new Date(Date.now() + monthMs) };
@@ -85,6 +85,6 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
   });
 
   test('is unknown to others', async () => {
-    await expect(stand.admin.json(jobPath(job.jobId))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(harness.admin.json(jobPath(job.jobId))).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,13 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { apiClient } from '#services/cli/api-client.ts';
 import { askQuestion } from '#services/cli/ask.ts';
-import { downloadBundle } from '#services/cli/export-client.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { archiveReaders } from '../support/archives.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { corpusFolder } from '../support/docs-projects.ts';
 import { openBrowser } from '../support/open-browser.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
@@ -26,35 +24,35 @@ describeWithServers(
   ['nats-server', 'bsdtar', 'busybox', 'jq', 'python3'],
   'a real project, published, exported, checked and asked',
   () => {
-    let stand: TestInstallation;
+    let harness: TestInstallation;
     let bundle: string;
     let announcedSha256: string;
 
     beforeAll(async () => {
-      stand = await startInstallation();
-      await stand.publish(ownDocumentation);
-      bundle = join(stand.folder, 'bundle.tar.gz');
+      harness = await startInstallation();
+      await harness.publish(ownDocumentation);
+      bundle = join(harness.folder, 'bundle.tar.gz');
       // The specification's polling loop, with only base address and key changed (and a shorter wait).
       const { stdout } = await promisify(execFile)(join(import.meta.dirname, 'polling-loop.sh'), {
         env: {
           ...process.env,
-          BASE_URL: stand.installation.baseUrl,
-          ADMIN_API_KEY: stand.adminKey,
-          DOMAIN: stand.domain,
+          BASE_URL: harness.installation.baseUrl,
+          ADMIN_API_KEY: harness.adminKey,
+          DOMAIN: harness.domain,
           OUT: bundle,
           POLL_SECONDS: '0.2',
         },
       });
       announcedSha256 = stdout.trim();
     }, 3 * minuteMs);
-    afterAll(() => stand?.stop());
+    afterAll(() => harness?.stop());
 
     test.each(Object.entries(archiveReaders))('%s reads the archive to its end', async (_, read) => {
       const paths = await read(bundle);
       const { files } = await verifyBundle(createReadStream(bundle));
       expect(paths).toHaveLength(files);
-      expect(paths).toContain(`${stand.domain}/quickstart.html`);
-      expect(paths).toContain(`${stand.domain}/_bindery/manifest.json`);
+      expect(paths).toContain(`${harness.domain}/quickstart.html`);
+      expect(paths).toContain(`${harness.domain}/_bindery/manifest.json`);
     });
 
     test('the loop downloads the bytes that the server announced', () => {
@@ -66,12 +64,14 @@ describeWithServers(
     });
 
     test('an answer names its sources, and the thread goes on', async () => {
-      const { latest } = await stand.admin.json<{ latest: string }>(`/v1/domains/${stand.domain}/content`);
-      await whenSearched(stand.admin, stand.domain, latest);
-      const reader = apiClient(stand.installation.baseUrl, stand.assistantKey);
-      const first = await askQuestion(reader, stand.domain, 'How do I check a bundle?');
+      const { latest } = await harness.admin.json<{ latest: string }>(`/v1/domains/${harness.domain}/content`);
+      await whenSearched(harness.admin, harness.domain, latest);
+      const reader = apiClient(harness.installation.baseUrl, harness.assistantKey);
+      const first = await askQuestion(reader, harness.domain, 'How do I check a bundle?');
       expect(first.sources.map(({ url }) => url.split('#')[0])).toContain('/concepts/bundle');
-      const second = await askQuestion(reader, stand.domain, 'And what is in it?', { threadId: first.threadId ?? '' });
+      const second = await askQuestion(reader, harness.domain, 'And what is in it?', {
+        threadId: first.threadId ?? '',
+      });
       expect(second.threadId).toBe(first.threadId);
     });
 
@@ -107,25 +107,6 @@ describeWithServers(
           await browser.close();
         }
       });
-    });
-
-    describe.skipIf(!existsSync(corpusFolder))('of the corpus', () => {
-      test.each(['turso-docs', 'fastmcp'])(
-        '%s has no failed page',
-        async (project) => {
-          const publication = await stand.publish(join(corpusFolder, project));
-          const { job, link } = await stand.exportSite({ version: project });
-          expect(job).toMatchObject({
-            status: 'completed',
-            pageCount: publication.pages,
-            contentVersion: publication.contentVersion,
-          });
-          const file = join(stand.folder, `${project}.tar.gz`);
-          await downloadBundle(link, file);
-          expect((await verifyBundle(createReadStream(file))).problems).toEqual([]);
-        },
-        5 * minuteMs,
-      );
     });
   },
 );

@@ -7,13 +7,13 @@ describeWithServers(['nats-server'], 'the same content exported by pools of diff
   test('one renderer and three make the same bytes', async () => {
     const digests: string[] = [];
     for (const renderers of [1, 3]) {
-      const stand = await startInstallation({ copies: { ...exportPathOnly, 'page-renderer': renderers } });
+      const harness = await startInstallation({ copies: { ...exportPathOnly, 'page-renderer': renderers } });
       try {
-        await stand.publish(largestProject.folder);
-        const { link } = await stand.exportSite();
+        await harness.publish(largestProject.folder);
+        const { link } = await harness.exportSite();
         digests.push(link.sha256);
       } finally {
-        await stand.stop();
+        await harness.stop();
       }
     }
     expect(digests[0]).toBe(digests[1]);

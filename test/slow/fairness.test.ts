@@ -21,26 +21,26 @@ describeWithServers(
   ['nats-server'],
   `an export of ${largePages} pages with ${smallCount} of ${smallPages} pages beside it`,
   () => {
-    let stand: TestInstallation;
+    let harness: TestInstallation;
     let large: Organization;
     const small: Organization[] = [];
 
     beforeAll(async () => {
-      stand = await startInstallation({ copies: exportPathOnly });
-      for (let at = 0; at < smallCount; at += 1) small.push(await addOrganization(stand, `Small ${at}`, smallPages));
-      large = await addOrganization(stand, 'Large', largePages);
+      harness = await startInstallation({ copies: exportPathOnly });
+      for (let at = 0; at < smallCount; at += 1) small.push(await addOrganization(harness, `Small ${at}`, smallPages));
+      large = await addOrganization(harness, 'Large', largePages);
     }, 3 * minuteMs);
-    afterAll(() => stand?.stop());
+    afterAll(() => harness?.stop());
 
     test(
       'that arrive one after the other take at most three times as long as on an idle pool',
       async () => {
         // The first export of a process also loads and compiles; it is not counted.
         await exported(small[0] as Organization);
-        await forgetSegments(stand);
+        await forgetSegments(harness);
         const idle: number[] = [];
         for (const organization of small) idle.push(durationMs(await exported(organization)));
-        await forgetSegments(stand);
+        await forgetSegments(harness);
 
         const { jobId } = await startExport(large.admin, { domain: large.domain });
         await whenJob(large.admin, jobId, isUnderWay);
@@ -60,9 +60,9 @@ describeWithServers(
     test(
       'that arrive in one instant all end before it, though it came first',
       async () => {
-        await forgetSegments(stand);
+        await forgetSegments(harness);
         const idle = [durationMs(await exported(small[0] as Organization))];
-        await forgetSegments(stand);
+        await forgetSegments(harness);
         const { jobId } = await startExport(large.admin, { domain: large.domain });
         await whenJob(large.admin, jobId, isUnderWay);
         const beside = await Promise.all(small.map(exported));

@@ -13,20 +13,20 @@ const pagesPerSite = 2;
 const minuteMs = 60_000;
 
 describeWithServers(['nats-server'], `${jobCount} small exports queued at once`, () => {
-  let stand: TestInstallation;
+  let harness: TestInstallation;
   const organizations: Organization[] = [];
 
   beforeAll(async () => {
     const noLimit = '1000000';
-    stand = await startInstallation({
+    harness = await startInstallation({
       copies: exportPathOnly,
       environment: { BINDERY_LIMIT_STARTS_PER_HOUR: noLimit, BINDERY_LIMIT_ACTIVE_JOBS: noLimit },
     });
     for (let at = 0; at < organizationCount; at += 1) {
-      organizations.push(await addOrganization(stand, `Organization ${at}`, pagesPerSite));
+      organizations.push(await addOrganization(harness, `Organization ${at}`, pagesPerSite));
     }
   }, minuteMs);
-  afterAll(() => stand?.stop());
+  afterAll(() => harness?.stop());
 
   test(
     'all of them end, and a status is answered meanwhile',
@@ -34,7 +34,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
       const [first] = organizations as [Organization];
       const { jobId: known } = await startExport(first.admin, { domain: first.domain });
       await waitForExport(first.admin, known, () => {});
-      const address = `${stand.installation.baseUrl}${jobPath(known)}`;
+      const address = `${harness.installation.baseUrl}${jobPath(known)}`;
       const idle = await answersWhile(address, first.adminKey, () => quiet(100));
 
       const startedAt = performance.now();

@@ -24,14 +24,14 @@ const manyStarts = { BINDERY_LIMIT_STARTS_PER_HOUR: '100000' };
 type Outage = { resume(): void | Promise<void> };
 
 /** What clients do meanwhile, the answers that are right, and how soon each must come. */
-function questionsAbout(stand: TestInstallation, jobId: string, idempotencyKey: string) {
-  const jobs = `${stand.installation.baseUrl}/v1/static-export/jobs`;
-  const job = `${stand.installation.baseUrl}${jobPath(jobId)}`;
+function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey: string) {
+  const jobs = `${harness.installation.baseUrl}/v1/static-export/jobs`;
+  const job = `${harness.installation.baseUrl}${jobPath(jobId)}`;
   const again: Question = {
     url: jobs,
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-    body: JSON.stringify({ domain: stand.domain }),
+    body: JSON.stringify({ domain: harness.domain }),
   };
   return [
     { name: 'status', asked: { url: job }, right: [200], withinMs: readWithinMs },
@@ -50,20 +50,20 @@ function questionsAbout(stand: TestInstallation, jobId: string, idempotencyKey: 
 }
 
 /** Exports, takes something away for half a minute as soon as some pages are in, and checks what came of it. */
-async function exportThrough(stand: TestInstallation, take: () => Outage | Promise<Outage>): Promise<string> {
+async function exportThrough(harness: TestInstallation, take: () => Outage | Promise<Outage>): Promise<string> {
   const idempotencyKey = randomUUID();
-  const { jobId } = await startExport(stand.admin, { domain: stand.domain }, idempotencyKey);
-  await whenJob(stand.admin, jobId, isUnderWay);
-  const watched = questionsAbout(stand, jobId, idempotencyKey).map((question) => ({
+  const { jobId } = await startExport(harness.admin, { domain: harness.domain }, idempotencyKey);
+  await whenJob(harness.admin, jobId, isUnderWay);
+  const watched = questionsAbout(harness, jobId, idempotencyKey).map((question) => ({
     ...question,
-    watch: watchAnswers(question.asked, stand.adminKey, askedEveryMs),
+    watch: watchAnswers(question.asked, harness.adminKey, askedEveryMs),
   }));
   const outage = await take();
   // The outage is what is tried here: its length is given, and nothing is waited for.
   await delay(outageMs);
   await outage.resume();
   const resumedAt = performance.now();
-  const job = await waitForExport(stand.admin, jobId, () => {});
+  const job = await waitForExport(harness.admin, jobId, () => {});
   const seconds = ((performance.now() - resumedAt) / 1000).toFixed(1);
   process.stdout.write(`completed ${seconds} s after the outage\n`);
   for (const { name, right, withinMs, watch } of watched) {
@@ -73,20 +73,20 @@ async function exportThrough(stand: TestInstallation, take: () => Outage | Promi
     expect({ name, wrong }).toEqual({ name, wrong: [] });
   }
   expect(job).toMatchObject({ status: 'completed', pageCount: job.pageTotal });
-  expect((await exportHistory(stand, jobId)).problems).toEqual([]);
-  return (await signBundleLink(stand.admin, jobId)).sha256;
+  expect((await exportHistory(harness, jobId)).problems).toEqual([]);
+  return (await signBundleLink(harness.admin, jobId)).sha256;
 }
 
 describeWithServers(['nats-server'], 'an export while a server is gone for 30 seconds in its middle', () => {
-  let stand: TestInstallation;
+  let harness: TestInstallation;
   let undisturbed: string;
 
   beforeAll(async () => {
-    stand = await startInstallation({ copies: exportPathOnly, environment: manyStarts });
-    await stand.publish(chaosProject.folder);
-    undisturbed = (await stand.exportSite()).link.sha256;
+    harness = await startInstallation({ copies: exportPathOnly, environment: manyStarts });
+    await harness.publish(chaosProject.folder);
+    undisturbed = (await harness.exportSite()).link.sha256;
   }, 3 * minuteMs);
-  afterAll(() => stand?.stop());
+  afterAll(() => harness?.stop());
 
   test.each([
     ['hangs', (installation: Installation) => pause(installation.pids('nats-server'))],
@@ -94,8 +94,8 @@ describeWithServers(['nats-server'], 'an export while a server is gone for 30 se
   ])(
     'NATS %s: the job completes, and each request is answered within its deadline',
     async (_how, take) => {
-      await forgetSegments(stand);
-      const sha256 = await exportThrough(stand, () => take(stand.installation));
+      await forgetSegments(harness);
+      const sha256 = await exportThrough(harness, () => take(harness.installation));
       expect(sha256).toBe(undisturbed);
     },
     5 * minuteMs,

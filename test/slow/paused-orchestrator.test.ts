@@ -15,29 +15,29 @@ describeWithServers(
   ['nats-server'],
   'two orchestrators, of which the leader is paused for longer than its lease',
   () => {
-    let stand: TestInstallation;
+    let harness: TestInstallation;
     let undisturbed: string;
 
     beforeAll(async () => {
-      stand = await startInstallation({ copies: { ...exportPathOnly, orchestrator: 2 } });
-      await stand.publish(chaosProject.folder);
-      undisturbed = (await stand.exportSite()).link.sha256;
+      harness = await startInstallation({ copies: { ...exportPathOnly, orchestrator: 2 } });
+      await harness.publish(chaosProject.folder);
+      undisturbed = (await harness.exportSite()).link.sha256;
     }, 3 * minuteMs);
-    afterAll(() => stand?.stop());
+    afterAll(() => harness?.stop());
 
     test.each([1, 2, 3])(
       'no wrong commit, no lost chunk, the same bytes (pause %i)',
       async () => {
-        const [first = 0, second = 0] = stand.installation.pids('orchestrator');
-        await forgetSegments(stand);
+        const [first = 0, second = 0] = harness.installation.pids('orchestrator');
+        await forgetSegments(harness);
         // Who is alone leads: with the first paused, the second has planned this job as soon as pages of it are there.
         const alone = pause([first]);
-        const { jobId } = await startExport(stand.admin, { domain: stand.domain });
-        await whenJob(stand.admin, jobId, isUnderWay);
+        const { jobId } = await startExport(harness.admin, { domain: harness.domain });
+        await whenJob(harness.admin, jobId, isUnderWay);
         const paused = pause([second]);
         alone.resume();
         try {
-          const before = (await exportHistory(stand, jobId)).commits;
+          const before = (await exportHistory(harness, jobId)).commits;
           const leaderBefore = before.at(-1)?.source;
           // The pause is what is tried here: its length is given, and nothing is waited for.
           await delay(1.5 * leaseMs);
@@ -45,10 +45,10 @@ describeWithServers(
         } finally {
           paused.resume();
         }
-        const job = await waitForExport(stand.admin, jobId, () => {});
+        const job = await waitForExport(harness.admin, jobId, () => {});
         expect(job.pageCount).toBe(job.pageTotal);
-        expect((await signBundleLink(stand.admin, jobId)).sha256).toBe(undisturbed);
-        const { commits, problems } = await exportHistory(stand, jobId);
+        expect((await signBundleLink(harness.admin, jobId)).sha256).toBe(undisturbed);
+        const { commits, problems } = await exportHistory(harness, jobId);
         expect(problems).toEqual([]);
         const leaders = commits.map(({ source }) => source).filter((source) => source.startsWith('orchestrator'));
         const changes = leaders.filter((source, index) => index > 0 && source !== leaders[index - 1]).length;
@@ -61,9 +61,9 @@ describeWithServers(
     );
 
     async function whenCommittedBy(jobId: string, wanted: (source: string) => boolean): Promise<void> {
-      await whenJob(stand.admin, jobId, () => true);
+      await whenJob(harness.admin, jobId, () => true);
       for (;;) {
-        const last = (await exportHistory(stand, jobId)).commits.at(-1);
+        const last = (await exportHistory(harness, jobId)).commits.at(-1);
         if (last !== undefined && wanted(last.source)) return;
         await delay(100);
       }

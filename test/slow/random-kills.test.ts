@@ -30,19 +30,19 @@ describeWithServers(
   ['nats-server'],
   `${kills} random kills (seed ${seed}) during exports of ${chaosProject.name}`,
   () => {
-    let stand: TestInstallation;
+    let harness: TestInstallation;
     let undisturbed: { sha256: string; pages: number };
 
     beforeAll(async () => {
-      stand = await startInstallation({
+      harness = await startInstallation({
         copies: exportPathOnly,
         environment: { BINDERY_LIMIT_STARTS_PER_HOUR: '100000' },
       });
-      await stand.publish(chaosProject.folder);
-      const { job, link } = await stand.exportSite();
+      await harness.publish(chaosProject.folder);
+      const { job, link } = await harness.exportSite();
       undisturbed = { sha256: link.sha256, pages: job.pageCount };
     }, 180_000);
-    afterAll(() => stand?.stop());
+    afterAll(() => harness?.stop());
 
     test(
       'each export completes, with every page once and the digest of an undisturbed run',
@@ -50,12 +50,12 @@ describeWithServers(
         const died: Kill[] = [];
         let exports = 0;
         while (died.length < kills) {
-          await forgetSegments(stand);
+          await forgetSegments(harness);
           exports += 1;
           const ended = new AbortController();
           const startedAt = performance.now();
           const killed: Kill[] = [];
-          const killing = killAtRandom(stand.installation, {
+          const killing = killAtRandom(harness.installation, {
             random: seededRandom(seed + exports),
             kinds,
             atMost: Math.min(killsPerExport, kills - died.length),
@@ -64,7 +64,7 @@ describeWithServers(
             onKill: (kill) => killed.push(kill),
           });
           const circumstances = () => `export ${exports} of seed ${seed}, killed: ${names(killed)}`;
-          const { job, link } = await withinDeadline(stand.exportSite())
+          const { job, link } = await withinDeadline(harness.exportSite())
             .catch((error: unknown) => {
               throw new Error(circumstances(), { cause: error });
             })
@@ -73,7 +73,7 @@ describeWithServers(
           died.push(...killed);
           const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
           process.stdout.write(`${seconds} s: ${circumstances()}\n`);
-          const { problems } = await exportHistory(stand, job.jobId);
+          const { problems } = await exportHistory(harness, job.jobId);
           const { status, pageCount, pageTotal } = job;
           expect({
             circumstances: circumstances(),
@@ -91,8 +91,8 @@ describeWithServers(
             problems: [],
           });
         }
-        const { link } = await stand.exportSite();
-        const file = join(stand.folder, 'bundle.tar.gz');
+        const { link } = await harness.exportSite();
+        const file = join(harness.folder, 'bundle.tar.gz');
         await downloadBundle(link, file);
         expect(await verifyBundle(createReadStream(file))).toMatchObject({ problems: [], sha256: undisturbed.sha256 });
         const counts = [...Map.groupBy(died, ({ victim }) => victim)].map(([victim, all]) => `${victim} ${all.length}`);

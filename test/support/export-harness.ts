@@ -22,7 +22,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type PageOfModel, siteModel, sourceOf } from './site-model.ts';
 import { startTestBus, type TestBus } from './start-bus.ts';
 
-export type ExportBench = {
+export type ExportHarness = {
   bus: TestBus;
   gateway: BusOf<'gateway'>;
   objectStore: ObjectStore;
@@ -41,7 +41,7 @@ export const organization = 'acme';
 export const domain = 'docs';
 
 /** What an export needs but for its services: a real bus, a folder as object store, and somebody who asks. */
-export async function startExportBench(): Promise<ExportBench> {
+export async function startExportHarness(): Promise<ExportHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-export-'));
   const objectFolder = join(folder, 'objects');
   const bus = await startTestBus({ rendererVersions: [await rendererVersion()] });

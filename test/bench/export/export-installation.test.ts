@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import { jobStory } from './export-stand.ts';
+import { jobStory } from './export-installation.ts';
 
 const commit = (second: number, ...events: { type: string; data: object }[]) =>
   ({

@@ -11,7 +11,7 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../../
 import { cpuSecondsOf } from './process-usage.ts';
 
 /** An installation with what an export needs, without limits that a benchmark would run into. */
-export function startStand(options: { renderers?: number; environment?: Record<string, string> } = {}) {
+export function startExportInstallation(options: { renderers?: number; environment?: Record<string, string> } = {}) {
   return startInstallation({
     copies: { ...exportPathOnly, 'page-renderer': options.renderers ?? 1 },
     environment: {
@@ -25,8 +25,8 @@ export function startStand(options: { renderers?: number; environment?: Record<s
 export const objectFolderOf = ({ folder }: Pick<TestInstallation, 'folder'>): string => join(folder, 'objects');
 
 /** The object store of an installation, beside its services. */
-export function objectStoreOf(stand: Pick<TestInstallation, 'folder'>): ObjectStore {
-  return folderObjectStore({ folder: objectFolderOf(stand), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+export function objectStoreOf(harness: Pick<TestInstallation, 'folder'>): ObjectStore {
+  return folderObjectStore({ folder: objectFolderOf(harness), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
 }
 
 export function publishArchive(
@@ -41,7 +41,7 @@ export function publishArchive(
 }
 
 /** Processor time of all services and of nats-server until now, in seconds; undefined where it cannot be measured. */
-export function cpuSecondsOfStand({ installation }: Pick<TestInstallation, 'installation'>): number | undefined {
+export function cpuSecondsOfInstallation({ installation }: Pick<TestInstallation, 'installation'>): number | undefined {
   const names = [...serviceNames, 'nats-server' as const];
   return cpuSecondsOf(names.flatMap((name) => installation.pids(name)));
 }

@@ -6,13 +6,13 @@ import { chaosProject, generatedProject } from '../../support/docs-projects.ts';
 import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
 import {
-  cpuSecondsOfStand,
+  cpuSecondsOfInstallation,
   exportToLink,
   jobStory,
   objectFolderOf,
   publishArchive,
-  startStand,
-} from './export-stand.ts';
+  startExportInstallation,
+} from './export-installation.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 import type { PlainRound } from './plain-loop.ts';
 
@@ -78,34 +78,34 @@ function measured(
   const environment = { BINDERY_RENDERER_SLOTS: String(slots) };
   const name = `${renderers} ${renderers === 1 ? 'renderer' : 'renderers'} of ${slots} ${slots === 1 ? 'slot' : 'slots'}`;
   bench.progress(name);
-  return bench.using(startStand({ renderers, environment }), async (stand) => {
-    if (fromCorpus) await stand.publish(chaosProject.folder);
-    else await publishArchive(stand, await generatedProject('Generated', generatedPages));
+  return bench.using(startExportInstallation({ renderers, environment }), async (harness) => {
+    if (fromCorpus) await harness.publish(chaosProject.folder);
+    else await publishArchive(harness, await generatedProject('Generated', generatedPages));
     // The first export of fresh processes also loads and compiles.
-    const { job } = await exportToLink(stand.admin, stand.domain);
-    const reference = withReference ? await plainRows(bench, stand, job.jobId) : [];
+    const { job } = await exportToLink(harness.admin, harness.domain);
+    const reference = withReference ? await plainRows(bench, harness, job.jobId) : [];
     const cold: Run[] = [];
     const again: Run[] = [];
     for (let run = 0; run < bench.runs; run += 1) {
-      await forgetSegments(stand);
-      cold.push(await timedExport(stand));
-      again.push(await timedExport(stand));
+      await forgetSegments(harness);
+      cold.push(await timedExport(harness));
+      again.push(await timedExport(harness));
     }
     return [...reference, { name: `${name}, cold`, runs: cold }, { name: `${name}, segments present`, runs: again }];
   });
 }
 
-async function timedExport(stand: TestInstallation): Promise<Run> {
-  const before = cpuSecondsOfStand(stand);
-  const { job, seconds } = await exportToLink(stand.admin, stand.domain);
-  const after = cpuSecondsOfStand(stand);
+async function timedExport(harness: TestInstallation): Promise<Run> {
+  const before = cpuSecondsOfInstallation(harness);
+  const { job, seconds } = await exportToLink(harness.admin, harness.domain);
+  const after = cpuSecondsOfInstallation(harness);
   const cpuSeconds = before === undefined || after === undefined ? undefined : after - before;
   return { pages: job.pageCount, seconds, cpuSeconds };
 }
 
-async function plainRows(bench: Bench, stand: TestInstallation, jobId: string): Promise<Row[]> {
-  const { planHash } = jobStory((await exportHistory(stand, jobId)).commits);
-  const plan = { objectFolder: objectFolderOf(stand), organization: stand.organization, planHash };
+async function plainRows(bench: Bench, harness: TestInstallation, jobId: string): Promise<Row[]> {
+  const { planHash } = jobStory((await exportHistory(harness, jobId)).commits);
+  const plan = { objectFolder: objectFolderOf(harness), organization: harness.organization, planHash };
   const rounds = await runPlainLoop(plan, bench.runs);
   return [
     { name: 'plain loop, rendering alone', runs: rounds.map(({ pages, render }) => ({ pages, ...render })) },

@@ -8,7 +8,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { generatedProject } from '../../support/docs-projects.ts';
 import { forgetSegments } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import { exportToLink, objectStoreOf, publishArchive, startStand } from './export-stand.ts';
+import { exportToLink, objectStoreOf, publishArchive, startExportInstallation } from './export-installation.ts';
 import { type Bench, type Measurement, ratio, shown, table } from './measurement.ts';
 import { peakBytes, resetPeak } from './process-usage.ts';
 
@@ -25,27 +25,27 @@ type Peaks = { bundleBytes: number; seconds: number; services: Map<ServiceName, 
 export const memory: Measurement = {
   name: 'memory',
   about: 'peak memory of bundler and orchestrator over bundles of 10 MB and 2 GB',
-  run: (bench) => bench.using(startStand(), (stand) => measured(bench, stand)),
+  run: (bench) => bench.using(startExportInstallation(), (harness) => measured(bench, harness)),
 };
 
-async function measured(bench: Bench, stand: TestInstallation): Promise<void> {
-  const { bavail, bsize } = await statfs(stand.folder);
+async function measured(bench: Bench, harness: TestInstallation): Promise<void> {
+  const { bavail, bsize } = await statfs(harness.folder);
   // The files, their segments and the bundle.
   const needed = 3.5 * large;
   if (bavail * bsize < needed) {
     bench.print(
-      `Memory: not measured, ${stand.folder} has less than ${shown(needed / MB)} MB left. TMPDIR names another folder.`,
+      `Memory: not measured, ${harness.folder} has less than ${shown(needed / MB)} MB left. TMPDIR names another folder.`,
     );
     return;
   }
-  await publishWithFiles(stand, 'Warm', small);
+  await publishWithFiles(harness, 'Warm', small);
   // The first exports of fresh processes also load and compile.
-  for (let run = 0; run < 3; run += 1) await peaksOf(stand);
-  await publishWithFiles(stand, 'Small', small);
-  const ofSmall = await peaksOf(stand);
+  for (let run = 0; run < 3; run += 1) await peaksOf(harness);
+  await publishWithFiles(harness, 'Small', small);
+  const ofSmall = await peaksOf(harness);
   bench.progress(`a bundle of ${shown(large / MB)} MB`);
-  await publishWithFiles(stand, 'Large', large);
-  const ofLarge = await peaksOf(stand);
+  await publishWithFiles(harness, 'Large', large);
+  const ofLarge = await peaksOf(harness);
   const rows = services.map((service) => {
     const [before, after] = [ofSmall.services.get(service), ofLarge.services.get(service)];
     const inMb = (bytes: number | undefined) => shown(bytes === undefined ? undefined : bytes / MB);
@@ -59,11 +59,11 @@ async function measured(bench: Bench, stand: TestInstallation): Promise<void> {
   bench.print('  page-renderer: without its children, which see pages one by one.');
 }
 
-async function peaksOf(stand: TestInstallation): Promise<Peaks> {
-  await forgetSegments(stand);
-  const pids = services.flatMap((service) => stand.installation.pids(service).map((pid) => ({ service, pid })));
+async function peaksOf(harness: TestInstallation): Promise<Peaks> {
+  await forgetSegments(harness);
+  const pids = services.flatMap((service) => harness.installation.pids(service).map((pid) => ({ service, pid })));
   const wereReset = new Set(pids.filter(({ pid }) => resetPeak(pid)).map(({ pid }) => pid));
-  const { link, seconds } = await exportToLink(stand.admin, stand.domain);
+  const { link, seconds } = await exportToLink(harness.admin, harness.domain);
   const peaks = pids.map(({ service, pid }) => [service, wereReset.has(pid) ? peakBytes(pid) : undefined] as const);
   return { bundleBytes: link.sizeBytes, seconds, services: new Map(peaks) };
 }
@@ -72,18 +72,18 @@ async function peaksOf(stand: TestInstallation): Promise<Peaks> {
  * Publishes a small site, then lets its model name so many bytes of random files, put into the store beside the services: that is what
  * publication would store, without packing and unpacking two gigabytes.
  */
-async function publishWithFiles(stand: TestInstallation, name: string, bytes: number): Promise<void> {
-  const { contentVersion } = await publishArchive(stand, await generatedProject(name, 10));
-  const store = objectStoreOf(stand);
+async function publishWithFiles(harness: TestInstallation, name: string, bytes: number): Promise<void> {
+  const { contentVersion } = await publishArchive(harness, await generatedProject(name, 10));
+  const store = objectStoreOf(harness);
   const assets = [];
   for (let at = 0; at < bytes / fileBytes; at += 1) {
     const body = randomFillSync(Buffer.alloc(fileBytes));
     const sha256 = sha256Of(body);
-    await store.put(blobKey(stand.organization, sha256), body);
+    await store.put(blobKey(harness.organization, sha256), body);
     assets.push({ path: `files/file-${String(at).padStart(4, '0')}.bin`, sha256, sizeBytes: fileBytes });
     await setImmediate();
   }
-  const key = siteModelKey(stand.organization, stand.domain, contentVersion);
+  const key = siteModelKey(harness.organization, harness.domain, contentVersion);
   const model = siteModelSchema.parse(JSON.parse(Buffer.from((await store.get(key)) ?? '').toString()));
   await store.put(key, Buffer.from(JSON.stringify({ ...model, assets })));
 }

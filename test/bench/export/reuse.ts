@@ -2,7 +2,13 @@ import { packTar } from '../../support/archives.ts';
 import { generatedFiles } from '../../support/docs-projects.ts';
 import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import { exportToLink, type JobStory, jobStory, publishArchive, startStand } from './export-stand.ts';
+import {
+  exportToLink,
+  type JobStory,
+  jobStory,
+  publishArchive,
+  startExportInstallation,
+} from './export-installation.ts';
 import { type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 
 type Run = JobStory & { seconds: number };
@@ -15,19 +21,19 @@ export const reuse: Measurement = {
   name: 'reuse',
   about: `an export of ${pageCount} pages: cold, again without a change, after one page changed`,
   run: (bench) =>
-    bench.using(startStand(), async (stand) => {
+    bench.using(startExportInstallation(), async (harness) => {
       const files = generatedFiles('Reuse', pageCount);
-      await publishArchive(stand, await packTar(files));
+      await publishArchive(harness, await packTar(files));
       // The first export of fresh processes also loads and compiles.
-      await timedExport(stand);
+      await timedExport(harness);
       const runs: Record<'cold' | 'again' | 'changed', Run[]> = { cold: [], again: [], changed: [] };
       for (let run = 0; run < bench.runs; run += 1) {
-        await forgetSegments(stand);
-        runs.cold.push(await timedExport(stand));
-        runs.again.push(await timedExport(stand));
+        await forgetSegments(harness);
+        runs.cold.push(await timedExport(harness));
+        runs.again.push(await timedExport(harness));
         files[changedPage] += `\nA sentence that was added in round ${run}.\n`;
-        await publishArchive(stand, await packTar(files));
-        runs.changed.push(await timedExport(stand));
+        await publishArchive(harness, await packTar(files));
+        runs.changed.push(await timedExport(harness));
       }
       const cold = summary(runs.cold);
       const rows = [
@@ -79,7 +85,7 @@ function summary(runs: readonly Run[]) {
   };
 }
 
-async function timedExport(stand: TestInstallation): Promise<Run> {
-  const { job, seconds } = await exportToLink(stand.admin, stand.domain);
-  return { ...jobStory((await exportHistory(stand, job.jobId)).commits), seconds };
+async function timedExport(harness: TestInstallation): Promise<Run> {
+  const { job, seconds } = await exportToLink(harness.admin, harness.domain);
+  return { ...jobStory((await exportHistory(harness, job.jobId)).commits), seconds };
 }

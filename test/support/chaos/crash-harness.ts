@@ -34,7 +34,7 @@ export type Disturbance = {
   meanwhile?: () => void | Promise<void>;
 };
 
-export type CrashStand = {
+export type CrashHarness = {
   installation: Installation;
   undisturbed: Outcome;
   /** Renders and joins everything anew. `ended`: the supervisor's lines about processes that ended meanwhile. Rejects when nothing reached the place. */
@@ -48,21 +48,21 @@ const pageCount = 60;
 const reachedWithinMs = 20_000;
 
 /** One installation for export after export of a small site, each disturbed at another place; and what comes of it undisturbed. */
-export async function startCrashStand(): Promise<CrashStand> {
+export async function startCrashHarness(): Promise<CrashHarness> {
   const orders = await mkdtemp(join(tmpdir(), 'bindery-crash-orders-'));
-  const stand = await startInstallation({
+  const harness = await startInstallation({
     copies: exportPathOnly,
     // A process that dies in export after export shall not be taken for one that cannot run.
     healthyAfterMs: 0,
     environment: { CRASH_ORDERS: orders, BINDERY_LIMIT_STARTS_PER_HOUR: '1000' },
   });
-  const { installation } = stand;
+  const { installation } = harness;
   const stop = async () => {
-    await stand.stop();
+    await harness.stop();
     await rm(orders, { recursive: true, force: true });
   };
   try {
-    const { admin, organization, domain } = await addOrganization(stand, 'Crashes', pageCount);
+    const { admin, organization, domain } = await addOrganization(harness, 'Crashes', pageCount);
     const exported = async (): Promise<Outcome & { link: BundleLink }> => {
       const { jobId } = await startExport(admin, { domain });
       const job = await waitForExport(admin, jobId, () => {});
@@ -77,8 +77,8 @@ export async function startCrashStand(): Promise<CrashStand> {
       installation,
       undisturbed,
       async exportDisturbed({ place, order, meanwhile }) {
-        await forgetSegments(stand);
-        const newsBefore = stand.news.length;
+        await forgetSegments(harness);
+        const newsBefore = harness.news.length;
         const given = await giveOrder(orders, place, order);
         try {
           const disturbed = (async () => {
@@ -89,8 +89,8 @@ export async function startCrashStand(): Promise<CrashStand> {
           disturbed.catch(() => {});
           const { link: _, ...outcome } = await exported();
           await within(reachedWithinMs, disturbed, `Nothing reached ${place}.`);
-          if (order === 'die') await stand.whenNews(newsBefore);
-          return { outcome, ended: stand.news.slice(newsBefore) };
+          if (order === 'die') await harness.whenNews(newsBefore);
+          return { outcome, ended: harness.news.slice(newsBefore) };
         } finally {
           await given.end();
         }
