@@ -26,7 +26,7 @@ export async function start(config: AssistantConfig): Promise<Running> {
     log: logger,
   });
   const objects = await openObjectStore(objectStoreFromConfig(config));
-  const searchIndex = openSearchIndex(config);
+  const searchIndex = await openSearchIndex(config);
   const stopping = new AbortController();
   let draining = false;
   const app = assistantApp({

@@ -5,7 +5,7 @@ import { segmentsDigest, readSegmentDigest } from '#shared/export/export-objects
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { isReusable, type ObjectStore } from '#shared/storage/object-store.ts';
+import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
 
 export type JoinOutcome =
   | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
@@ -33,7 +33,7 @@ export async function joinBundle(
     const key = bundleKey(plan.organization, plan.domain, planHash);
     const head = await objectStore.head(key, { signal });
     const isSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
-    if (!isSame || !isReusable(head, clock)) {
+    if (!isSame || !isStoredRecently(head, clock)) {
       await objectStore.putStream(key, bundleStream(found.sources, sizeBytes), {
         contentType: 'application/gzip',
         metadata: { sha256 },

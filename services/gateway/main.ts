@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { withArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { closeServer, type Running } from '#shared/runtime/health-server.ts';
@@ -24,7 +24,7 @@ export async function start(config: GatewayConfig): Promise<Running> {
     log: logger,
   });
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
-  const bus = { ...connected, exports: withArchive(connected.exports, objectStore) };
+  const bus = { ...connected, exports: logWithArchive(connected.exports, objectStore) };
   const rateLimiter = memoryRateLimiter();
   const stop = new AbortController();
   const feed = jobStatusFeed(bus.liveUpdates, logger);

@@ -4,7 +4,7 @@ import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
-import { withArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
 import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts';
@@ -102,14 +102,14 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     const exports = { ...housekeeper.exports, purge: () => Promise.reject(new Error('the process died')) };
     await expect(archiveClosedJobs(house(31, exports), never)).rejects.toThrow('the process died');
     expect(await commitsIn(housekeeper.exports)).toEqual(before);
-    expect(await commitsIn(withArchive(housekeeper.exports, harness.objectStore))).toEqual(before);
+    expect(await commitsIn(logWithArchive(housekeeper.exports, harness.objectStore))).toEqual(before);
     expect(await verified()).toMatchObject({ historyCount: 1, commitCount: before.length, problems: [] });
   });
 
   test('then it is in the archive alone, and whoever reads it sees the same', async () => {
     expect(await archiveClosedJobs(house(31), never)).toBe(1);
     expect(await housekeeper.exports.last(subject, { fromLeader: true })).toBeUndefined();
-    const log = withArchive(harness.gateway.exports, harness.objectStore);
+    const log = logWithArchive(harness.gateway.exports, harness.objectStore);
     expect(await commitsIn(log)).toEqual(before);
     expect((await log.last(subject, { fromLeader: true }))?.commit).toEqual(before.at(-1));
     expect(await log.last(exportLogSubject('other', jobId))).toBeUndefined();

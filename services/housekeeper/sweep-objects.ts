@@ -73,7 +73,7 @@ const callsAtOnce = 8;
  *
  * While this runs others go on working, so the order matters. Candidates are listed first; then everything is marked again, so that what
  * a new job took up meanwhile is seen; then each candidate's age is looked at once more right before it is removed. Whoever relies on an
- * object that exists already stores it again when it is old (`isReusable`), and is seen by that. Segments are an
+ * object that exists already stores it again when it is old (`isStoredRecently`), and is seen by that. Segments are an
  * exception: one that is missing is rendered again.
  */
 export async function sweepOrganization(

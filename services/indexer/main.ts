@@ -26,7 +26,7 @@ export async function start(config: IndexerConfig): Promise<Running> {
     log: logger,
   });
   const objects = await openObjectStore(objectStoreFromConfig(config));
-  const searchIndex = openSearchIndex(config);
+  const searchIndex = await openSearchIndex(config);
   const slots = config.indexerSlots;
   const pool = childPool({ entry: pageReaderEntry, slots });
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { withArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { closeServer, type Running } from '#shared/runtime/health-server.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
@@ -21,7 +21,7 @@ export async function start(config: LinkSignerConfig): Promise<Running> {
     log: logger,
   });
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
-  const bus = { ...connected, exports: withArchive(connected.exports, objectStore) };
+  const bus = { ...connected, exports: logWithArchive(connected.exports, objectStore) };
   let draining = false;
   const app = linkSignerApp(
     { bus, objectStore, clock: systemClock, linkLifetimeSeconds: config.linkLifetimeSeconds },

@@ -1,5 +1,5 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { withArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { type Running, startHealthServer } from '#shared/runtime/health-server.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
@@ -24,7 +24,7 @@ export async function start(config: OrchestratorConfig): Promise<Running> {
     log: logger,
   });
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
-  const bus = { ...connected, exports: withArchive(connected.exports, objectStore) };
+  const bus = { ...connected, exports: logWithArchive(connected.exports, objectStore) };
   const context: OrchestratorContext = {
     bus,
     objectStore,

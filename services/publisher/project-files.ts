@@ -8,7 +8,7 @@ import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { type ArchiveBudgets, readArchive } from '#shared/export/bundle/read-archive.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { isReusable, type ObjectStore } from '#shared/storage/object-store.ts';
+import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
 
 /** `file` is where the bytes are on disk: a name of ours, never one that the archive chose. */
 export type ReceivedFile = { path: string; sha256: string; sizeBytes: number; file: string };
@@ -85,8 +85,8 @@ async function storeFile(
   if (sizeBytes <= mostHeldBytes) {
     const body = await readFile(file);
     if (await objectStore.putIfAbsent(key, body, { signal })) return;
-    if (!isReusable(await objectStore.head(key, { signal }), clock)) await objectStore.put(key, body, { signal });
-  } else if (!isReusable(await objectStore.head(key, { signal }), clock)) {
+    if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) await objectStore.put(key, body, { signal });
+  } else if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) {
     await objectStore.putStream(key, createReadStream(file), { signal });
   }
 }

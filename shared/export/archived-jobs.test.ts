@@ -5,7 +5,7 @@ import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryLog } from '../../test/support/memory-log.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import { withArchive } from './archived-jobs.ts';
+import { logWithArchive } from './archived-jobs.ts';
 
 const { organization, jobId } = exportState();
 const subject = exportLogSubject(organization, jobId);
@@ -29,7 +29,7 @@ const revisions = async (commits: AsyncIterable<{ commit: ExportCommit }>): Prom
 
 test('a history that is in both is read once', async () => {
   const { log, archive } = await threeCommits();
-  expect(await revisions(withArchive(log, archive).history(subject))).toEqual([1, 2, 3]);
+  expect(await revisions(logWithArchive(log, archive).history(subject))).toEqual([1, 2, 3]);
 });
 
 test('a history that is taken out of the log while it is read goes on in the archive', async () => {
@@ -44,18 +44,18 @@ test('a history that is taken out of the log while it is read goes on in the arc
       }
     },
   };
-  expect(await revisions(withArchive(leaking, archive).history(subject))).toEqual([1, 2, 3]);
+  expect(await revisions(logWithArchive(leaking, archive).history(subject))).toEqual([1, 2, 3]);
 });
 
 test('a history that is nowhere is empty', async () => {
   const { log, archive } = await threeCommits();
   const other = exportLogSubject('other', jobId);
-  expect(await revisions(withArchive(log, archive).history(other))).toEqual([]);
-  expect(await withArchive(log, archive).last(other)).toBeUndefined();
+  expect(await revisions(logWithArchive(log, archive).history(other))).toEqual([]);
+  expect(await logWithArchive(log, archive).last(other)).toBeUndefined();
 });
 
 test('an object that is no archived job is an error and not an empty history', async () => {
   const { log } = await threeCommits();
   const broken = { get: async () => Buffer.from('{"version":2}') };
-  await expect(withArchive(log, broken).last(exportLogSubject('other', jobId))).rejects.toThrow(BrokenObject);
+  await expect(logWithArchive(log, broken).last(exportLogSubject('other', jobId))).rejects.toThrow(BrokenObject);
 });

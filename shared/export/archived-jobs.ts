@@ -16,7 +16,7 @@ const readWithinMs = 5_000;
  * The log of export jobs with what was moved from it to the archive: who reads a job's history sees all of it, wherever it is. A history
  * is archived before it is taken out of the log, so it is looked for in that order, and found also while it is being moved.
  */
-export function withArchive(
+export function logWithArchive(
   log: EventLog<ExportCommit>,
   objectStore: Pick<ObjectStore, 'get'>,
 ): EventLog<ExportCommit> {

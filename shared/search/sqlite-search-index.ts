@@ -1,7 +1,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { errorCode } from '#shared/storage/object-store.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
 import { analyzeQuery } from './analyze-text.ts';
 import { rankPassages } from './rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { folderLinkUrl } from './download-link.ts';
 import {
@@ -16,7 +17,6 @@ import {
 import {
   checkObjectKey,
   checkObjectPrefix,
-  errorCode,
   objectDescription,
   type ObjectStore,
   ObjectStoreUnavailable,
@@ -69,8 +69,9 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!UNUSABLE.has(errorCode(error) ?? '')) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${reason}`, { cause: error });
+      throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 

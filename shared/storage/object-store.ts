@@ -69,14 +69,14 @@ export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }
 
-const reusableMs = 12 * 3_600_000;
+const recentMs = 12 * 3_600_000;
 
 /**
- * May an object that is there already be relied on as it is? One that is older than 12 hours has to be stored again: the log does not say
- * yet that it is needed, and housekeeping, which keeps what is younger than 2 days, may be about to remove it.
+ * Was the object stored in the last 12 hours? Only then may a writer leave it as it is. Until the log says that it is needed, garbage
+ * collection may remove it, and that keeps what is younger than 2 days.
  */
-export function isReusable(head: Pick<ObjectHead, 'modifiedAt'> | undefined, clock: Clock): boolean {
-  return head !== undefined && clock.now().getTime() - head.modifiedAt.getTime() < reusableMs;
+export function isStoredRecently(head: Pick<ObjectHead, 'modifiedAt'> | undefined, clock: Clock): boolean {
+  return head !== undefined && clock.now().getTime() - head.modifiedAt.getTime() < recentMs;
 }
 
 const MAX_KEY_BYTES = 900;
@@ -114,11 +114,7 @@ export type ObjectDescription = { contentType?: string; metadata: Readonly<Recor
 const MAX_METADATA_BYTES = 2000;
 
 /** Checks what a writer gives with an object, the same for every store. Throws a sentence that names the wrong entry. */
-export function objectDescription(options: {
-  contentType?: string;
-  metadata?: Readonly<Record<string, string>>;
-}): ObjectDescription {
-  const metadata = options.metadata ?? {};
+export function objectDescription({ contentType, metadata = {} }: PutOptions): ObjectDescription {
   for (const [name, value] of Object.entries(metadata)) {
     if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) throw new Error(`metadata "${name}": a name has only a-z, 0-9 and -`);
     // Stores trim spaces at both ends, so such a value would not come back as it was.
@@ -126,7 +122,6 @@ export function objectDescription(options: {
       throw new Error(`metadata "${name}": a value has only printable ASCII, without spaces around it`);
     }
   }
-  const { contentType } = options;
   if (contentType !== undefined && !/^[\x21-\x7e][\x20-\x7e]*$/.test(contentType)) {
     throw new Error(`the content type ${JSON.stringify(contentType)} is not printable ASCII`);
   }
@@ -134,9 +129,4 @@ export function objectDescription(options: {
   if (JSON.stringify(description).length > MAX_METADATA_BYTES)
     throw new Error(`metadata is longer than ${MAX_METADATA_BYTES} bytes`);
   return description;
-}
-
-/** The `code` of an error of Node (`ENOENT`), if it has one. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

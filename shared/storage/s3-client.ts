@@ -1,6 +1,7 @@
 import { CreateBucketCommand, S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
+import { errorCode } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { errorCode, ObjectStoreUnavailable } from './object-store.ts';
+import { ObjectStoreUnavailable } from './object-store.ts';
 
 export type S3Credentials = {
   accessKeyId: string;

@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
+import { asError } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import {
   checkObjectKey,
@@ -196,8 +197,7 @@ export function s3BodyStream(
         stream.push(null);
       }
     } catch (error) {
-      const failure = s3Error(error, what);
-      stream.destroy(failure instanceof Error ? failure : new Error(String(failure)));
+      stream.destroy(asError(s3Error(error, what)));
     } finally {
       clearTimeout(idle);
     }

@@ -7,6 +7,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { asError } from '#shared/runtime/failures.ts';
 import type { ObjectDescription } from './object-store.ts';
 import { type S3Call, s3Refusal } from './s3-client.ts';
 
@@ -101,7 +102,7 @@ function uploadClient(
     try {
       return await call({ what: `store ${key}`, signal, bytes }, (http) => client.send(command, http));
     } catch (error) {
-      body.destroy(error instanceof Error ? error : undefined);
+      body.destroy(asError(error));
       if (command instanceof CompleteMultipartUploadCommand) {
         const { Bucket, Key, UploadId } = command.input;
         await abort(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));

@@ -6,7 +6,7 @@ import {
   listOf,
   objectOf,
   objectsOf,
-  present,
+  withoutUndefined,
   textOf,
   textsOf,
 } from './json-values.ts';
@@ -24,38 +24,38 @@ export function docsFromMint(mint: JsonObject): JsonObject {
     colors: { ...objectOf(mint['colors']) },
     logo: mint['logo'],
     favicon: mint['favicon'],
-    appearance: present({ default: modeToggle['default'], strict: modeToggle['isHidden'] === true }),
+    appearance: withoutUndefined({ default: modeToggle['default'], strict: modeToggle['isHidden'] === true }),
     fonts: mint['font'],
     background:
       mint['background'] ?? (mint['backgroundImage'] === undefined ? undefined : { image: mint['backgroundImage'] }),
-    navbar: present({
+    navbar: withoutUndefined({
       links: objectsOf(mint['topbarLinks']).map(linkOf),
       primary: Object.keys(callToAction).length === 0 ? undefined : linkOf(callToAction),
     }),
-    footer: present({ socials: socialsOf(mint['footerSocials']), links: objectOf(mint['footer'])['links'] }),
+    footer: withoutUndefined({ socials: socialsOf(mint['footerSocials']), links: objectOf(mint['footer'])['links'] }),
     integrations: mint['integrations'] ?? mint['analytics'],
     redirects: mint['redirects'],
-    seo: present({
+    seo: withoutUndefined({
       indexing: objectOf(mint['seo'])['indexHiddenPages'] === true ? 'all' : undefined,
       metatags: mint['metadata'],
     }),
-    styling: present({
+    styling: withoutUndefined({
       eyebrows: mint['eyebrow'] ?? objectOf(mint['layout'])['eyebrow'],
       codeblocks: objectOf(mint['codeBlock'])['mode'],
     }),
     search: mint['search'],
-    api: present({
+    api: withoutUndefined({
       openapi: mint['openapi'],
       asyncapi: mint['asyncapi'],
-      mdx: present({ server: api['baseUrl'], auth: api['auth'] }),
+      mdx: withoutUndefined({ server: api['baseUrl'], auth: api['auth'] }),
     }),
     navigation: navigationOf(mint),
   };
-  return present(docs);
+  return withoutUndefined(docs);
 }
 
 const linkOf = (link: JsonObject): JsonObject =>
-  present({ label: link['name'] ?? link['label'], href: link['url'] ?? link['href'], type: link['type'] });
+  withoutUndefined({ label: link['name'] ?? link['label'], href: link['url'] ?? link['href'], type: link['type'] });
 
 function socialsOf(value: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(value)) return value;
@@ -78,8 +78,8 @@ function navigationOf(mint: JsonObject): JsonValue | undefined {
     objectsOf(value).map((item): JsonObject => {
       const url = textOf(item['url']) ?? '';
       const own = { [kind]: item['name'] ?? url, icon: item['icon'], hidden: item['isDefaultHidden'] === true };
-      if (isExternalHref(url)) return present({ ...own, href: url });
-      return present({ ...own, groups: take(url) });
+      if (isExternalHref(url)) return withoutUndefined({ ...own, href: url });
+      return withoutUndefined({ ...own, groups: take(url) });
     });
   const tabs = divisions(mint['tabs'], 'tab');
   const anchors = divisions(mint['anchors'], 'anchor');

@@ -68,7 +68,7 @@ export function lightDarkOf(value: JsonValue | undefined): { light: string; dark
 }
 
 /** An object without the keys whose value is undefined, as `exactOptionalPropertyTypes` wants it. */
-export function present<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function withoutUndefined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };

@@ -4,6 +4,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { mdxFromMarkdown } from 'mdast-util-mdx';
 import { gfm } from 'micromark-extension-gfm';
 import { mdxjs } from 'micromark-extension-mdxjs';
+import { messageOf } from '#shared/runtime/failures.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
@@ -118,7 +119,7 @@ function syntaxDiagnostic(error: unknown, file: string): Diagnostic {
 
 function sentenceOf(error: unknown): string {
   const { reason } = error as { reason?: string };
-  return (reason ?? (error instanceof Error ? error.message : String(error))).slice(0, 300);
+  return (reason ?? messageOf(error)).slice(0, 300);
 }
 
 type Extension = NonNullable<Options['extensions']>[number];

@@ -1,4 +1,4 @@
-import { type JsonObject, present, textOf, textsOf } from './json-values.ts';
+import { type JsonObject, withoutUndefined, textOf, textsOf } from './json-values.ts';
 import { titleFromPath } from './project-files.ts';
 import type { PagePlace } from './read-navigation.ts';
 import type { ReadSource } from './read-sources.ts';
@@ -16,7 +16,7 @@ export function pageEntry(
   dependencies: string[],
 ): PageEntry {
   const [place] = places;
-  return present({
+  return withoutUndefined({
     path,
     file: entry.path,
     sha256: entry.sha256,

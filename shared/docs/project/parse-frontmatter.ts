@@ -1,4 +1,5 @@
 import { CORE_SCHEMA, defineMappingTag, defineScalarTag, defineSequenceTag, load, type LoadOptions } from 'js-yaml';
+import { messageOf } from '#shared/runtime/failures.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { isJsonObject, type JsonObject, plainJson } from './json-values.ts';
 
@@ -98,7 +99,7 @@ function loadLeniently(raw: string, options: LoadOptions): unknown {
 
 function explain(error: unknown): { sentence: string; line: number } {
   const { reason, mark } = error as { reason?: string; mark?: { line?: number } };
-  const why = (reason ?? (error instanceof Error ? error.message : String(error))).slice(0, 200);
+  const why = (reason ?? messageOf(error)).slice(0, 200);
   // The mark counts from 0 within the block, which starts on the file's second line.
   return { sentence: `The frontmatter is not valid YAML: ${why}.`, line: (mark?.line ?? 0) + 2 };
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { decodeSource } from './decode-source.ts';
 import { InvalidProject, quoted } from './diagnostics.ts';
 import { docsFromMint } from './docs-from-mint.ts';
@@ -132,8 +133,7 @@ export function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
   try {
     return plainJson(JSON.parse(text));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new InvalidProject('bad-config', file, `${file} is not valid JSON: ${why.slice(0, 200)}`);
+    throw new InvalidProject('bad-config', file, `${file} is not valid JSON: ${messageOf(error).slice(0, 200)}`);
   }
 }
 

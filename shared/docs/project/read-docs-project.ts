@@ -1,6 +1,6 @@
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
 import { ignoreRules } from './ignore-rules.ts';
-import { isSafeHref, present, textOf } from './json-values.ts';
+import { isSafeHref, withoutUndefined, textOf } from './json-values.ts';
 import { pageEntry } from './page-entry.ts';
 import {
   fileKind,
@@ -91,7 +91,12 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
     else
       links.set(
         path,
-        present({ kind: 'link' as const, title: entry.sidebarTitle ?? entry.title, href: url, icon: entry.icon }),
+        withoutUndefined({
+          kind: 'link' as const,
+          title: entry.sidebarTitle ?? entry.title,
+          href: url,
+          icon: entry.icon,
+        }),
       );
   }
   pages.sort((a, b) => (a.path < b.path ? -1 : 1));

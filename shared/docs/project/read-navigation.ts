@@ -8,7 +8,7 @@ import {
   type JsonValue,
   objectOf,
   objectsOf,
-  present,
+  withoutUndefined,
   textOf,
 } from './json-values.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
@@ -137,7 +137,7 @@ export function readNavigation(
     if (children.length === 0 && root === undefined) return [];
     const expanded = group['expanded'] ?? (typeof group['collapsed'] === 'boolean' ? !group['collapsed'] : undefined);
     return [
-      present({
+      withoutUndefined({
         kind: 'group' as const,
         title,
         icon: textOf(group['icon']),
@@ -169,7 +169,7 @@ export function readNavigation(
     noteSpecs(node, title, children.length > 0);
     if (children.length === 0 && href === undefined) return [];
     return [
-      present({
+      withoutUndefined({
         kind: 'division' as const,
         division,
         title,
@@ -232,6 +232,6 @@ export function withTitles(
     const link = links.get(node.path);
     const page = pages.get(node.path);
     if (link || !page) return link ? [link] : [];
-    return [present({ ...node, title: page.sidebarTitle ?? page.title, icon: page.icon, tag: page.tag })];
+    return [withoutUndefined({ ...node, title: page.sidebarTitle ?? page.title, icon: page.icon, tag: page.tag })];
   });
 }

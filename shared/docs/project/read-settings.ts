@@ -7,7 +7,7 @@ import {
   listOf,
   objectOf,
   objectsOf,
-  present,
+  withoutUndefined,
   textOf,
   textRecordOf,
   textsOf,
@@ -91,12 +91,12 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     name,
     description: textOf(config['description']),
     theme: textOf(config['theme']) ?? 'mint',
-    colors: present({
+    colors: withoutUndefined({
       primary: primary ?? defaultPrimary,
       light: color(colors['light'], 'colors.light'),
       dark: color(colors['dark'], 'colors.dark'),
     }),
-    logo: logo && present({ ...logo, href: href(objectOf(config['logo'])['href'], 'logo.href') }),
+    logo: logo && withoutUndefined({ ...logo, href: href(objectOf(config['logo'])['href'], 'logo.href') }),
     favicon: lightDarkOf(config['favicon']),
     appearance: {
       default: oneOf(appearance['default'], ['system', 'light', 'dark'], 'appearance.default'),
@@ -105,15 +105,15 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     iconLibrary: oneOf(objectOf(config['icons'])['library'], ['fontawesome', 'lucide', 'tabler'], 'icons.library'),
     fonts: config['fonts'],
     background: config['background'],
-    styling: present({
+    styling: withoutUndefined({
       eyebrows: oneOf(styling['eyebrows'], ['section', 'breadcrumbs'], 'styling.eyebrows'),
       latex: typeof styling['latex'] === 'boolean' ? styling['latex'] : undefined,
       codeblocks: styling['codeblocks'],
     }),
-    navbar: present({
+    navbar: withoutUndefined({
       links: objectsOf(navbar['links']).flatMap((link) =>
         labelled(link, 'navbar.links.href').map((item) =>
-          present({
+          withoutUndefined({
             ...item,
             label: item.label || networkName(link['type']),
             icon: textOf(link['icon']),
@@ -124,7 +124,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
       primary:
         primaryHref === undefined
           ? undefined
-          : present({
+          : withoutUndefined({
               label: textOf(primaryLink['label']) ?? networkName(primaryLink['type']),
               href: primaryHref,
               type: textOf(primaryLink['type']),
@@ -133,7 +133,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     footer: {
       socials,
       links: objectsOf(footer['links']).map((column) =>
-        present({
+        withoutUndefined({
           header: textOf(column['header']),
           items: objectsOf(column['items']).flatMap((item) => labelled(item, 'footer.links.items.href')),
         }),
@@ -142,20 +142,20 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     banner:
       bannerContent === undefined
         ? undefined
-        : present({
+        : withoutUndefined({
             content: bannerContent,
             dismissible: banner['dismissible'] === true,
             type: textOf(banner['type']),
             color: lightDarkOf(banner['color']),
           }),
     variables: readVariables(config['variables'], warn),
-    seo: present({
+    seo: withoutUndefined({
       indexing: oneOf(seo['indexing'], ['navigable', 'all'], 'seo.indexing'),
       metatags: textRecordOf(seo['metatags']),
       organization: seo['organization'],
     }),
     searchPrompt: textOf(objectOf(config['search'])['prompt']),
-    notFound: present({
+    notFound: withoutUndefined({
       redirect: notFound['redirect'] !== false,
       title: textOf(notFound['title']),
       description: textOf(notFound['description']),
@@ -166,7 +166,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     integrations: config['integrations'],
     markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),
   };
-  return present(settings);
+  return withoutUndefined(settings);
 }
 
 function networkName(type: JsonValue | undefined): string {

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { messageOf } from '#shared/runtime/failures.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
@@ -70,7 +71,7 @@ async function readSource(
   try {
     bytes = await project.read(path, MAX_SOURCE_BYTES + 1);
   } catch (error) {
-    const message = `The file cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `The file cannot be read: ${messageOf(error)}`;
     return { diagnostics: [{ severity: 'error', code: 'file-not-read', message, file: path }] };
   }
   const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));

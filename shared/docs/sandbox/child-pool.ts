@@ -1,3 +1,4 @@
+import { messageOf } from '#shared/runtime/failures.ts';
 import {
   type Child,
   type ChildDied,
@@ -250,8 +251,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       if (!answer) throw new Error('nobody answers questions about this request');
       child.send({ kind: 'answer', question, answer: await answer(content) });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      child.send({ kind: 'no-answer', question, message });
+      child.send({ kind: 'no-answer', question, message: messageOf(error) });
     }
   }
 

@@ -1,3 +1,4 @@
+import { asError } from '#shared/runtime/failures.ts';
 import type { FromChild, ToChild } from './child.ts';
 
 /** Asks the parent for something that the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
@@ -23,7 +24,7 @@ export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unkn
     try {
       send({ kind: 'response', id, response: await handler(request, ask) });
     } catch (error) {
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
+      const { name, message } = asError(error);
       send({ kind: 'failure', id, name, message: message.slice(0, 2000) });
     }
   };

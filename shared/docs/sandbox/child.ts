@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errorCode } from '#shared/runtime/failures.ts';
 
 export type StartOptions = { entry: URL; memoryLimitMb: number };
 
@@ -82,7 +83,7 @@ function killProcess(pid: number | undefined): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (errorCode(error) !== 'ESRCH') throw error;
   }
 }
 
@@ -172,7 +173,7 @@ export class ChildDied extends Error {
   }
 }
 
-/** The child is well, but what it was asked to do threw. `code` and message are those of the error there. */
+/** The child is well, but what it was asked to do threw. The message is that of the error there, `originalName` its name. */
 export class ChildRequestFailed extends Error {
   override name = 'ChildRequestFailed';
   readonly originalName: string;

@@ -1,6 +1,7 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type Extract, extract, type ExtractEvents } from 'tar-stream';
+import { asError } from '#shared/runtime/failures.ts';
 import { type ArchiveEntryHeader, archiveNames, ArchiveRefused } from './archive-names.ts';
 
 /** A regular file of an archive. What is not read of `body` is skipped when the next file is asked for. */
@@ -54,7 +55,7 @@ function counting(count: (bytes: number) => void): Transform {
         count(chunk.length);
         done(null, chunk);
       } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)));
+        done(asError(error));
       }
     },
   });
