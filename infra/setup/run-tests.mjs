@@ -20,6 +20,11 @@ const env = { ...process.env, PATH: [programs, process.env.PATH].join(delimiter)
 const checks = [
   { name: 'types', command: ['tsc', '--noEmit'], advice: 'mend the types that tsc names above' },
   {
+    name: 'types of the scripts of pages',
+    command: ['tsc', '-p', 'shared/docs/render/site/scripts'],
+    advice: 'mend the types that tsc names above',
+  },
+  {
     name: 'lint',
     command: ['oxlint', '--type-aware'],
     advice: 'mend what oxlint names above; the rules are in .oxlintrc.json',

@@ -1,19 +1,7 @@
 import type { NavigationNode, PageEntry } from '#shared/docs/project/site-model.ts';
+import type { SidebarEntry } from './site/page-globals.ts';
 
 type Division = Extract<NavigationNode, { kind: 'division' }>;
-
-/** An entry of a sidebar, as `_bindery/navigation/<id>.js` has it: p page path, h address, c children, r page of the group itself. */
-export type SidebarEntry = {
-  t: string;
-  p?: string;
-  h?: string;
-  c?: SidebarEntry[];
-  r?: string;
-  /** Open from the start. */
-  x?: 1;
-  i?: string;
-  g?: string;
-};
 
 /** What is shown beside the pages of one innermost division. */
 export type Sidebar = { id: string; links: SidebarEntry[]; entries: SidebarEntry[] };

@@ -5,6 +5,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { pageAddress, type RenderedFile, siteBase } from './bundle-paths.ts';
 import { escapeHtml, scriptJson } from './html.ts';
 import { fullText } from './site/crawler-files.ts';
+import type { SearchIndex } from './site/page-globals.ts';
 import { classCss } from './site/utility-classes.ts';
 
 export type ClosingInput = {
@@ -151,20 +152,16 @@ export function searchIndexScript(model: SiteModel, pages: readonly RenderedPage
     total <= MAX_SEARCH_INDEX
       ? MAX_SEARCH_SECTION
       : Math.max(80, Math.floor((MAX_SEARCH_SECTION * MAX_SEARCH_INDEX) / total));
-  const lines = [
-    'window.binderySearchIndex={"pages":[',
-    found.map((page) => scriptJson([page.path, page.title, page.description ?? ''])).join(',\n'),
-    '],"sections":[',
-    found
-      .flatMap((page, number) =>
-        page.sections.map((section) =>
-          scriptJson([number, section.anchor, section.heading, section.text.slice(0, longest).toWellFormed()]),
-        ),
-      )
-      .join(',\n'),
-    ']};\n',
-  ];
-  return lines.join('\n');
+  const index: SearchIndex = {
+    pages: found.map((page) => [page.path, page.title, page.description ?? '']),
+    sections: found.flatMap((page, number) =>
+      page.sections.map(({ anchor, heading, text }): SearchIndex['sections'][number] => {
+        return [number, anchor, heading, text.slice(0, longest).toWellFormed()];
+      }),
+    ),
+  };
+  const lines = (rows: readonly unknown[]) => rows.map(scriptJson).join(',\n');
+  return `window.binderySearchIndex={"pages":[\n${lines(index.pages)}\n],"sections":[\n${lines(index.sections)}\n]};\n`;
 }
 
 const MAX_FEED_ITEMS = 100;

@@ -4,19 +4,14 @@ import { classifyUrl } from '#shared/docs/render/sanitize/url-policy.ts';
 import { themeName } from '#shared/docs/render/shell/page-shell.ts';
 import { encodePath, pageAddress, pathToTop, relativeHref, type RenderedFile, siteBase } from '../bundle-paths.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
-import { firstPage, type Sidebar, type SidebarEntry } from '../navigation-places.ts';
+import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { RenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { indexSite, pagePathOf, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { notFoundScript, siteScripts, themeSheet } from './browser-files.ts';
 import { isInSitemap, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
-import { ownFile, paletteCss } from './theme.ts';
-
-const THEME = ownFile('theme.css');
-const SCRIPTS = [
-  ['start.js', ownFile('start.js')],
-  ['sidebar.js', ownFile('sidebar.js')],
-  ['site.js', ownFile('site.js')],
-] as const;
+import type { SidebarEntry, SidebarFile, SiteConfig } from './page-globals.ts';
+import { paletteCss } from './palette.ts';
 
 /**
  * Files of the site segment, sorted by path: theme, scripts, sidebars, settings, redirects, and what crawlers read. A file of the same name at the
@@ -31,10 +26,10 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const { settings } = slice.model;
   const index = indexSite(indexable(slice, model), slice.exported);
   const files = new Map<string, string>([
-    ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${THEME}`],
+    ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${themeSheet}`],
     ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
   ]);
-  for (const [name, text] of SCRIPTS) files.set(`_bindery/${name}`, text);
+  for (const [name, text] of siteScripts) files.set(`_bindery/${name}`, text);
   for (const sidebar of index.sidebars)
     files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
   for (const [path, text] of redirectPages(index)) files.set(path, text);
@@ -97,8 +92,8 @@ export function navigationScript({ links, entries }: Sidebar, index: SiteIndex):
       const target = linkTarget(h, index);
       return target === undefined ? [] : [{ ...made, ...target }];
     });
-  const made = { links: cleaned(links), entries: cleaned(entries) };
-  return `window.binderyNavigation = ${scriptJson({ ...made, icons })};\n`;
+  const file: SidebarFile = { links: cleaned(links), entries: cleaned(entries), icons };
+  return `window.binderyNavigation = ${scriptJson(file)};\n`;
 }
 
 /** An address elsewhere, or a page of the site. */
@@ -111,23 +106,6 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
   const page = file?.endsWith('.html') ? file.slice(0, -5) : undefined;
   return page === undefined ? undefined : { p: page };
 }
-
-export type SiteConfig = {
-  deployment: RenderOptions['deployment'];
-  features: {
-    /** `server`: the host's search. `bundle`: the index that is in the bundle, which needs no server. `off`. */
-    search: 'server' | 'bundle' | 'off';
-    assistant: boolean;
-    analytics: boolean;
-    playground: boolean;
-  };
-  /** Where the site is, such as `https://docs.example.com`: for canonical addresses. Empty: not known. */
-  siteUrl: string;
-  /** Base address of the Bindery server for search and assistant. Empty: none. */
-  serverUrl: string;
-  /** Public assistant key of the server. */
-  assistantKey: string;
-};
 
 /**
  * What the pages of a deployment can do before anyone edits the file. Client-hosted sites have all that they may configure off, but for search in
@@ -207,7 +185,7 @@ ${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}
 `.text;
 }
 
-const NOT_FOUND_SCRIPT = new SafeHtml(ownFile('not-found.js'));
+const NOT_FOUND_SCRIPT = new SafeHtml(notFoundScript);
 /** Until the theme is found, and where scripts are off. */
 const NOT_FOUND_STYLE = new SafeHtml(
   'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contrast, fromHex, paletteCss, toHex } from './theme.ts';
+import { contrast, fromHex, paletteCss, toHex } from './palette.ts';
 
 test('a colour survives the way to OKLCH and back', () => {
   for (const hex of ['#000000', '#ffffff', '#0f766e', '#2d00f7', '#ffff00']) {

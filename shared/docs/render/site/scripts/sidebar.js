@@ -1,11 +1,13 @@
 // Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.
 (function () {
+  /** @typedef {import('../page-globals.ts').SidebarEntry} SidebarEntry */
   var navigation = window.binderyNavigation;
   var place = document.querySelector('.sidebar-content');
   if (!navigation || !place) return;
   var root = document.documentElement.dataset.root || './';
   var current = decodeURI(document.documentElement.dataset.currentPath || '').slice(1);
 
+  /** @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} [className] @param {string} [text] */
   function element(tag, className, text) {
     var made = document.createElement(tag);
     if (className) made.className = className;
@@ -13,12 +15,14 @@
     return made;
   }
 
+  /** @param {string} name */
   function icon(name) {
     var shape =
       navigation.icons && Object.prototype.hasOwnProperty.call(navigation.icons, name) && navigation.icons[name];
     if (!shape) return null;
     var ns = 'http://www.w3.org/2000/svg';
     var svg = document.createElementNS(ns, 'svg');
+    /** @type {Record<string, string>} */
     var attributes = {
       class: 'icon',
       viewBox: '0 0 24 24',
@@ -33,11 +37,14 @@
     return svg;
   }
 
+  /** @param {string} path */
   function pageHref(path) {
     return root + path.split('/').map(encodeURIComponent).join('/') + '.html';
   }
 
+  /** @param {SidebarEntry} entry */
   function label(entry) {
+    /** @type {Element[]} */
     var parts = [];
     var sign = entry.i && icon(entry.i);
     if (sign) parts.push(sign);
@@ -46,6 +53,7 @@
     return parts;
   }
 
+  /** @param {SidebarEntry} entry @param {string} [path] */
   function link(entry, path) {
     var a = element('a', 'sidebar-link');
     a.href = path === undefined ? entry.h : pageHref(path);
@@ -58,10 +66,12 @@
     return a;
   }
 
+  /** @param {SidebarEntry} entry @returns {boolean} */
   function holds(entry) {
     return entry.p === current || entry.r === current || (entry.c || []).some(holds);
   }
 
+  /** @param {SidebarEntry[]} entries @param {number} depth */
   function list(entries, depth) {
     var ul = element('ul', 'sidebar-list');
     entries.forEach(function (entry) {
@@ -74,6 +84,7 @@
     return ul;
   }
 
+  /** @param {SidebarEntry} entry @param {number} depth @returns {HTMLElement} */
   function group(entry, depth) {
     if (depth === 0) {
       var section = element('div', 'sidebar-group');
@@ -92,6 +103,7 @@
       chevron.classList.add('chevron');
       summary.append(chevron);
     }
+    // @ts-expect-error the page of a group is an entry as the others
     var inside = entry.r === undefined ? entry.c : [{ t: entry.t, p: entry.r }].concat(entry.c);
     details.append(summary, list(inside, depth));
     return details;
@@ -103,6 +115,7 @@
     anchors.classList.add('sidebar-anchors');
     made.append(anchors);
   }
+  /** @type {SidebarEntry[]} */
   var loose = [];
   function flush() {
     if (loose.length > 0) {
@@ -143,6 +156,7 @@
     narrow.addEventListener('change', arrange);
   }
 
+  /** @type {HTMLElement} */
   var active = place.querySelector('[aria-current="page"]');
   if (sidebar && active && active.offsetParent !== null) {
     var box = active.getBoundingClientRect();

@@ -8,6 +8,7 @@
     link.href = root + '_bindery/theme.css';
     link.onload = function () {
       document.querySelectorAll('a[data-file]').forEach(function (anchor) {
+        // @ts-expect-error the selector finds links only
         anchor.href = root + anchor.dataset.file;
       });
     };

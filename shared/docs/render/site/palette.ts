@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
 const FALLBACK_PRIMARY: Oklch = { l: 0.55, c: 0.15, h: 250 };
@@ -132,9 +131,4 @@ function toLinear({ l, c, h }: Oklch): Rgb {
     -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
     -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short,
   ];
-}
-
-/** Text of a file of this folder; read when the module that has it as a constant is loaded, as imports are. */
-export function ownFile(name: string): string {
-  return readFileSync(new URL(name, import.meta.url), 'utf8');
 }

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+
+const OPENING = '(function () {\n';
+const ENDING = '})();\n';
+
+/** Parts of the style sheet in their order: later ones go first where two rules have the same weight. A chapter ends with an empty line. */
+const THEME = [
+  ['base'],
+  ['header'],
+  ['sidebar', 'theme-variants'],
+  ['page-top', 'api', 'contents'],
+  ['prose', 'embeds', 'tables'],
+  ['code'],
+  ['tabs'],
+  ['callouts'],
+  ['cards'],
+  ['accordions', 'steps'],
+  ['fields'],
+  ['figures', 'inline', 'trees', 'prompt', 'changelog', 'aside'],
+  ['page-end'],
+  ['search'],
+  ['not-found'],
+  ['responsive', 'motion-and-print'],
+];
+
+/** Parts of the script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */
+const SITE_SCRIPT = [
+  'page',
+  'appearance',
+  'drawer',
+  'menus',
+  'copy',
+  'tabs',
+  'views',
+  'reveal',
+  'contents',
+  'zoom',
+  'changelog',
+  'print',
+  'prefetch',
+  'search',
+];
+
+/** The style sheet of every page, without its colours. */
+export const themeSheet = THEME.map((chapter) => chapter.map((name) => ownFile(`theme/${name}.css`)).join('')).join(
+  '\n',
+);
+
+/** Scripts by their name under `_bindery/`. */
+export const siteScripts: ReadonlyMap<string, string> = new Map([
+  ['start.js', script('start.js')],
+  ['sidebar.js', script('sidebar.js')],
+  ['site.js', siteScript()],
+]);
+
+/** Stands in `404.html` itself. */
+export const notFoundScript = script('not-found.js');
+
+function siteScript(): string {
+  const bodies = SITE_SCRIPT.map((name) => functionBody(script(`site/${name}.js`)));
+  return `// What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.
+(function () {
+${bodies.join('\n')}})();
+`;
+}
+
+/** A part that may end early is a function of its own; here its body becomes the end of the one function around all parts. */
+function functionBody(part: string): string {
+  if (part.startsWith(OPENING) && part.endsWith(ENDING)) return part.slice(OPENING.length, -ENDING.length);
+  return part.replace(/^(?=.)/gm, '  ');
+}
+
+/** Comments for the check of types are left out. */
+function script(name: string): string {
+  return ownFile(`scripts/${name}`)
+    .replace(/^ *(\/\*\* .* \*\/|\/\/ @ts-.*)\n/gm, '')
+    .replace(/\/\*\* .*? \*\/ /g, '');
+}
+
+/** Read when this module is loaded, as imports are. */
+function ownFile(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}

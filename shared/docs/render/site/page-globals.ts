@@ -1,0 +1,61 @@
+/*
+ * What the scripts of a page find on `window`. The files of a bundle that set it are written by `render-site.ts` and `render-closing.ts`,
+ * so that both sides have the same types.
+ */
+
+/** An entry of a sidebar, as `_bindery/navigation/<id>.js` has it: p page path, h address, c children, r page of the group itself. */
+export type SidebarEntry = {
+  t: string;
+  p?: string;
+  h?: string;
+  c?: SidebarEntry[];
+  r?: string;
+  /** Open from the start. */
+  x?: 1;
+  i?: string;
+  g?: string;
+};
+
+export type SidebarFile = {
+  links: SidebarEntry[];
+  entries: SidebarEntry[];
+  /** Outlines of the icons that the entries name. */
+  icons: Record<string, string>;
+};
+
+/** `_bindery/config.js`. */
+export type SiteConfig = {
+  deployment: 'cloud' | 'client-hosted' | 'air-gapped';
+  features: {
+    /** `server`: the host's search. `bundle`: the index that is in the bundle, which needs no server. `off`. */
+    search: 'server' | 'bundle' | 'off';
+    assistant: boolean;
+    analytics: boolean;
+    playground: boolean;
+  };
+  /** Where the site is, such as `https://docs.example.com`: for canonical addresses. Empty: not known. */
+  siteUrl: string;
+  /** Base address of the Bindery server for search and assistant. Empty: none. */
+  serverUrl: string;
+  /** Public assistant key of the server. */
+  assistantKey: string;
+};
+
+/** `_bindery/search-index.js`. */
+export type SearchIndex = {
+  pages: [path: string, title: string, description: string][];
+  /** `page` is a position in `pages`. */
+  sections: [page: number, anchor: string, heading: string, text: string][];
+};
+
+declare global {
+  interface Window {
+    binderyNavigation?: SidebarFile;
+    binderyConfig?: SiteConfig;
+    binderySearchIndex?: SearchIndex;
+  }
+  interface HTMLElement {
+    /** Of `details` and dialogs. */
+    open?: boolean;
+  }
+}

@@ -1,0 +1,62 @@
+// Copying.
+/** @param {string} text @param {HTMLElement} button @param {() => void} [done] */
+function copy(text, button, done) {
+  function told() {
+    button.classList.add('done');
+    say('Copied');
+    if (done) done();
+    setTimeout(function () {
+      button.classList.remove('done');
+    }, 1500);
+  }
+  if (navigator.clipboard && window.isSecureContext) {
+    navigator.clipboard.writeText(text).then(told, function () {});
+    return;
+  }
+  var area = make('textarea', 'sr-only');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+  told();
+}
+/** @param {string} path */
+function shape(path) {
+  var ns = 'http://www.w3.org/2000/svg';
+  var svg = document.createElementNS(ns, 'svg');
+  /** @type {Record<string, string>} */
+  var attributes = {
+    class: 'icon',
+    viewBox: '0 0 24 24',
+    fill: 'none',
+    stroke: 'currentColor',
+    'aria-hidden': 'true',
+  };
+  for (var key in attributes) svg.setAttribute(key, attributes[key]);
+  var line = document.createElementNS(ns, 'path');
+  line.setAttribute('d', path);
+  svg.append(line);
+  return svg;
+}
+all('.code-block:not([data-nocopy]), .prompt[data-copy]').forEach(function (block) {
+  var code = block.querySelector('pre code');
+  if (!code) return;
+  var button = make('button', 'copy-button code-block-copy-button icon-button');
+  button.type = 'button';
+  button.setAttribute('aria-label', 'Copy');
+  button.append(shape('M9 9h11v11H9zM5 15H4V4h11v1'));
+  button.addEventListener('click', function () {
+    copy(code.textContent.replace(/\n$/, ''), button);
+  });
+  block.append(button);
+});
+all('.expandable-code').forEach(function (block) {
+  var button = make('button', 'expand-button', 'Show all lines');
+  button.type = 'button';
+  button.addEventListener('click', function () {
+    block.classList.add('expanded');
+    button.remove();
+  });
+  block.append(button);
+});

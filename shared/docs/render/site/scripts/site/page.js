@@ -1,0 +1,40 @@
+var root = document.documentElement;
+/** @type {{ features: { search?: string }, siteUrl?: string }} */
+var config = window.binderyConfig || { features: {} };
+
+/** @template {HTMLElement} [E=HTMLElement] @param {string} selector @param {ParentNode} [inside] @returns {E[]} */
+function all(selector, inside) {
+  return Array.prototype.slice.call((inside || document).querySelectorAll(selector));
+}
+/** @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} [className] @param {string} [text] */
+function make(tag, className, text) {
+  var made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+/** @param {Storage} store @param {string} key @param {string} value */
+function remember(store, key, value) {
+  try {
+    store.setItem(key, value);
+  } catch (_) {}
+}
+/** @param {Storage} store @param {string} key */
+function recall(store, key) {
+  try {
+    return store.getItem(key);
+  } catch (_) {
+    return null;
+  }
+}
+
+var live = make('div', 'sr-only');
+live.setAttribute('aria-live', 'polite');
+document.body.append(live);
+/** @param {string} text */
+function say(text) {
+  live.textContent = '';
+  requestAnimationFrame(function () {
+    live.textContent = text;
+  });
+}

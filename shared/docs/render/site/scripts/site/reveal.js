@@ -1,0 +1,31 @@
+// An address with an anchor opens what it points into.
+function reveal() {
+  var id = decodeURIComponent(location.hash.slice(1));
+  /** @type {HTMLElement} */
+  var target = id && document.getElementById(id);
+  if (!target) return;
+  for (var at = target; at; at = at.parentElement) {
+    if (at.tagName === 'DETAILS') at.open = true;
+    if (at.classList.contains('tab-panel') && at.parentElement) {
+      var position = panelsOf(at.parentElement).indexOf(at);
+      if (position >= 0 && sets.includes(at.parentElement)) activate(at.parentElement, position);
+    }
+    if (at.classList.contains('view') && at.hidden && select) {
+      select.value = at.dataset.view;
+      showView();
+    }
+  }
+  target.scrollIntoView();
+  target.classList.add('targeted');
+  setTimeout(function () {
+    target.classList.remove('targeted');
+  }, 1600);
+}
+addEventListener('hashchange', reveal);
+if (location.hash) reveal();
+all('details.accordion').forEach(function (accordion) {
+  accordion.addEventListener('toggle', function () {
+    if (accordion.open && accordion.id && location.hash !== '#' + accordion.id)
+      history.replaceState(null, '', '#' + encodeURIComponent(accordion.id));
+  });
+});
