@@ -1,11 +1,12 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { leadByTurns } from '#shared/messaging/leases.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import type { OrchestratorContext } from './context.ts';
-import { leadByTurns } from './lead.ts';
+import { lead } from './lead.ts';
 import { workerPool } from './worker-pool.ts';
 
 describeWithServers(['nats-server'], 'a second orchestrator', () => {
@@ -40,7 +41,8 @@ describeWithServers(['nats-server'], 'a second orchestrator', () => {
       exportDeadlineMs: 60_000,
     };
     const stop = new AbortController();
-    const leading = leadByTurns(context, stop.signal);
+    const role = { leases: context.bus.leases, role: 'orchestrator', holder: 'doomed', logger: context.logger };
+    const leading = leadByTurns(role, (signal) => lead(context, signal), stop.signal);
     return async () => {
       stop.abort();
       await leading;

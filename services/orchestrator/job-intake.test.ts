@@ -24,13 +24,13 @@ test('a job whose log cannot be read while the bus is away is taken over when it
     },
   };
   const taken: string[] = [];
-  const desk = {
-    take: (stored: Parameters<typeof activeJob>[0]) => {
+  const registry = {
+    add: (stored: Parameters<typeof activeJob>[0]) => {
       taken.push(stored.commit.data.state.jobId);
       return activeJob(stored);
     },
   };
-  await takeOver({ bus: flaky, logger: pino({ level: 'silent' }) }, desk, new AbortController().signal);
+  await takeOver({ bus: flaky, logger: pino({ level: 'silent' }) }, registry, new AbortController().signal);
   expect(taken).toEqual([jobId]);
   expect(await bus.activeJobs.keys()).toHaveLength(1);
 });

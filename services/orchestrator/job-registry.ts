@@ -1,82 +1,29 @@
-import { setTimeout } from 'node:timers/promises';
 import { decide, type ExportCommand, type Knowledge, needsPlan } from '#shared/aggregates/export-job/decide.ts';
 import {
-  exportJobAggregate,
   type ExportCommit,
   type ExportEvent,
+  exportJobAggregate,
   type ExportJobState,
   isActive,
   type WorkUnit,
 } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { exportPlanSchema, planKey } from '#shared/contracts/stored-objects.ts';
-import { nextCommit } from '#shared/messaging/commit-chain.ts';
-import { ConcurrentAppend, type StoredCommit } from '#shared/messaging/event-log.ts';
-import { UnknownEvent } from '#shared/messaging/parse-message.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { Poison } from '#shared/runtime/failures.ts';
+import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import { getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
-
-export type JobDesk = {
-  /** By job id, oldest first. */
-  jobs: ReadonlyMap<string, ActiveJob>;
-  /** Begins to work on a job, unless it is on the desk already. It must be among the active jobs in the read model. */
-  take(stored: StoredCommit<ExportCommit>): ActiveJob;
-  /** Decides, appends, and acts on what the job's state is then. Rejects as `appendDecision` does. */
-  change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<ExportEvent[]>;
-};
-
-export type DeskEvents = {
-  /** The job is at a new commit, or was just taken. */
-  changed: (job: ActiveJob) => void;
-  ended: (job: ActiveJob) => void;
-};
-
-/** The jobs that the leader works on. Every change of one goes through here. */
-export function jobDesk(context: OrchestratorContext, on: DeskEvents, signal: AbortSignal): JobDesk {
-  const jobs = new Map<string, ActiveJob>();
-
-  async function end(job: ActiveJob): Promise<void> {
-    jobs.delete(job.jobId);
-    on.ended(job);
-    // Whoever leads next would remove it, too.
-    await context.bus.activeJobs.remove(jobStatusKey(job.organization, job.jobId)).catch((error: unknown) => {
-      context.logger.warn({ err: error, jobId: job.jobId }, 'an ended job stays among the active ones for now');
-    });
-  }
-
-  return {
-    jobs,
-    take: (stored) => {
-      const { jobId } = stored.commit.data.state;
-      const known = jobs.get(jobId);
-      if (known !== undefined) return known;
-      const job = activeJob(stored);
-      jobs.set(jobId, job);
-      on.changed(job);
-      return job;
-    },
-    change: (job, command, causationId) =>
-      inTurn(job, async () => {
-        const events = await appendDecision(context, job, command, causationId, signal).catch((error: unknown) => {
-          // Nothing can be decided on a history that this program cannot read.
-          if (error instanceof UnknownEvent && jobs.delete(job.jobId)) on.ended(job);
-          throw error;
-        });
-        if (events.some(({ type }) => type === 'ExportCompleted')) crashPoint('after-completed', 'orchestrator');
-        if (!isActive(stateOf(job).phase)) await end(job);
-        else on.changed(job);
-        return events;
-      }),
-  };
-}
 
 /** A job that the leader works on. */
 export type ActiveJob = {
   organization: string;
   jobId: string;
-  /** The last commit that we know. */
+  /** The newest commit that we know. */
   stored: StoredCommit<ExportCommit>;
   /** Work that may be handed out, in order. */
   waiting: WorkUnit[];
@@ -93,83 +40,104 @@ export function activeJob(stored: StoredCommit<ExportCommit>): ActiveJob {
   return { organization, jobId, stored, waiting: [], servedAt: 0, lastDecision: Promise.resolve() };
 }
 
-/** Runs `decision` after those that were begun before on this job, whatever became of them. */
-export function inTurn<T>(job: ActiveJob, decision: () => Promise<T>): Promise<T> {
-  const turn = job.lastDecision.then(decision, decision);
-  job.lastDecision = turn.catch(() => {});
-  return turn;
+export type JobRegistry = {
+  /** By job id, oldest first. */
+  jobs: ReadonlyMap<string, ActiveJob>;
+  /** Begins to work on a job, unless it is known already. It must be in the index of active jobs. */
+  add(stored: StoredCommit<ExportCommit>): ActiveJob;
+  /**
+   * Decides, appends, and acts on what the job's state is then. It waits while the bus or the object store is away. A job that fails in any
+   * other way leaves the registry: the next fact about it, or the next leader, brings it back.
+   */
+  change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]>;
+};
+
+export type RegistryListener = {
+  /** The job is at a new commit, or was just added. */
+  changed: (job: ActiveJob) => void;
+  ended: (job: ActiveJob) => void;
+};
+
+/** The jobs that the leader works on. Every change of one goes through here. */
+export function jobRegistry(context: OrchestratorContext, on: RegistryListener, signal: AbortSignal): JobRegistry {
+  const { bus, logger } = context;
+  const jobs = new Map<string, ActiveJob>();
+  const remove = (job: ActiveJob): void => {
+    if (jobs.delete(job.jobId)) on.ended(job);
+  };
+
+  async function change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]> {
+    const events = await decideAndAppend(context, job, command, causationId, signal).catch((error: unknown) => {
+      if (!signal.aborted) logger.error({ err: error, jobId: job.jobId }, 'a job cannot be changed; it is set aside');
+      remove(job);
+      throw error;
+    });
+    if (events.some(({ type }) => type === 'ExportCompleted')) crashPoint('after-completed', 'orchestrator');
+    if (isActive(stateOf(job).phase)) {
+      on.changed(job);
+      return events;
+    }
+    remove(job);
+    // If this fails, the next leader removes it.
+    await bus.activeJobs.remove(jobStatusKey(job.organization, job.jobId)).catch((error: unknown) => {
+      logger.warn({ err: error, jobId: job.jobId }, 'an ended job stays in the index of active jobs for now');
+    });
+    return events;
+  }
+
+  return {
+    jobs,
+    add(stored) {
+      const { jobId } = stored.commit.data.state;
+      const known = jobs.get(jobId);
+      if (known !== undefined) return known;
+      const job = activeJob(stored);
+      jobs.set(jobId, job);
+      on.changed(job);
+      return job;
+    },
+    change(job, command, causationId) {
+      const decision = () => change(job, command, causationId);
+      const turn = job.lastDecision.then(decision, decision);
+      job.lastDecision = turn.catch(() => {});
+      return turn;
+    },
+  };
 }
 
-type AppendContext = Pick<OrchestratorContext, 'bus' | 'objectStore' | 'clock' | 'random' | 'instance' | 'logger'>;
-
-const retryAfterMs = 1_000;
-const actor = { kind: 'service' as const, id: 'orchestrator' };
-
-/**
- * Decides on the newest commit of a job and appends what was decided, in one commit; keeps at it over conflicts and while the bus or
- * the store is away, until `signal` aborts. Gives the events; none when there was nothing to decide. Throws `UnknownEvent` when the job's
- * log cannot be read by this program.
- */
-export async function appendDecision(
-  context: AppendContext,
+/** The events of one decision; none when the state already says so. Afterwards `job.stored` is the newest commit. */
+export async function decideAndAppend(
+  context: OrchestratorContext,
   job: ActiveJob,
   command: ExportCommand,
   causationId: string,
   signal: AbortSignal,
-): Promise<ExportEvent[]> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      return await tryOnce(context, job, command, causationId);
-    } catch (error) {
-      if (error instanceof UnknownEvent || signal.aborted) throw error;
-      if (!(error instanceof ConcurrentAppend)) {
-        context.logger.warn({ err: error, jobId: job.jobId }, 'a decision could not be stored; it is made again');
-        await setTimeout(retryAfterMs, undefined, { signal });
-      }
-    }
-    await reload(context, job, signal);
-  }
-}
-
-async function tryOnce(
-  context: AppendContext,
-  job: ActiveJob,
-  command: ExportCommand,
-  causationId: string,
-): Promise<ExportEvent[]> {
-  const known = await knowledgeFor(context, stateOf(job), command);
-  const time = context.clock.now();
-  const at = { time: time.toISOString(), actor };
-  const events = decide(stateOf(job), command, at, known);
-  if (events.length === 0) return [];
-  const state = events.reduce((before, event) => exportJobAggregate.evolve(before, event, at), stateOf(job));
-  const { commit: previous } = job.stored;
-  const commit = nextCommit(previous.subject, job.stored, events, state, {
-    id: `ec_${context.random(22)}`,
-    source: context.instance,
-    actor,
-    time,
-    causationId,
-    correlationId: previous.correlationId,
-    ...(previous.traceparent === undefined ? {} : { traceparent: nextTraceparent(previous.traceparent) }),
-  });
-  job.stored = await context.bus.exports.append(commit, { sequence: job.stored.sequence });
-  return events;
-}
-
-/** Whatever became of an append, the log says it. */
-async function reload(context: AppendContext, job: ActiveJob, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    try {
-      const last = await lastCommit(context, job.organization, job.jobId);
-      if (last !== undefined) job.stored = last;
-      return;
-    } catch (error) {
-      if (error instanceof UnknownEvent || signal.aborted) throw error;
-      await setTimeout(retryAfterMs, undefined, { signal });
-    }
-  }
+): Promise<readonly ExportEvent[]> {
+  const { subject, correlationId, traceparent } = job.stored.commit;
+  const handled = await retryUnavailable(
+    everySecond,
+    signal,
+    () =>
+      handleCommand({ ...context, log: context.bus.exports }, exportJobAggregate, {
+        subject,
+        known: { stored: job.stored },
+        async decide(state, metadata) {
+          if (state === undefined) throw new Poison(`The log of the job ${job.jobId} is gone.`);
+          return decide(state, command, metadata, await knowledgeFor(context, state, command));
+        },
+        origin: {
+          source: context.instance,
+          actor: { kind: 'service', id: 'orchestrator' },
+          causationId,
+          correlationId,
+          traceparent: traceparent === undefined ? undefined : nextTraceparent(traceparent),
+        },
+      }),
+    (error) =>
+      context.logger.warn({ err: error, jobId: job.jobId }, 'a decision could not be stored; it is made again'),
+  );
+  if (handled.stored !== undefined) job.stored = handled.stored;
+  return handled.events;
 }
 
 export function lastCommit(
@@ -180,35 +148,24 @@ export function lastCommit(
   return bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
 }
 
-/** Looks up what a decision needs beside the state, which is hardly ever anything. */
-export async function knowledgeFor(
+/** Looks up what a decision needs beside the state; few decisions need anything. */
+async function knowledgeFor(
   context: Pick<OrchestratorContext, 'bus' | 'objectStore'>,
   state: ExportJobState,
   command: ExportCommand,
 ): Promise<Knowledge> {
   const known: Knowledge = {};
   if (needsPlan(command) && state.planHash !== undefined) {
-    known.pagesOf = await pagesOfPlan(context, state.organization, state.planHash);
+    const plan = await getJson(context.objectStore, planKey(state.organization, state.planHash), exportPlanSchema);
+    known.pagesOf = (number) => {
+      const chunk = plan?.chunks[number];
+      return chunk?.kind === 'pages' ? chunk.paths : [];
+    };
   }
   const isEnding = command.type === 'FoldFacts' && command.facts.some(({ type }) => type === 'BundleJoined');
   if (isEnding && state.replayOf !== undefined) {
-    const subject = exportLogSubject(state.organization, state.replayOf);
-    const original = (await context.bus.exports.last(subject, { fromLeader: true }))?.commit.data.state;
+    const original = (await lastCommit(context, state.organization, state.replayOf))?.commit.data.state;
     known.original = { sha256: original?.bundle?.sha256, rendererVersion: original?.rendererVersion };
   }
   return known;
-}
-
-async function pagesOfPlan(
-  { objectStore }: Pick<OrchestratorContext, 'objectStore'>,
-  organization: string,
-  planHash: string,
-): Promise<(chunk: number) => readonly string[]> {
-  const stored = await objectStore.get(planKey(organization, planHash));
-  if (stored === undefined) return () => [];
-  const { chunks } = exportPlanSchema.parse(JSON.parse(Buffer.from(stored).toString()));
-  return (number) => {
-    const chunk = chunks[number];
-    return chunk?.kind === 'pages' ? chunk.paths : [];
-  };
 }

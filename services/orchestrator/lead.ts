@@ -1,21 +1,21 @@
-import { setInterval, setTimeout } from 'node:timers/promises';
+import { setInterval } from 'node:timers/promises';
 import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
 import { bundleUnit, closingUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { OrchestratorContext } from './context.ts';
 import { taskDispatcher, type TaskDispatcher } from './dispatcher.ts';
 import { readRequests, takeOver } from './job-intake.ts';
-import { type ActiveJob, jobDesk, type JobDesk, stateOf } from './job-registry.ts';
+import { type ActiveJob, jobRegistry, type JobRegistry, stateOf } from './job-registry.ts';
 import type { HandedOut, WorkerGroup } from './outstanding-tasks.ts';
 import { jobPlanner } from './planner.ts';
 import { readFacts } from './read-facts.ts';
 
-/** The work of the one orchestrator that leads, until `signal` aborts. Rejects when a part of it cannot go on; whoever leads next takes over. */
+/** The work of the one orchestrator that leads, until `signal` aborts. Rejects when a part of it cannot go on; then the next leader takes over. */
 export async function lead(context: OrchestratorContext, signal: AbortSignal): Promise<void> {
   const part = new AbortController();
   const working = AbortSignal.any([signal, part.signal]);
-  const dispatcher = taskDispatcher(context, () => desk.jobs);
-  const planner = jobPlanner(context, () => desk, working);
-  const desk = jobDesk(
+  const dispatcher = taskDispatcher(context, () => registry.jobs);
+  const planner = jobPlanner(context, () => registry, working);
+  const registry = jobRegistry(
     context,
     {
       changed: (job) => {
@@ -31,13 +31,13 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     working,
   );
   try {
-    await takeOver(context, desk, working);
+    await takeOver(context, registry, working);
     const parts = [
-      readRequests(context, desk, working),
-      readFacts(context, desk, dispatcher, working),
-      watchTime(context, desk, dispatcher, working),
+      readRequests(context, registry, working),
+      readFacts(context, registry, dispatcher, working),
+      watchTime(context, registry, dispatcher, working),
     ];
-    // When one ends the others have no use without it.
+    // When one ends, the others are of no use.
     for (const running of parts) running.catch(() => {}).finally(() => part.abort());
     const outcomes = await Promise.allSettled(parts);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -46,46 +46,29 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     part.abort();
     await planner.settled();
     await dispatcher.settled();
-    await Promise.all([...desk.jobs.values()].map(({ lastDecision }) => lastDecision));
-  }
-}
-
-const retryAfterMs = 1_000;
-
-/** Leads whenever it can get the lease, until `signal` aborts. A paused leader that wakes finds the lease lost, and the log's guard before that. */
-export async function leadByTurns(context: OrchestratorContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const lease = await context.bus.leases.acquire('orchestrator', context.instance, signal);
-      context.logger.info('leads');
-      try {
-        await lead(context, AbortSignal.any([signal, lease.lost]));
-      } finally {
-        await lease.release();
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      context.logger.warn({ err: error }, 'stopped leading; it tries to lead again');
-      await setTimeout(retryAfterMs, undefined, { signal }).catch(() => {});
-    }
+    await Promise.all([...registry.jobs.values()].map(({ lastDecision }) => lastDecision));
   }
 }
 
 const everyMs = 1_000;
-/** A pause of this process is no silence of others. */
+/** A pause of this process is not counted as silence of others. */
 const longestStepMs = 2_000;
 
-/** Once a second until `signal` aborts: tasks that got lost are given up, jobs over their deadline fail, and free credits are used. */
+/** Once a second until `signal` aborts: gives up lost tasks, fails jobs over their deadline, and uses free credits. */
 export async function watchTime(
   context: OrchestratorContext,
-  desk: JobDesk,
+  registry: JobRegistry,
   dispatcher: TaskDispatcher,
   signal: AbortSignal,
 ): Promise<void> {
-  const change = (job: ActiveJob, command: ExportCommand) =>
-    desk.change(job, command, job.stored.commit.id).catch((error: unknown) => {
-      if (!signal.aborted) context.logger.error({ err: error, jobId: job.jobId }, 'a job cannot be changed');
-    });
+  const changing = new Set<string>();
+  /** No job waits for another one. The registry says why a change failed. */
+  const change = (job: ActiveJob, command: ExportCommand): void => {
+    if (changing.has(job.jobId)) return;
+    changing.add(job.jobId);
+    const changed = registry.change(job, command, job.stored.commit.id).catch(() => {});
+    void changed.finally(() => changing.delete(job.jobId));
+  };
   let last = context.clock.now().getTime();
   try {
     for await (const _ of setInterval(everyMs, undefined, { signal })) {
@@ -97,14 +80,14 @@ export async function watchTime(
         hasFreeWorker(context, group),
       );
       for (const task of lost) {
-        context.logger.warn({ taskId: task.taskId }, 'a task got lost');
+        context.logger.warn({ taskId: task.taskId }, 'a task was lost');
         dispatcher.tasks.remove(task.taskId);
-        const job = desk.jobs.get(task.jobId);
-        if (job !== undefined) await change(job, timeOut(task));
+        const job = registry.jobs.get(task.jobId);
+        if (job !== undefined) change(job, timeOut(task));
       }
-      for (const job of [...desk.jobs.values()]) {
+      for (const job of [...registry.jobs.values()]) {
         const late = overdue(job, now, context.exportDeadlineMs);
-        if (late !== undefined) await change(job, late);
+        if (late !== undefined) change(job, late);
       }
       void dispatcher.handOut();
     }

@@ -1,19 +1,19 @@
-import { setTimeout } from 'node:timers/promises';
 import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { exportSelectionSchema, planKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import { exportSelectionSchema, planKey } from '#shared/contracts/stored-objects.ts';
+import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
+import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
+import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
+import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
-import { type ActiveJob, type JobDesk, stateOf } from './job-registry.ts';
+import { type ActiveJob, type JobRegistry, stateOf } from './job-registry.ts';
 import { makePlan } from './make-plan.ts';
 
 const atOnce = 2;
-const retryAfterMs = 1_000;
 
 /** Plans requested jobs in the order they come, two at a time, until `signal` aborts. */
-export function jobPlanner(context: OrchestratorContext, desk: () => JobDesk, signal: AbortSignal) {
+export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal) {
   const queue: ActiveJob[] = [];
   const planned = new Set<string>();
   const running = new Set<Promise<void>>();
@@ -29,21 +29,15 @@ export function jobPlanner(context: OrchestratorContext, desk: () => JobDesk, si
   }
 
   async function plan(job: ActiveJob): Promise<void> {
+    const { jobId } = job;
+    const retried = (error: Error) => context.logger.warn({ err: error, jobId }, 'an export is not planned yet');
     try {
-      while (stateOf(job).phase === 'requested') {
-        const command = await planJob(context, stateOf(job)).catch((error: unknown) => {
-          context.logger.warn({ err: error, jobId: job.jobId }, 'an export could not be planned; it is tried again');
-          return undefined;
-        });
-        if (command === undefined) await setTimeout(retryAfterMs, undefined, { signal });
-        else {
-          await desk().change(job, command, job.stored.commit.id);
-          crashPoint('after-plan-commit', 'orchestrator');
-          return;
-        }
-      }
+      if (stateOf(job).phase !== 'requested') return;
+      const command = await retryUnavailable(everySecond, signal, () => planJob(context, stateOf(job)), retried);
+      await registry().change(job, command, job.stored.commit.id);
+      crashPoint('after-plan-commit', 'orchestrator');
     } catch (error) {
-      if (!signal.aborted) context.logger.error({ err: error, jobId: job.jobId }, 'an export cannot be planned');
+      if (!signal.aborted) context.logger.error({ err: error, jobId }, 'an export cannot be planned');
     }
   }
 
@@ -67,7 +61,7 @@ type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rend
 
 /**
  * Makes and stores the plan of a requested job. Gives the command that says so, or the one that fails the job with the reason. Rejects with
- * `ObjectStoreUnavailable` when it should be tried again.
+ * `Unavailable` when it should be tried again.
  */
 export async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand> {
   try {
@@ -85,22 +79,22 @@ export async function planJob(context: PlanContext, state: ExportJobState): Prom
     const { chunks, pageTotal } = plan;
     return { type: 'Plan', planHash, rendererVersion, chunkCount: chunks.length, pageTotal };
   } catch (error) {
-    if (error instanceof ObjectStoreUnavailable) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    return { type: 'Fail', error: `The export could not be planned: ${reason.slice(0, 500)}.` };
+    if (error instanceof Unavailable) throw error;
+    return { type: 'Fail', error: `The export could not be planned: ${messageOf(error).slice(0, 500)}.` };
   }
 }
 
 /** The model, or the sentence that the job fails with. */
 async function readModel({ objectStore }: PlanContext, state: ExportJobState): Promise<SiteModel | string> {
-  const { organization, domain, contentVersion } = state;
-  const stored = await objectStore.get(siteModelKey(organization, domain, contentVersion));
-  if (stored === undefined) {
-    return `The files of content version ${contentVersion} are gone. Publish the documentation again and start a new export.`;
+  const { contentVersion } = state;
+  const advice = 'Publish the documentation again and start a new export.';
+  try {
+    const model = await readSiteModel(objectStore, state);
+    return model ?? `The files of content version ${contentVersion} are gone. ${advice}`;
+  } catch (error) {
+    if (!(error instanceof BrokenObject)) throw error;
+    return `Content version ${contentVersion} was published in a form that this version cannot read. ${advice}`;
   }
-  const parsed = siteModelSchema.safeParse(JSON.parse(Buffer.from(stored).toString()));
-  if (parsed.success) return parsed.data;
-  return `Content version ${contentVersion} was published in a form that this version cannot read. Publish the documentation again and start a new export.`;
 }
 
 async function readSelection(
@@ -108,7 +102,6 @@ async function readSelection(
   key: string | undefined,
 ): Promise<string[] | undefined | string> {
   if (key === undefined) return undefined;
-  const stored = await objectStore.get(key);
-  if (stored === undefined) return 'The list of pages to export is gone. Start a new export.';
-  return exportSelectionSchema.parse(JSON.parse(Buffer.from(stored).toString())).paths;
+  const selection = await getJson(objectStore, key, exportSelectionSchema);
+  return selection?.paths ?? 'The list of pages to export is gone. Start a new export.';
 }

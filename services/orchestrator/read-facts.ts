@@ -1,20 +1,22 @@
 import { bundleUnit, closingUnit, isActive, type WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { type Consumer, settleFailure } from '#shared/messaging/consume.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
-import { UnknownEvent } from '#shared/messaging/parse-message.ts';
+import { Poison } from '#shared/runtime/failures.ts';
+import { everySecond } from '#shared/runtime/retry.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { TaskDispatcher } from './dispatcher.ts';
-import { type ActiveJob, type JobDesk, lastCommit } from './job-registry.ts';
+import { admit } from './job-intake.ts';
+import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
 
-/** One commit takes what came within this time, or so many facts; it does not wait when no more can come. */
+/** One commit takes the facts of this time, or so many; it does not wait when no more can come. */
 const foldAfterMs = 100;
 const foldAtCount = 20;
 
 /** Reads facts until `signal` aborts and folds them job by job. A credit returns when its fact is read, not when it is committed. */
 export async function readFacts(
   context: OrchestratorContext,
-  desk: JobDesk,
+  registry: JobRegistry,
   dispatcher: TaskDispatcher,
   signal: AbortSignal,
 ): Promise<void> {
@@ -27,7 +29,7 @@ export async function readFacts(
     if (batch === undefined) return;
     clearTimeout(batch.timer);
     batches.delete(jobId);
-    const folded = foldFacts(context, desk, batch.deliveries, signal)
+    const folded = foldFacts(context, registry, batch.deliveries, signal)
       .then(() => dispatcher.handOut())
       .finally(() => folding.delete(folded));
     folding.add(folded);
@@ -46,7 +48,7 @@ export async function readFacts(
     if (delivery === undefined) continue;
     const { value } = delivery;
     if (value === undefined) {
-      await setAside(context, 'FACTS', delivery, delivery.problem ?? 'The fact cannot be read.');
+      await settleFailure(consumerOf(context), [delivery], new Poison(delivery.problem ?? 'The fact cannot be read.'));
       continue;
     }
     const freed = unitOf(value);
@@ -58,7 +60,7 @@ export async function readFacts(
   await Promise.all(folding);
 }
 
-/** Whose credit the fact gives back: a success that of any attempt, a failure that of its own. */
+/** The unit whose credit the fact gives back: a success frees any attempt, a failure its own. */
 function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
   switch (fact.type) {
     case 'ChunkRendered':
@@ -78,69 +80,49 @@ function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
   }
 }
 
-const retryAfterMs = 1_000;
+type FactDelivery = Delivery<Fact> & { value: Fact };
 
-export type FactDelivery = Delivery<Fact> & { value: Fact };
+const consumerOf = ({ bus, logger }: OrchestratorContext): Consumer => ({
+  service: 'orchestrator',
+  stream: 'FACTS',
+  deadLetters: bus.deadLetters,
+  logger,
+  retry: everySecond,
+});
 
 /**
- * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged; those of a job that
- * there is not, or whose log cannot be read, are set aside. While the bus is away they come again.
+ * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job,
+ * or of one whose log cannot be read, are dead letters. While the bus is away they come again.
  */
-export async function foldFacts(
+async function foldFacts(
   context: OrchestratorContext,
-  desk: JobDesk,
+  registry: JobRegistry,
   deliveries: readonly FactDelivery[],
   signal: AbortSignal,
 ): Promise<void> {
   const [first] = deliveries;
   if (first === undefined) return;
   try {
-    const job = await jobOf(context, desk, first.value);
-    if (job === 'unknown') throw new UnknownEvent(`There is no job ${first.value.jobId} of that organization.`);
+    const job = await jobOf(context, registry, first.value);
     if (job !== 'ended') {
-      await desk.change(job, { type: 'FoldFacts', facts: deliveries.map(({ value }) => value) }, first.value.id);
+      await registry.change(job, { type: 'FoldFacts', facts: deliveries.map(({ value }) => value) }, first.value.id);
     }
     await Promise.all(deliveries.map((delivery) => delivery.ack()));
   } catch (error) {
-    if (signal.aborted) return;
-    if (error instanceof UnknownEvent) {
-      for (const delivery of deliveries) await setAside(context, 'FACTS', delivery, error.message);
-      return;
-    }
-    context.logger.warn({ err: error, subject: first.subject }, 'facts could not be folded; they come again');
-    for (const delivery of deliveries) delivery.nak(retryAfterMs);
+    if (signal.aborted) for (const delivery of deliveries) delivery.nak();
+    else await settleFailure(consumerOf(context), deliveries, error);
   }
 }
 
-/** The job on the desk; one that is not, though it is active, is put there: the index of active jobs had lost it. */
+/** The job of a fact. One that is active but not in the registry is added: the index of active jobs had lost it. Throws `Poison` when there is none. */
 async function jobOf(
   context: OrchestratorContext,
-  desk: JobDesk,
+  registry: JobRegistry,
   { organization, jobId }: Fact,
-): Promise<ActiveJob | 'ended' | 'unknown'> {
-  const known = desk.jobs.get(jobId);
+): Promise<ActiveJob | 'ended'> {
+  const known = registry.jobs.get(jobId);
   if (known !== undefined) return known;
   const stored = await lastCommit(context, organization, jobId);
-  if (stored === undefined) return 'unknown';
-  const { phase, createdAt } = stored.commit.data.state;
-  if (!isActive(phase)) return 'ended';
-  await context.bus.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
-  return desk.take(stored);
-}
-
-/** Gives a message up to the operator. If that cannot be told, the message comes again. */
-export async function setAside(
-  { bus, logger }: Pick<OrchestratorContext, 'bus' | 'logger'>,
-  stream: string,
-  delivery: Delivery<unknown>,
-  reason: string,
-): Promise<void> {
-  const { subject, sequence } = delivery;
-  logger.error({ subject, reason }, 'a message was set aside');
-  try {
-    await bus.deadLetters.put({ service: 'orchestrator', stream, subject, sequence, reason });
-    delivery.terminate(reason);
-  } catch (error) {
-    logger.warn({ err: error, subject }, 'a message could not be set aside; it comes again');
-  }
+  if (stored === undefined) throw new Poison(`There is no job ${jobId} of that organization.`);
+  return isActive(stored.commit.data.state.phase) ? admit(context, registry, stored) : 'ended';
 }
