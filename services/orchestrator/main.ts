@@ -1,5 +1,5 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { withArchive } from '#shared/export/archived-jobs.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
 import type { Running } from '#shared/runtime/health-server.ts';
 import { startService } from '#shared/runtime/start-service.ts';
@@ -12,7 +12,7 @@ import { workerPool } from './worker-pool.ts';
 export function start(config: OrchestratorConfig): Promise<Running> {
   return startService('orchestrator', config, async (service) => {
     const { objectStore, clock, instance, logger, stopping } = service;
-    const bus = { ...service.bus, exports: withArchive(service.bus.exports, objectStore) };
+    const bus = { ...service.bus, exports: logWithArchive(service.bus.exports, objectStore) };
     const context: OrchestratorContext = {
       ...service,
       bus,
