@@ -14,8 +14,8 @@ import { parseServiceNames, runServices } from './run-services.ts';
 import { searchCommand } from './search.ts';
 import { usageCommand } from './usage.ts';
 
-/** Every sub-command: a new one is a file of its own and a line here. */
-export function addCommands(program: Command): void {
+/** Every sub-command. A new one is a file of its own and a line here. */
+export function addCommands(program: Command): Command {
   program
     .command('start')
     .description('run everything on this machine, with embedded adapters, until Ctrl-C')
@@ -45,4 +45,5 @@ export function addCommands(program: Command): void {
   auditCommand(program);
   usageCommand(program);
   housekeepingCommand(program);
+  return program;
 }

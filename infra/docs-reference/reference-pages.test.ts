@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { referencePages } from './reference-pages.ts';
+
+const docs = join(import.meta.dirname, '../docs');
+
+test.each(Object.entries(referencePages()))('%s is what the code says; else: npm run docs:reference', (path, text) => {
+  expect(readFileSync(join(docs, path), 'utf8')).toBe(text);
+});
+
+test('every page is in the navigation', () => {
+  const navigation = readFileSync(join(docs, 'docs.json'), 'utf8');
+  for (const path of Object.keys(referencePages())) expect(navigation).toContain(`"${path.replace('.mdx', '')}"`);
+});

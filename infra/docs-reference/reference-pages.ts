@@ -1,0 +1,30 @@
+import { busPage } from './bus-page.ts';
+import { commandsPage } from './commands-page.ts';
+import { errorTable } from '#shared/http/errors.ts';
+import { code, markdownTable, page } from './markdown.ts';
+import { settingsPage } from './settings-page.ts';
+
+/** The pages of our documentation that code knows best, by their path in `infra/docs`. */
+export function referencePages(): Record<string, string> {
+  return {
+    'reference/settings.mdx': settingsPage(),
+    'reference/commands.mdx': commandsPage(),
+    'reference/errors.mdx': errorsPage(),
+    'reference/bus.mdx': busPage(),
+  };
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errorTable).map(([name, { status, retry, sentence }]) => [
+    code(name),
+    String(status),
+    retry ? 'yes' : 'no',
+    sentence,
+  ]);
+  return page(
+    'Error codes',
+    'Every error that the public interface answers with.',
+    'The body of every error is described under [errors](/interfaces/errors). The sentence of a single answer may say more.',
+    markdownTable(['code', 'status', 'may work later without a change', 'sentence'], rows),
+  );
+}

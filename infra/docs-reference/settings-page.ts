@@ -1,0 +1,100 @@
+import type { ServiceName } from '#infra/supervisor/services.ts';
+import { assistantSettings } from '#services/assistant/config.ts';
+import { bundlerSettings } from '#services/bundler/config.ts';
+import { startSettings } from '#services/cli/start.ts';
+import { gatewaySettings } from '#services/gateway/config.ts';
+import { housekeeperSettings } from '#services/housekeeper/config.ts';
+import { indexerSettings } from '#services/indexer/config.ts';
+import { linkSignerSettings } from '#services/link-signer/config.ts';
+import { orchestratorSettings } from '#services/orchestrator/config.ts';
+import { pageRendererSettings } from '#services/page-renderer/config.ts';
+import { projectorSettings } from '#services/projector/config.ts';
+import { publisherSettings } from '#services/publisher/config.ts';
+import { variableName } from '#shared/runtime/common-settings.ts';
+import type { Setting, Settings } from '#shared/runtime/config.ts';
+import { code, markdownTable, page, plain } from './markdown.ts';
+
+const serviceSettings: Record<ServiceName, Settings> = {
+  gateway: gatewaySettings,
+  publisher: publisherSettings,
+  indexer: indexerSettings,
+  assistant: assistantSettings,
+  orchestrator: orchestratorSettings,
+  'page-renderer': pageRendererSettings,
+  bundler: bundlerSettings,
+  'link-signer': linkSignerSettings,
+  projector: projectorSettings,
+  housekeeper: housekeeperSettings,
+};
+
+const services = Object.keys(serviceSettings) as ServiceName[];
+
+/** What no `config.ts` declares, because it is read before there is a service, or by the command line. */
+const otherVariables = [
+  [
+    'BINDERY_LOG_LEVEL',
+    'info',
+    'all services',
+    'debug, info, warn or error; "bindery start" passes on warn by default',
+  ],
+  ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'folder of servers and programs that were fetched'],
+  ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: a server that is missing is a failure, not a skipped suite'],
+  ['BINDERY_URL', 'none', 'command line', 'address of the server that commands call'],
+  ['BINDERY_KEY', 'none', 'command line', 'API key of commands'],
+] as const;
+
+type Row = { variable: string; byDefault: string; readers: string[]; description: string; secret: boolean };
+
+export function settingsPage(): string {
+  const rows = new Map<string, Row>();
+  for (const service of services) addRows(rows, service, Object.values(serviceSettings[service]));
+  addRows(rows, 'bindery start', Object.values(startSettings));
+  const all = [
+    ...[...rows.values()].map(({ variable, byDefault, readers, description, secret }) => [
+      code(variable),
+      byDefault,
+      services.every((service) => readers.includes(service)) ? 'all services' : readers.join(', '),
+      `${plain(description)}${secret ? ' (secret)' : ''}`,
+    ]),
+    ...otherVariables.map(([variable, byDefault, readers, description]) => [
+      code(variable),
+      byDefault === 'none' ? byDefault : code(byDefault),
+      readers,
+      plain(description),
+    ]),
+  ];
+  return page(
+    'Settings',
+    'Every environment variable, its default, and who reads it.',
+    'A service that has a setting without a default does not start until it is set. `npm start` sets what services need to find each other. `<SERVICE>` is the name of a service in capitals, such as `PAGE_RENDERER`. Secrets are never printed.',
+    markdownTable(
+      ['variable', 'default', 'read by', 'meaning'],
+      all.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    ),
+  );
+}
+
+function addRows(rows: Map<string, Row>, reader: string, settings: readonly Setting<unknown>[]): void {
+  for (const { env, schema, description, secret } of settings) {
+    // A setting that each service has under its own name is one row.
+    const variable = env.replace(new RegExp(`_${variableName(reader)}(?=_PORT$|$)`), '_<SERVICE>');
+    const [meaning = '', said] = description.split(/; default: /);
+    const row = rows.get(variable);
+    if (row !== undefined) row.readers.push(reader);
+    else {
+      const text = variable === env ? meaning : meaning.replaceAll(reader, 'service');
+      const byDefault = said === undefined ? defaultOf(schema) : plain(said);
+      rows.set(variable, { variable, byDefault, readers: [reader], description: text, secret });
+    }
+  }
+}
+
+/** The default of a schema as one would write it into the environment. */
+function defaultOf(schema: unknown): string {
+  const { def } = schema as { def: { type: string; defaultValue?: unknown; in?: unknown } };
+  if (def.type === 'pipe') return defaultOf(def.in);
+  if (def.type === 'optional') return 'none';
+  if (def.type !== 'default') return '**required**';
+  if (typeof def.defaultValue === 'boolean') return code(def.defaultValue ? '1' : '0');
+  return def.defaultValue === '' ? 'none' : code(String(def.defaultValue));
+}
