@@ -7,20 +7,19 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   type ListObjectsV2CommandOutput,
+  PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
-import { asError } from '#shared/runtime/failures.ts';
-import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { asError, messageOf } from '#shared/runtime/failures.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import {
   checkObjectKey,
   checkObjectPrefix,
-  objectDescription,
   type ObjectStore,
   ObjectStoreUnavailable,
-  type PresignedLink,
-  type PresignOptions,
+  type PutOptions,
   type StreamOptions,
 } from './object-store.ts';
 import {
@@ -31,30 +30,35 @@ import {
   type S3ObjectStoreSettings,
   s3Refusal,
 } from './s3-client.ts';
-import { s3Objects, type S3Objects, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
+import { objectToStore, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
 
 /** Another conditional write to the same key is under way (status 409): S3 says to ask again. */
 const CONFLICT_ATTEMPTS = 5;
+
+/** `Date` is cut to seconds: on average the store's clock was half a second further. */
+const HALF_A_SECOND = 500;
 
 /** Objects in a bucket of an S3 API. The bucket exists already (`createS3Bucket`). */
 export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   const { bucket, endpoint, publicEndpoint = endpoint, clock = systemClock, timeoutMs = defaultTimeoutMs } = settings;
   const client = new S3Client(s3ClientConfig(settings, endpoint));
-  const signer = {
-    client: new S3Client(s3ClientConfig(settings, publicEndpoint)),
-    bucket,
-    maxLifetimeSeconds: settings.maxLinkLifetimeSeconds,
-    clock,
-  };
+  // Made for the address that clients use: the signature covers the host name. It never connects.
+  const signer = new S3Client(s3ClientConfig(settings, publicEndpoint));
   const call = s3Calls(timeoutMs);
-  const s3 = s3Objects(client, bucket, call);
+  const s3 = { client, bucket, call };
 
   function target(key: string) {
     checkObjectKey(key);
     return { Bucket: bucket, Key: key };
   }
 
-  async function open(key: string, { signal, range }: StreamOptions): Promise<Readable | undefined> {
+  async function put(key: string, body: Uint8Array, options: PutOptions = {}, condition = {}): Promise<void> {
+    const command = new PutObjectCommand({ ...target(key), ...objectToStore(options), ...condition, Body: body });
+    const { signal } = options;
+    await call({ what: `store ${key}`, signal, bytes: body.length }, (http) => client.send(command, http));
+  }
+
+  async function open(key: string, { signal, range }: StreamOptions = {}): Promise<Readable | undefined> {
     const command = new GetObjectCommand({
       ...target(key),
       ...(range === undefined ? {} : { Range: `bytes=${range.start}-${range.end ?? ''}` }),
@@ -69,21 +73,16 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
     );
     if (found === undefined) return undefined;
     if (!(found.Body instanceof Readable)) throw new Error(`the object store sent ${key} without a body`);
-    return s3BodyStream(found.Body, key, found.ContentLength, timeoutMs, signal);
+    return bodyStream(found.Body, key, found.ContentLength, timeoutMs, signal);
   }
 
   return {
-    async put(key, body, options = {}) {
-      checkObjectKey(key);
-      await s3.put(key, body, objectDescription(options), { signal: options.signal });
-    },
+    put: (key, body, options) => put(key, body, options),
 
-    async putIfAbsent(key, body, options = {}) {
-      checkObjectKey(key);
-      const description = objectDescription(options);
+    async putIfAbsent(key, body, options) {
       for (let attempt = 1; ; attempt++) {
         try {
-          await s3.put(key, body, description, { signal: options.signal, onlyIfAbsent: true });
+          await put(key, body, options, { IfNoneMatch: '*' });
           return true;
         } catch (error) {
           const status = s3Refusal(error)?.status;
@@ -95,15 +94,15 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
 
     async putStream(key, body, options = {}) {
       checkObjectKey(key);
-      await s3StreamUpload(s3, key, body, objectDescription(options), options.signal);
+      await s3StreamUpload(s3, key, body, options);
     },
 
-    async get(key, options = {}) {
+    async get(key, options) {
       const stream = await open(key, options);
       return stream === undefined ? undefined : buffer(stream);
     },
 
-    getStream: (key, options = {}) => open(key, options),
+    getStream: (key, options) => open(key, options),
 
     async head(key, { signal } = {}) {
       const command = new HeadObjectCommand(target(key));
@@ -134,13 +133,44 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       await call({ what: `remove ${key}`, signal }, (http) => client.send(command, http)).catch(absent);
     },
 
-    async presign(key, options) {
-      checkObjectKey(key);
-      return s3Presign(signer, key, options);
+    async presign(key, { lifetimeSeconds, fileName, contentType }) {
+      const command = new GetObjectCommand({
+        ...target(key),
+        ResponseContentDisposition: contentDisposition(fileName),
+        ResponseContentType: contentType,
+      });
+      // S3 counts in whole seconds from the second of the signature.
+      const signedAt = Math.floor(clock.now().getTime() / 1000);
+      try {
+        // A link ends with the credentials that signed it, whatever time it says: so it says theirs.
+        const { expiration } = await signer.config.credentials();
+        const credentialSeconds = expiration === undefined ? Infinity : expiration.getTime() / 1000 - signedAt;
+        const lifetime = Math.floor(Math.min(lifetimeSeconds, settings.maxLinkLifetimeSeconds, credentialSeconds));
+        if (lifetime < 1) throw new ObjectStoreUnavailable('the credentials that sign links have expired');
+        const signing = { expiresIn: lifetime, signingDate: new Date(signedAt * 1000) };
+        const url = await getSignedUrl(signer, command, signing);
+        return { url, expiresAt: new Date((signedAt + lifetime) * 1000) };
+      } catch (error) {
+        throw s3Error(error, `sign a link to ${key}`);
+      }
     },
 
     sweepUnfinishedUploads: (olderThan) => s3SweepUploads(s3, olderThan),
-    clockSkewMs: () => s3ClockSkewMs(s3, clock),
+
+    /** From the `Date` header of one answer; a refusal has it, too. */
+    async clockSkewMs() {
+      const url = await getSignedUrl(client, new HeadBucketCommand({ Bucket: bucket }));
+      const asked = clock.now().getTime();
+      const { headers } = await call({ what: 'tell the time' }, ({ abortSignal }) =>
+        fetch(url, { method: 'HEAD', signal: abortSignal }).catch((error: unknown) => {
+          throw new ObjectStoreUnavailable(`the object store does not answer: ${messageOf(error)}`, { cause: error });
+        }),
+      );
+      const answered = clock.now().getTime();
+      const storeTime = Date.parse(headers.get('date') ?? '');
+      if (Number.isNaN(storeTime)) throw new ObjectStoreUnavailable('the object store answers without a Date header');
+      return Math.round(storeTime + HALF_A_SECOND - (asked + answered) / 2);
+    },
 
     async check({ signal } = {}) {
       const command = new HeadBucketCommand({ Bucket: bucket });
@@ -149,7 +179,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
 
     async close() {
       client.destroy();
-      signer.client.destroy();
+      signer.destroy();
     },
   };
 }
@@ -165,7 +195,7 @@ function absent(error: unknown): undefined {
  * The body of a download. Fails when the store is silent for `idleMs` while somebody waits for bytes (a reader that pauses is no silence)
  * or ends before `sizeBytes`, and when `signal` aborts; closes the connection when destroyed.
  */
-export function s3BodyStream(
+function bodyStream(
   body: Readable,
   key: string,
   sizeBytes: number | undefined,
@@ -178,24 +208,18 @@ export function s3BodyStream(
   // Nobody listens before the first read; the iterator throws what happened until then.
   body.on('error', () => {});
 
+  const unavailable = (why: string) => new ObjectStoreUnavailable(`the object store did not ${what}: ${why}`);
+
   async function readNext(stream: Readable): Promise<void> {
-    const idle = setTimeout(
-      () => body.destroy(new ObjectStoreUnavailable(`the object store did not ${what}: silent for ${idleMs} ms`)),
-      idleMs,
-    );
+    const idle = setTimeout(() => body.destroy(unavailable(`silent for ${idleMs} ms`)), idleMs);
     try {
       const { value, done } = await chunks.next();
       if (stream.destroyed) return;
-      if (done !== true) {
-        received += value.length;
-        stream.push(value);
-      } else if (sizeBytes !== undefined && received !== sizeBytes) {
-        stream.destroy(
-          new ObjectStoreUnavailable(`the object store did not ${what}: ${received} of ${sizeBytes} bytes`),
-        );
-      } else {
-        stream.push(null);
+      if (done === true && sizeBytes !== undefined && received !== sizeBytes) {
+        throw unavailable(`${received} of ${sizeBytes} bytes`);
       }
+      received += value?.length ?? 0;
+      stream.push(done === true ? null : value);
     } catch (error) {
       stream.destroy(asError(s3Error(error, what)));
     } finally {
@@ -213,68 +237,4 @@ export function s3BodyStream(
     },
   });
   return signal === undefined ? stream : addAbortSignal(signal, stream);
-}
-
-export type S3Signer = {
-  /** Made for the address that clients use: the signature covers the host name. It never connects. */
-  client: S3Client;
-  bucket: string;
-  maxLifetimeSeconds: number;
-  clock: Clock;
-};
-
-/** Signs a link to an object. It ends with the credentials that signed it, if those do, even if it says a later time: so it says theirs. */
-export async function s3Presign(signer: S3Signer, key: string, options: PresignOptions): Promise<PresignedLink> {
-  const { client, bucket, clock } = signer;
-  // S3 counts in whole seconds from the second of the signature.
-  const signedAt = Math.floor(clock.now().getTime() / 1000);
-  const command = new GetObjectCommand({
-    Bucket: bucket,
-    Key: key,
-    ResponseContentDisposition: contentDisposition(options.fileName),
-    ResponseContentType: options.contentType,
-  });
-  try {
-    const { expiration } = await client.config.credentials();
-    const credentialSeconds = expiration === undefined ? Infinity : expiration.getTime() / 1000 - signedAt;
-    const lifetime = Math.floor(Math.min(options.lifetimeSeconds, signer.maxLifetimeSeconds, credentialSeconds));
-    if (lifetime < 1) throw new ObjectStoreUnavailable('the credentials that sign links have expired');
-    const url = await getSignedUrl(client, command, { expiresIn: lifetime, signingDate: new Date(signedAt * 1000) });
-    return { url, expiresAt: new Date((signedAt + lifetime) * 1000) };
-  } catch (error) {
-    throw s3Error(error, `sign a link to ${key}`);
-  }
-}
-
-/** `Date` is cut to seconds: on average the store's clock was half a second further. */
-const HALF_A_SECOND = 500;
-
-/** How far the store's clock is ahead, in milliseconds, from the `Date` header of one answer; also a refusal has it. */
-export async function s3ClockSkewMs({ client, bucket, call }: S3Objects, clock: Clock): Promise<number> {
-  const command = new HeadBucketCommand({ Bucket: bucket });
-  let storeTime = Number.NaN;
-  // The innermost step, before the SDK makes an error of the answer.
-  command.middlewareStack.add(
-    (next) => async (args) => {
-      const result = await next(args);
-      storeTime = Date.parse(dateHeader(result.response));
-      return result;
-    },
-    { step: 'deserialize', priority: 'low' },
-  );
-  const asked = clock.now().getTime();
-  await call({ what: 'tell the time' }, async (http) => {
-    await client.send(command, http).catch((error: unknown) => {
-      if (s3Refusal(error) === undefined) throw error;
-    });
-  });
-  const answered = clock.now().getTime();
-  if (Number.isNaN(storeTime)) throw new ObjectStoreUnavailable('the object store answers without a Date header');
-  return Math.round(storeTime + HALF_A_SECOND - (asked + answered) / 2);
-}
-
-function dateHeader(response: unknown): string {
-  if (typeof response !== 'object' || response === null || !('headers' in response)) return '';
-  const { headers } = response;
-  return typeof headers === 'object' && headers !== null && 'date' in headers ? String(headers.date) : '';
 }

@@ -3,52 +3,26 @@ import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   ListMultipartUploadsCommand,
-  PutObjectCommand,
+  type PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { asError } from '#shared/runtime/failures.ts';
-import type { ObjectDescription } from './object-store.ts';
+import { objectDescription, type PutOptions } from './object-store.ts';
 import { type S3Call, s3Refusal } from './s3-client.ts';
 
-/** One bucket, and how to call it: what the parts of the S3 adapter share. */
-export type S3Objects = {
-  client: S3Client;
-  bucket: string;
-  call: S3Call;
-  put(key: string, body: Uint8Array, description: ObjectDescription, options: S3PutOptions): Promise<void>;
-};
+/** One bucket, and how to call it. */
+export type S3Bucket = { client: S3Client; bucket: string; call: S3Call };
 
-export type S3PutOptions = {
-  signal?: AbortSignal | undefined;
-  /** Refused by the store (status 412) if the key exists. */
-  onlyIfAbsent?: boolean;
-};
-
-export function s3Objects(client: S3Client, bucket: string, call: S3Call): S3Objects {
+/** Parameters of the calls that create an object. The SDK adds the CRC-32 of what each call sends. */
+export function objectToStore(options: PutOptions) {
+  const { contentType, metadata } = objectDescription(options);
   return {
-    client,
-    bucket,
-    call,
-    async put(key, body, description, { signal, onlyIfAbsent = false }) {
-      const command = new PutObjectCommand({
-        Bucket: bucket,
-        Key: key,
-        Body: body,
-        ...describedForS3(description),
-        ...(onlyIfAbsent ? { IfNoneMatch: '*' } : {}),
-      });
-      await call({ what: `store ${key}`, signal, bytes: body.length }, (http) => client.send(command, http));
-    },
+    ChecksumAlgorithm: 'CRC32' as const,
+    Metadata: { ...metadata },
+    ...(contentType === undefined ? {} : { ContentType: contentType }),
   };
 }
-
-/** The parameters of the calls that create an object. The SDK adds the CRC-32 of what each call sends. */
-const describedForS3 = ({ contentType, metadata }: ObjectDescription) => ({
-  ChecksumAlgorithm: 'CRC32' as const,
-  Metadata: { ...metadata },
-  ...(contentType === undefined ? {} : { ContentType: contentType }),
-});
 
 /** S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -59,17 +33,12 @@ const PARTS_IN_FLIGHT = 2;
  * Stores a stream of any length in bounded memory. Whatever fails, the parts are removed before this rejects and the key is as it was;
  * the stream is destroyed then.
  */
-export async function s3StreamUpload(
-  s3: S3Objects,
-  key: string,
-  body: Readable,
-  description: ObjectDescription,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, options: PutOptions): Promise<void> {
+  const { signal } = options;
   if (signal !== undefined) addAbortSignal(signal, body);
   const upload = new Upload({
     client: uploadClient(s3, key, body, signal),
-    params: { Bucket: s3.bucket, Key: key, Body: body, ...describedForS3(description) },
+    params: { Bucket: s3.bucket, Key: key, Body: body, ...objectToStore(options) },
     partSize: PART_BYTES,
     queueSize: PARTS_IN_FLIGHT,
   });
@@ -87,7 +56,7 @@ export async function s3StreamUpload(
  * part follows it and nobody waits for further bytes. What `Upload` leaves to us, an upload that could not be finished, is aborted.
  */
 function uploadClient(
-  { client, call }: S3Objects,
+  { client, call }: S3Bucket,
   key: string,
   body: Readable,
   signal: AbortSignal | undefined,
@@ -114,7 +83,7 @@ function uploadClient(
 }
 
 /** Aborts all multipart uploads that began before `olderThan`, a time of the store's clock; how many. Stores without lifecycle rules would keep their parts for ever. */
-export async function s3SweepUploads({ client, bucket, call }: S3Objects, olderThan: Date): Promise<number> {
+export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderThan: Date): Promise<number> {
   let swept = 0;
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
   while (from !== undefined) {
