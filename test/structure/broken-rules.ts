@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Which files alone may import a client library: the one adapter that knows that system. */
+/** The only files that may import a client library: the adapter that knows that system. */
 const adapters: readonly { packages: RegExp; files: RegExp; where: string }[] = [
   { packages: /^@nats-io\//, files: /^shared\/messaging\/nats\//, where: 'shared/messaging/nats' },
   { packages: /^@(aws-sdk|smithy)\//, files: /^shared\/storage\/s3/, where: 'shared/storage/s3*' },
@@ -18,6 +18,9 @@ const namesThatSayNothing = /^(utils?|helpers?|common|manager|data|process)$/;
 export function brokenRules(file: string, source: string, dependencies: ReadonlySet<string>): string[] {
   const imports = importsOf(file, source);
   const broken = [...namesOf(file), ...exportsOf(file, source)];
+  if (/^shared\/aggregates\/.*^export const \w+ = event\(/ms.test(`${file}\n${source}`)) {
+    broken.push('exports the schema of one event: only the aggregate knows the shapes of its events');
+  }
   if (!isTest(file)) {
     broken.push(...imports.flatMap((one) => [...spelling(file, one), ...arrows(file, one, dependencies)]));
   }
@@ -48,7 +51,7 @@ function exportsOf(file: string, source: string): string[] {
 
 function spelling(file: string, { specifier, path }: Import): string[] {
   if (path === undefined) return [];
-  if (specifier.startsWith('.') && capabilityOf(path) !== capabilityOf(file)) {
+  if (specifier.startsWith('.') && roomOf(path) !== roomOf(file)) {
     return [`imports ${specifier}: across folders write #${path}`];
   }
   const inside = posix.dirname(path) === posix.dirname(file);
@@ -57,8 +60,8 @@ function spelling(file: string, { specifier, path }: Import): string[] {
     : [];
 }
 
-/** `shared/docs/render/html.ts` belongs to `shared/docs`. */
-function capabilityOf(file: string): string {
+/** `shared/docs/render/html.ts` belongs to the room `shared/docs`. */
+function roomOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
@@ -79,8 +82,23 @@ function ourArrow(file: string, target: string): string[] {
   const [from = '', fromService] = file.split('/');
   const [to = '', toService] = target.split('/');
   const isCommandLine = file.startsWith('services/cli/');
+  const aggregate = aggregateOf(file);
   if (isTest(target)) return [`imports ${target}, which is for tests`];
   if (from === 'shared' && to !== 'shared') return [`imports ${target}: shared imports nothing but shared and npm`];
+  if (aggregate !== undefined && aggregateOf(target) !== undefined && aggregateOf(target) !== aggregate) {
+    return [`imports ${target}: an aggregate knows no other aggregate`];
+  }
+  if (aggregate !== undefined && !/^shared\/(aggregates|contracts|http|runtime)\//.test(target)) {
+    return [`imports ${target}: an aggregate is pure and stands on contracts`];
+  }
+  if (
+    to === 'shared' &&
+    aggregate === undefined &&
+    from === 'shared' &&
+    /\/aggregates\/[^/]+\/decide\.ts$/.test(target)
+  ) {
+    return [`imports ${target}: only services decide`];
+  }
   if (from === 'services' && to === 'services' && fromService !== toService && !isCommandLine) {
     return [`imports ${target}: services meet in contracts, not in each other's code`];
   }
@@ -91,6 +109,8 @@ function ourArrow(file: string, target: string): string[] {
   return [];
 }
 
+const aggregateOf = (file: string): string | undefined => /^shared\/aggregates\/([^/]+)\//.exec(file)?.[1];
+
 export type Import = {
   /** As written. */
   specifier: string;
@@ -100,6 +120,8 @@ export type Import = {
   package?: string;
   /** `import type` and `export type`: gone when the file runs. */
   typeOnly: boolean;
+  /** `import(…)`: loaded when it is needed. */
+  dynamic: boolean;
 };
 
 const patterns = [
@@ -115,6 +137,7 @@ export function importsOf(file: string, source: string): Import[] {
     .map(([text, specifier = '']) => ({
       specifier,
       typeOnly: /^\s*(?:import|export)\s+type\b/.test(text),
+      dynamic: /^import\s*\(/.test(text),
       ...target(file, specifier),
     }));
 }

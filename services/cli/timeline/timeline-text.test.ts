@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noPaint, type Paint } from '../terminal.ts';
-import { exampleHistory, exampleStart, historyAfterPlan } from './example-history.ts';
+import { exampleHistory, exampleStart, historyAfterPlan } from '../../../test/support/example-history.ts';
 import { timelineOf } from './timeline-of.ts';
 import { timelineText } from './timeline-text.ts';
 

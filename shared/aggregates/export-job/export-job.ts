@@ -21,7 +21,7 @@ import { keepFailedPages } from './failed-pages.ts';
 const event = <T extends string, D extends z.ZodType>(type: T, data: D) =>
   z.object({ type: z.literal(type), version: z.literal(1), data });
 
-export const exportRequested = event(
+const exportRequested = event(
   'ExportRequested',
   z.object({
     jobId,
@@ -38,12 +38,12 @@ export const exportRequested = event(
   }),
 );
 
-export const pagesPlanned = event(
+const pagesPlanned = event(
   'PagesPlanned',
   z.object({ planHash: sha256Hex, rendererVersion, chunkCount: z.int().min(1), pageTotal: z.int().min(0) }),
 );
 
-export const chunkRendered = event(
+const chunkRendered = event(
   'ChunkRendered',
   z.object({
     chunk: z.int().min(0),
@@ -56,7 +56,7 @@ export const chunkRendered = event(
   }),
 );
 
-export const chunkFailed = event(
+const chunkFailed = event(
   'ChunkFailed',
   z.object({
     chunk: z.int().min(0),
@@ -70,31 +70,31 @@ export const chunkFailed = event(
 );
 
 /** The chunk took its renderer down or was lost: no presence named it and no fact came. */
-export const chunkTimedOut = event('ChunkTimedOut', z.object({ chunk: z.int().min(0), attempt: z.int().min(1) }));
+const chunkTimedOut = event('ChunkTimedOut', z.object({ chunk: z.int().min(0), attempt: z.int().min(1) }));
 
 /**
  * A segment that was there is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment; `pageCount` is what the
  * count of exported pages goes down by.
  */
-export const segmentLost = event(
+const segmentLost = event(
   'SegmentLost',
   z.object({ chunk: z.int().min(-1), reason: z.string().max(500), pageCount: z.int().min(0).optional() }),
 );
 
-export const renderingFinished = event('RenderingFinished', z.object({ pageCount: z.int().min(0) }));
+const renderingFinished = event('RenderingFinished', z.object({ pageCount: z.int().min(0) }));
 
-export const closingRendered = event(
+const closingRendered = event(
   'ClosingRendered',
   z.object({ attempt: z.int().min(1), renderer: z.string(), reused: z.boolean(), manifestSha256: sha256Hex }),
 );
 
 /** An attempt at the closing segment failed or was lost; it may be repeated. */
-export const closingFailed = event('ClosingFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
+const closingFailed = event('ClosingFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
 
 /** An attempt at joining the bundle failed or was lost; it may be repeated. */
-export const bundleFailed = event('BundleFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
+const bundleFailed = event('BundleFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
 
-export const exportCompleted = event(
+const exportCompleted = event(
   'ExportCompleted',
   z.object({
     bundleKey: z.string(),
@@ -105,9 +105,9 @@ export const exportCompleted = event(
   }),
 );
 
-export const exportFailed = event('ExportFailed', z.object({ error: z.string(), failedPageCount: z.int().min(0) }));
+const exportFailed = event('ExportFailed', z.object({ error: z.string(), failedPageCount: z.int().min(0) }));
 
-export const exportCancelled = event('ExportCancelled', z.object({ cancelledBy: z.string() }));
+const exportCancelled = event('ExportCancelled', z.object({ cancelledBy: z.string() }));
 
 export const exportEventSchema = z.discriminatedUnion('type', [
   exportRequested,
@@ -121,6 +121,23 @@ export const exportEventSchema = z.discriminatedUnion('type', [
   closingFailed,
   bundleFailed,
   exportCompleted,
+  exportFailed,
+  exportCancelled,
+]);
+
+/** The events as they leave the system: without keys of the object store and the digest of the request. */
+export const shownExportEventSchema = z.discriminatedUnion('type', [
+  exportRequested.extend({ data: exportRequested.shape.data.omit({ requestDigest: true }) }),
+  exportCompleted.extend({ data: exportCompleted.shape.data.omit({ bundleKey: true }) }),
+  pagesPlanned,
+  chunkRendered,
+  chunkFailed,
+  chunkTimedOut,
+  segmentLost,
+  renderingFinished,
+  closingRendered,
+  closingFailed,
+  bundleFailed,
   exportFailed,
   exportCancelled,
 ]);

@@ -1,0 +1,62 @@
+import { posix } from 'node:path';
+import { expect, test } from 'vitest';
+import { importsOf } from './broken-rules.ts';
+import { sourceFiles } from './source-files.ts';
+
+const sources = [...sourceFiles()].filter(([file]) => !/\.test\.(ts|mjs)$/.test(file));
+
+/** Groups of files that import each other, directly or through others; types count. */
+function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) circles.push([...path.slice(at), file]);
+    if (at >= 0 || done.has(file)) return;
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return circles;
+}
+
+test('no import leads back to where it came from, types included', () => {
+  expect(
+    circlesIn(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c', 'a']],
+        ['c', []],
+      ]),
+    ),
+  ).toEqual([['a', 'b', 'a']]);
+  const graph = new Map(
+    // What is imported at run time only when it is needed makes no circle.
+    sources.map(([file, source]) => [
+      file,
+      importsOf(file, source).flatMap(({ path, dynamic }) => (dynamic ? [] : (path ?? []))),
+    ]),
+  );
+  expect(circlesIn(graph).map((circle) => circle.join(' -> '))).toEqual([]);
+});
+
+const leastLines = 150;
+const mostLines = 5_000;
+
+test(`a folder of shared/ has ${leastLines} lines or more, and sub-folders from ${mostLines} on`, () => {
+  const lines = new Map<string, number>();
+  const withFolders = new Set<string>();
+  for (const [file, source] of sources) {
+    // Children that only tests start.
+    if (!file.startsWith('shared/') || file.includes('/test-')) continue;
+    for (let folder = posix.dirname(file); folder !== 'shared'; folder = posix.dirname(folder)) {
+      lines.set(folder, (lines.get(folder) ?? 0) + source.split('\n').length - 1);
+      withFolders.add(posix.dirname(folder));
+    }
+  }
+  expect(lines.size).toBeGreaterThan(10);
+  const wrong = [...lines].filter(
+    ([folder, count]) => count < leastLines || (count > mostLines && !withFolders.has(folder)),
+  );
+  expect(wrong).toEqual([]);
+});
