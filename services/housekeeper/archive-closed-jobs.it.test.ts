@@ -10,6 +10,7 @@ import type { EventLog } from '#shared/messaging/event-log.ts';
 import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
@@ -50,12 +51,14 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     jobId = await harness.request(contentVersion);
     subject = exportLogSubject(organization, jobId);
     projections = startProjections(
-      await harness.bus.connect('projector'),
-      'test',
-      logger,
+      {
+        bus: await harness.bus.connect('projector'),
+        instance: 'test',
+        logger,
+        clock: systemClock,
+        archive: harness.objectStore,
+      },
       stop.signal,
-      undefined,
-      harness.objectStore,
     );
     await vi.waitUntil(async () => (await housekeeper.exports.last(subject))?.commit.data.state.completedAt, {
       timeout: 30_000,

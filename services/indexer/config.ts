@@ -5,7 +5,7 @@ import { searchSettings } from '#shared/search/open-search-index.ts';
 export const indexerSettings = {
   ...serviceSettings('indexer'),
   ...searchSettings,
-  indexerSlots: setting(
+  slots: setting(
     'BINDERY_INDEXER_SLOTS',
     wholeNumber(1, 64).default(1),
     'pages that the indexer reads at the same time, each in a child process of its own',

@@ -3,42 +3,40 @@ import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildRequestFailed } from '#shared/docs/sandbox/child.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import type { PageSection, PageToRead } from './read-page.ts';
+import type { CutPage, PageToRead } from './read-page.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
-import { Poison } from '#shared/runtime/failures.ts';
 
-export type IndexingParts = {
-  objects: ObjectStore;
+export type IndexingContext = {
+  objectStore: ObjectStore;
   searchIndex: SearchIndex;
   pool: Pick<ChildPool, 'run'>;
   slots: number;
   logger: Logger;
 };
 
-export type CutPage = { passages: PageSection[]; markdown: string };
-
-/** Pages that are in memory at the same time. */
-const BATCH = 64;
-const PAGE_DEADLINE_MS = 20_000;
+/** Held in memory together. */
+const pagesAtOnce = 64;
+const pageDeadlineMs = 20_000;
 
 /**
- * Fills the search index with the pages of a content version that the assistant may see, and stores their Markdown. Answers how many passages
- * there are. A page that cannot be read is found by its title and description. Throws `ContentBroken` when no later try can work.
+ * Fills the search index with the pages of a content version that the assistant may see, and stores their Markdown. Answers the number of
+ * passages. A page that cannot be read is found by its title and description. Throws `ContentBroken` when no later try can work.
  */
-export async function indexContent(parts: IndexingParts, scope: SearchScope, signal: AbortSignal): Promise<number> {
-  const content = await openSiteContent(parts.objects, scope, signal);
+export async function indexContent(context: IndexingContext, scope: SearchScope, signal: AbortSignal): Promise<number> {
+  const content = await openSiteContent(context.objectStore, scope, signal);
   const pages = content.model.pages.filter((page) => page.searchable);
   const defaults = defaultDivisions(content.model.navigation);
-  const build = await parts.searchIndex.startBuild(scope);
+  const build = await context.searchIndex.startBuild(scope);
   try {
-    for (let at = 0; at < pages.length; at += BATCH) {
-      const batch = pages.slice(at, at + BATCH);
-      const cut = await inParallel(batch, parts.slots * 2, (page) => cutPage(parts, scope, content, page, signal));
+    for (let at = 0; at < pages.length; at += pagesAtOnce) {
+      const batch = pages.slice(at, at + pagesAtOnce);
+      const cut = await inParallel(batch, context.slots * 2, (page) => cutPage(context, scope, content, page, signal));
       await build.add(batch.map((page, position) => searchPage(page, cut[position]?.passages ?? [], defaults)));
     }
     return await build.commit();
@@ -50,18 +48,18 @@ export async function indexContent(parts: IndexingParts, scope: SearchScope, sig
 
 /** Takes a version out of the search, and its Markdown out of the store. */
 export async function removeContent(
-  parts: Pick<IndexingParts, 'objects' | 'searchIndex'>,
+  context: Pick<IndexingContext, 'objectStore' | 'searchIndex'>,
   scope: SearchScope,
   signal: AbortSignal,
 ): Promise<void> {
-  await parts.searchIndex.remove(scope);
-  for await (const { key } of parts.objects.list(pageMarkdownPrefix(scope), { signal })) {
-    await parts.objects.remove(key, { signal });
+  await context.searchIndex.remove(scope);
+  for await (const { key } of context.objectStore.list(pageMarkdownPrefix(scope), { signal })) {
+    await context.objectStore.remove(key, { signal });
   }
 }
 
 async function cutPage(
-  parts: IndexingParts,
+  context: IndexingContext,
   scope: SearchScope,
   content: SiteContent,
   page: PageEntry,
@@ -77,30 +75,32 @@ async function cutPage(
     variables: content.model.settings.variables,
     latex: content.model.settings.styling.latex,
   };
-  const cut = await runTwice(parts, scope, request, signal);
-  if (cut)
-    await parts.objects.put(pageMarkdownKey(scope, page.path), Buffer.from(cut.markdown), {
-      contentType: 'text/markdown; charset=utf-8',
+  const cut = await runTwice(context, scope, request, signal);
+  if (cut !== undefined) {
+    const contentType = 'text/markdown; charset=utf-8';
+    await context.objectStore.put(pageMarkdownKey(scope, page.path), Buffer.from(cut.markdown), {
+      contentType,
       signal,
     });
+  }
   return cut;
 }
 
-/** A child that was killed or died gets a second chance, in a fresh process; what the page itself breaks is the same every time. */
+/** A page whose child was killed or died is tried again in a fresh process. A page that fails by itself fails the same every time. */
 async function runTwice(
-  parts: IndexingParts,
+  context: IndexingContext,
   scope: SearchScope,
   request: PageToRead,
   signal: AbortSignal,
 ): Promise<CutPage | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const options = { deadlineMs: PAGE_DEADLINE_MS, signal, affinity: scope.organization };
-      return (await parts.pool.run(request, options)) as CutPage;
+      const options = { deadlineMs: pageDeadlineMs, signal, affinity: scope.organization };
+      return (await context.pool.run(request, options)) as CutPage;
     } catch (error) {
       signal.throwIfAborted();
       if (attempt < 2 && !(error instanceof ChildRequestFailed)) continue;
-      parts.logger.warn(
+      context.logger.warn(
         { err: error, file: request.file, ...scope },
         'a page could not be read; it is found by its title only',
       );
@@ -110,15 +110,15 @@ async function runTwice(
 }
 
 /** The published content lacks something that it must have: no later try will find it. */
-export class ContentBroken extends Poison {
+class ContentBroken extends Poison {
   override name = 'ContentBroken';
 }
 
-const STORE_DEADLINE_MS = 30_000;
-const CACHED_CHARACTERS = 16 * 1024 * 1024;
+const storeDeadlineMs = 30_000;
+const cachedCharacters = 16 * 1024 * 1024;
 
-/** The files of one content version as the indexer needs them. */
-export type SiteContent = {
+/** The files of one content version. */
+type SiteContent = {
   model: SiteModel;
   source(file: { path: string; sha256: string }, signal: AbortSignal): Promise<Uint8Array>;
   /** Text of these files and of all that they import, by path. */
@@ -126,21 +126,21 @@ export type SiteContent = {
 };
 
 /** Throws `ContentBroken` when there is no readable site model. */
-export async function openSiteContent(
-  objects: ObjectStore,
+async function openSiteContent(
+  objectStore: ObjectStore,
   scope: SearchScope,
   signal: AbortSignal,
 ): Promise<SiteContent> {
-  const model = await readModel(objects, scope, signal);
+  const model = await readModel(objectStore, scope, signal);
   const snippets = new Map([...model.specs, ...model.snippets].map((file) => [file.path, file]));
   const importsOf = new Map(model.snippets.map((file) => [file.path, file.dependencies]));
   const texts = new LRUCache<string, string>({
-    maxSize: CACHED_CHARACTERS,
+    maxSize: cachedCharacters,
     sizeCalculation: (text) => text.length + 1,
   });
 
   const source: SiteContent['source'] = async ({ path, sha256 }, stop) => {
-    const bytes = await objects.get(blobKey(scope.organization, sha256), { signal: within(stop) });
+    const bytes = await objectStore.get(blobKey(scope.organization, sha256), { signal: within(stop) });
     if (!bytes) throw new ContentBroken(`The file "${path}" of ${scope.contentVersion} is not in the object store.`);
     return bytes;
   };
@@ -164,9 +164,9 @@ export async function openSiteContent(
   };
 }
 
-async function readModel(objects: ObjectStore, scope: SearchScope, signal: AbortSignal): Promise<SiteModel> {
+async function readModel(objectStore: ObjectStore, scope: SearchScope, signal: AbortSignal): Promise<SiteModel> {
   try {
-    const model = await readSiteModel(objects, scope, { signal: within(signal) });
+    const model = await readSiteModel(objectStore, scope, { signal: within(signal) });
     if (model !== undefined) return model;
   } catch (error) {
     if (!(error instanceof BrokenObject)) throw error;
@@ -175,7 +175,7 @@ async function readModel(objects: ObjectStore, scope: SearchScope, signal: Abort
   throw new ContentBroken(`There is no site model of ${scope.contentVersion} in the object store.`);
 }
 
-const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(STORE_DEADLINE_MS)]);
+const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(storeDeadlineMs)]);
 
 /** Entry of the child processes that read pages. */
 export const pageReaderEntry = new URL('./read-page-child.ts', import.meta.url);

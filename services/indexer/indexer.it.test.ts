@@ -9,7 +9,7 @@ import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchIndex } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
@@ -42,7 +42,7 @@ const files = {
 
 let folder: string;
 let bus: MemoryBus;
-let objects: ObjectStore;
+let objectStore: ObjectStore;
 let searchIndex: SearchIndex;
 let pool: ChildPool;
 let stop: AbortController;
@@ -51,7 +51,7 @@ let reading: Promise<void>;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bindery-indexer-'));
   bus = memoryBus();
-  objects = folderObjectStore({
+  objectStore = folderObjectStore({
     folder: join(folder, 'objects'),
     publicBaseUrl: 'http://x',
     maxLinkLifetimeSeconds: 60,
@@ -61,7 +61,7 @@ beforeEach(async () => {
   stop = new AbortController();
   const logger = pino({ level: 'silent' });
   reading = readContentLog(
-    { bus, objects, searchIndex, pool, slots: 1, logger, clock: systemClock },
+    { bus, objectStore, searchIndex, pool, slots: 1, logger, clock: systemClock, random: randomBase62 },
     stop.signal,
     stop.signal,
   );
@@ -72,16 +72,16 @@ afterEach(async () => {
   await reading;
   await pool.close();
   await searchIndex.close();
-  await objects.close();
+  await objectStore.close();
   await rm(folder, { recursive: true, force: true });
 });
 
 async function store(contentVersion: string, contents: Record<string, string>): Promise<void> {
   const project = memoryProject(contents);
   for (const file of project.files)
-    await objects.put(blobKey(organization, file.sha256), await project.read(file.path, file.sizeBytes));
+    await objectStore.put(blobKey(organization, file.sha256), await project.read(file.path, file.sizeBytes));
   const model = { ...(await readDocsProject(project)), contentVersion };
-  await objects.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)));
+  await objectStore.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)));
 }
 
 async function append(...events: ContentEvent[]): Promise<void> {
@@ -136,9 +136,9 @@ test('published content becomes searchable, as the visibility matrix says', asyn
 
   const [keys] = await searchIndex.search({ ...scope(version('1')), query: 'turquoise', limit: 1 });
   expect(keys).toMatchObject({ anchor: 'rotate-a-key', heading: 'Rotate a key', title: 'API keys' });
-  const markdown = await objects.get(pageMarkdownKey(scope(version('1')), 'guides/keys'));
+  const markdown = await objectStore.get(pageMarkdownKey(scope(version('1')), 'guides/keys'));
   expect(String(markdown)).toMatch(/^# API keys\n/);
-  expect(await objects.get(pageMarkdownKey(scope(version('1')), 'guides/secret'))).toBeUndefined();
+  expect(await objectStore.get(pageMarkdownKey(scope(version('1')), 'guides/secret'))).toBeUndefined();
 });
 
 test('the same commit again changes nothing', async () => {
@@ -174,7 +174,7 @@ test('promoting an older version makes it the searched one; deleting takes a ver
   await append({ type: 'ContentDeleted', version: 1, data: { organization, domain, contentVersion: version('2') } });
   await bus.memoryReaders.indexerContent.idle();
   expect(await searchIndex.passageCount(scope(version('2')))).toBeUndefined();
-  expect(await objects.get(pageMarkdownKey(scope(version('2')), 'guides/keys'))).toBeUndefined();
+  expect(await objectStore.get(pageMarkdownKey(scope(version('2')), 'guides/keys'))).toBeUndefined();
   expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
 });
 

@@ -1,8 +1,5 @@
 import { serveChild } from '#shared/docs/sandbox/child-server.ts';
-import { cutPassages, type PageToRead, readPage } from './read-page.ts';
+import { type PageToRead, readAndCut } from './read-page.ts';
 
-/** The child process that reads tenants' pages: gets a `PageToRead`, answers with a `CutPage`. */
-serveChild(async (request) => {
-  const { sections, markdown } = readPage(request as PageToRead);
-  return { passages: cutPassages(sections), markdown };
-});
+/** The child process that reads tenants' pages. */
+serveChild(async (request) => readAndCut(request as PageToRead));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutPassages, PASSAGE_CHARACTERS, readPage } from './read-page.ts';
+import { cutPassages, passageCharacters, readPage } from './read-page.ts';
 
 const read = (source: string, dependencies: Record<string, string> = {}) =>
   readPage({ file: 'x.mdx', source, dependencies, title: 'X', variables: { product: 'Bindery' } });
@@ -92,7 +92,7 @@ test.each([
   const passages = cutPassages([section(text)]);
   expect(passages.length).toBeGreaterThan(1);
   for (const passage of passages) {
-    expect(Array.from(passage.text).length).toBeLessThanOrEqual(PASSAGE_CHARACTERS + 200);
+    expect(Array.from(passage.text).length).toBeLessThanOrEqual(passageCharacters + 200);
     expect(passage.text.isWellFormed()).toBe(true);
   }
   const squeezed = (value: string): string => value.replaceAll(/\s+/g, '');

@@ -19,27 +19,34 @@ export type PageToRead = {
   latex?: boolean | undefined;
 };
 
-export type ReadPage = { sections: Section[]; markdown: string };
+/** The visible text under one heading; `anchor` and `heading` are empty before the first. */
+export type PageSection = { anchor: string; heading: string; text: string };
+
+/** What the child answers. */
+export type CutPage = { passages: PageSection[]; markdown: string };
+
+/** Reads a page and cuts it into passages. Throws `PageFailed` for a page that breaks a limit. */
+export function readAndCut(page: PageToRead): CutPage {
+  const { sections, markdown } = readPage(page);
+  return { passages: cutPassages(sections), markdown };
+}
 
 /**
- * What readers see of a page, by section, and its Markdown: by the same steps as in an export, so that anchors are those of the site, and
- * snippets and variables are read. Throws `PageFailed` for a page that breaks a limit.
+ * What readers see of a page, by section, and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
+ * and snippets and variables are included.
  */
-export function readPage({ file, source, dependencies, title, description, variables, latex }: PageToRead): ReadPage {
+export function readPage({ file, source, dependencies, title, description, variables, latex }: PageToRead) {
   const { tree } = evaluatePage({ file, source, dependencies }, { variables, latex }, componentRegistry);
   const content = toContent(tree, () => undefined);
-  const parts = [content.tree, content.aside].map((part) => {
-    return finishContent(withoutHidden(sanitizeContent(part)), content.codes).sections;
+  const sections = [content.tree, content.aside].flatMap((part): Section[] => {
+    const visible = sanitizeContent(part);
+    prune(visible);
+    return finishContent(visible, content.codes).sections;
   });
-  return { sections: parts.flat(), markdown: pageMarkdown({ title, description }, tree) };
+  return { sections, markdown: pageMarkdown({ title, description }, tree) };
 }
 
-/** The tree without what its author hides from readers, so that nobody finds or is told what the page does not show. Changes the tree. */
-export function withoutHidden(tree: Root): Root {
-  prune(tree);
-  return tree;
-}
-
+/** Removes what the author hides from readers: the search does not find, and the assistant does not tell, what the page does not show. */
 function prune(parent: Root | Element): void {
   parent.children = parent.children.filter(
     (child) => child.type !== 'element' || !isHidden(child),
@@ -47,7 +54,7 @@ function prune(parent: Root | Element): void {
   for (const child of parent.children) if (child.type === 'element') prune(child);
 }
 
-/** Classes that hide in every mode; `hidden dark:block` is shown to those who read in the dark. */
+/** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */
 const hidingClasses = new Set(['hidden', 'invisible', 'sr-only', 'opacity-0', 'text-transparent']);
 
 function isHidden({ properties }: Element): boolean {
@@ -60,18 +67,15 @@ function isHidden({ properties }: Element): boolean {
   );
 }
 
-/** The visible text under one heading; `anchor` and `heading` are empty before the first. */
-export type PageSection = { anchor: string; heading: string; text: string };
-
-/** Long enough for a paragraph with its code, short enough that five fill no prompt. */
-export const PASSAGE_CHARACTERS = 1_200;
-/** Less than this is not worth a passage of its own and stays with what is before it. */
-const SCRAP_CHARACTERS = 200;
+/** Long enough for a paragraph with its code, short enough that five do not fill a prompt. */
+export const passageCharacters = 1_200;
+/** A shorter rest makes no passage of its own and stays with the text before it. */
+const scrapCharacters = 200;
 
 /**
- * Cuts sections into passages of about 1,200 characters: at empty lines where there are any, else at line ends, ends of sentences, words, and
- * at last anywhere. Sections are never mixed, so each passage has one anchor. A heading without text of its own is a passage, too:
- * somebody may look for its words.
+ * Cuts sections into passages of about 1,200 characters: at empty lines if there are any, else at line ends, ends of sentences, words, and
+ * in the end anywhere. Sections are never mixed, so each passage has one anchor. A heading without text is a passage, too: a reader may
+ * look for its words.
  */
 export function cutPassages(sections: readonly PageSection[]): PageSection[] {
   return sections.flatMap(({ anchor, heading, text }) => {
@@ -82,22 +86,22 @@ export function cutPassages(sections: readonly PageSection[]): PageSection[] {
 }
 
 function cutText(text: string, separators: readonly RegExp[] = boundaries): string[] {
-  if (text.length <= PASSAGE_CHARACTERS) return text === '' ? [] : [text];
+  if (text.length <= passageCharacters) return text === '' ? [] : [text];
   const [separator, ...finer] = separators;
   if (!separator) return slices(text);
   const pieces: string[] = [];
   let piece = '';
   for (const part of text.split(separator)) {
-    if (piece !== '' && piece.length + part.length > PASSAGE_CHARACTERS) {
+    if (piece !== '' && piece.length + part.length > passageCharacters) {
       pieces.push(piece);
       piece = '';
     }
     piece += part;
   }
-  if (piece.length < SCRAP_CHARACTERS && pieces.length > 0) pieces.push((pieces.pop() ?? '') + piece);
+  if (piece.length < scrapCharacters && pieces.length > 0) pieces.push((pieces.pop() ?? '') + piece);
   else pieces.push(piece);
   return pieces.flatMap((part) =>
-    part.length <= PASSAGE_CHARACTERS + SCRAP_CHARACTERS ? tidy(part) : cutText(part.trim(), finer),
+    part.length <= passageCharacters + scrapCharacters ? tidy(part) : cutText(part.trim(), finer),
   );
 }
 
@@ -108,8 +112,8 @@ const tidy = (text: string): string[] => (text.trim() === '' ? [] : [text.trim()
 
 function slices(text: string): string[] {
   const characters = Array.from(text);
-  const count = Math.ceil(characters.length / PASSAGE_CHARACTERS);
+  const count = Math.ceil(characters.length / passageCharacters);
   return Array.from({ length: count }, (_, at) =>
-    characters.slice(at * PASSAGE_CHARACTERS, (at + 1) * PASSAGE_CHARACTERS).join(''),
+    characters.slice(at * passageCharacters, (at + 1) * passageCharacters).join(''),
   );
 }

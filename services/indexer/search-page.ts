@@ -2,13 +2,13 @@ import type { NavigationNode, PageEntry } from '#shared/docs/project/site-model.
 import type { SearchPage } from '#shared/search/search-index.ts';
 import type { PageSection } from './read-page.ts';
 
-/** Languages and versions that a reader gets who chooses none. */
-export type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<string> };
+/** Languages and versions that a reader sees without choosing one. */
+type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<string> };
 
-/** Passages of languages and versions that nobody asked for come behind equal ones of those shown first. */
-const NOT_DEFAULT = 0.6;
+/** Puts passages of other languages and versions behind equal ones of the default. */
+const otherDivisionShare = 0.6;
 
-/** A page as the search index takes it. Its description is its first passage's beginning: it says in a sentence what the page is about. */
+/** A page as the search index takes it. Its first passage begins with its description, which says what the page is about. */
 export function searchPage(page: PageEntry, passages: readonly PageSection[], defaults: DefaultDivisions): SearchPage {
   const { path, title, keywords, groups, language, version, tag, frontmatter } = page;
   const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(
@@ -27,7 +27,7 @@ export function searchPage(page: PageEntry, passages: readonly PageSection[], de
   };
 }
 
-/** Of each choice between languages or versions in the navigation the default one, or the first. */
+/** The default of each choice between languages or versions in the navigation, or its first. */
 export function defaultDivisions(navigation: readonly NavigationNode[]): DefaultDivisions {
   const languages = new Set<string>();
   const versions = new Set<string>();
@@ -57,7 +57,7 @@ function withDescription({ title, description }: PageEntry, passages: readonly P
 }
 
 const shareOf = (value: string | undefined, defaults: ReadonlySet<string>): number =>
-  value === undefined || defaults.size === 0 || defaults.has(value) ? 1 : NOT_DEFAULT;
+  value === undefined || defaults.size === 0 || defaults.has(value) ? 1 : otherDivisionShare;
 
 const boostOf = (value: unknown): number =>
   typeof value === 'number' && value > 0 ? Math.min(3, Math.max(0.1, value)) : 1;

@@ -5,11 +5,11 @@ import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts
 import { accessSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { auditTrail } from './audit-trail.ts';
-import type { ProjectionSource } from './projection.ts';
+import { type ProjectionSource, updateDocument } from './projection.ts';
 
 /**
- * Who was given a link, from which address. Records have neither revisions nor an order, and their ids say which are there already. They
- * are kept for a limited time, and what is made of them not longer.
+ * Who was given a link, and at which address. Records have neither revisions nor an order; their ids say which of them are there already.
+ * They are kept for a limited time, and so is what is made of them.
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
@@ -18,7 +18,7 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
     const trail = auditTrail(auditAccess, usageAccess);
     return {
       prepare: async () => {},
-      one: async (record) => trail.add(record.organization, [accessAuditEntry(record)]),
+      fold: async (record) => trail.add(record.organization, [accessAuditEntry(record)]),
       finish: () => trail.write(),
     };
   },
@@ -43,8 +43,8 @@ export function accessAuditEntry(record: AccessRecord): AuditEntry {
 }
 
 /**
- * Removes what was made of records that begin to be removed today, whole days at a time: the first of a day's records goes 400 days after
- * it, and then the day's documents hold what a rebuild could not find any more. The figures go with the entries that they count.
+ * Removes what was made of records that the log begins to remove today, whole days at a time: once the first record of a day is gone, a
+ * rebuild could not make the day's documents again. The figures go with the entries that they count.
  */
 export async function expireAccess(
   { auditAccess, usageAccess }: Pick<ReadModels, 'auditAccess' | 'usageAccess'>,
@@ -63,13 +63,12 @@ export async function expireAccess(
 }
 
 async function removeDays(store: DocumentStore<UsageDocument>, key: string, firstDay: string): Promise<void> {
-  for (;;) {
-    const stored = await store.get(key, { fromLeader: true });
-    if (stored === undefined) return;
-    const kept = Object.entries(stored.document.days).filter(([day]) => day >= firstDay);
-    if (kept.length === Object.keys(stored.document.days).length) return;
-    if (kept.length === 0) return await store.remove(key);
-    const written = await store.put(key, { days: Object.fromEntries(kept) }, { expectedRevision: stored.revision });
-    if (written !== undefined) return;
-  }
+  let isEmpty = false;
+  await updateDocument(store, key, (usage) => {
+    const days = Object.entries(usage?.days ?? {});
+    const kept = days.filter(([day]) => day >= firstDay);
+    isEmpty = kept.length === 0;
+    return isEmpty || kept.length === days.length ? undefined : { days: Object.fromEntries(kept) };
+  });
+  if (isEmpty) await store.remove(key);
 }

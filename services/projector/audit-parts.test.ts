@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { lastPartFirst, withEntries } from './audit-parts.ts';
+import { lastPartFirst, withEntries } from './audit-trail.ts';
 
 /** The n-th entry of a day. */
 const entry = (n: number): AuditEntry => ({

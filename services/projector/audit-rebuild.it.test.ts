@@ -26,7 +26,7 @@ import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
-import { entriesPerPart } from './audit-parts.ts';
+import { entriesPerPart } from './audit-trail.ts';
 import { compareReadModels } from './compare-read-models.ts';
 import { startProjections } from './start-projections.ts';
 
@@ -71,7 +71,10 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
 
   function startProjector() {
     stop = new AbortController();
-    running = startProjections(forgetful(projector), 'test', logger, stop.signal, { now: () => now });
+    running = startProjections(
+      { bus: forgetful(projector), instance: 'test', logger, clock: { now: () => now } },
+      stop.signal,
+    );
   }
   async function stopProjector() {
     stop.abort();

@@ -4,9 +4,9 @@ import { type AuditDocument, auditKey, type UsageDocument, usageKey } from '#sha
 import { accessRecord } from '../../test/support/make-commit.ts';
 import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
 import { accessAuditEntry, expireAccess } from './access-projection.ts';
-import { entriesPerPart, lastPartFirst } from './audit-parts.ts';
-import { auditTrail } from './audit-trail.ts';
-import { bufferedStore, WrittenMeanwhile } from './buffered-store.ts';
+import { auditTrail, entriesPerPart, lastPartFirst } from './audit-trail.ts';
+import { bufferedStore } from './buffered-store.ts';
+import { WrittenMeanwhile } from './projection.ts';
 
 let auditAccess: MemoryDocuments<AuditDocument>;
 let usageAccess: MemoryDocuments<UsageDocument>;

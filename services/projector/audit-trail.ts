@@ -1,6 +1,7 @@
 import {
   type AuditAction,
   type AuditEntry,
+  auditOrder,
   type SomeUsageFigures,
   type UsageFigureName,
   usageFigureNames,
@@ -8,9 +9,7 @@ import {
 import type { Commit, CommitEvent } from '#shared/contracts/commit.ts';
 import { type AuditDocument, auditKey, type UsageDocument, usageKey } from '#shared/contracts/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { entriesPerPart, withEntries } from './audit-parts.ts';
-import { WrittenMeanwhile } from './buffered-store.ts';
-import type { Store } from './projection.ts';
+import { type Store, WrittenMeanwhile } from './projection.ts';
 
 /** Collects the audit entries of a batch, and writes them by day when all are there. */
 export type AuditTrail = {
@@ -21,9 +20,9 @@ export type AuditTrail = {
 const daysAtOnce = 32;
 
 /**
- * The audit documents of one log, and what is counted from them. A day's figures are always counted anew from all of its entries, which
- * are known by their ids: nothing counts twice, however often a commit is delivered, and where a crash leaves figures behind their
- * entries, the redelivery puts them right.
+ * The audit documents of one log, and the figures that are counted from them. A day's figures are always counted anew from all of its
+ * entries, and entries are known by their ids: nothing counts twice, however often a commit is delivered. Where a crash leaves figures
+ * behind their entries, the redelivery corrects them.
  */
 export function auditTrail(audit: Store<AuditDocument>, usage?: Store<UsageDocument>): AuditTrail {
   const days = new Map<string, { organization: string; day: string; added: AuditEntry[] }>();
@@ -42,7 +41,7 @@ export function auditTrail(audit: Store<AuditDocument>, usage?: Store<UsageDocum
       // Days of a month share a document, so they take turns.
       await inParallel([...byMonth], daysAtOnce, async ([key, inMonth]) => {
         for (const { organization, day, added } of inMonth) {
-          // Read before the entries: who writes entries meanwhile writes this afterwards, and one of both is refused.
+          // Read before the entries: another process that writes entries meanwhile writes this afterwards, and one of both is refused.
           const counted = await usage?.get(key);
           const entries = await writeDay(audit, organization, day, added);
           if (usage === undefined) continue;
@@ -80,12 +79,65 @@ async function writeDay(
     if (before?.entries === entries) continue;
     const key = auditKey(organization, day, index);
     const written = await audit.put(key, { entries }, { expectedRevision: before?.revision ?? 0 });
-    if (written === undefined) throw new WrittenMeanwhile(`The document "${key}" was written by somebody else.`);
+    if (written === undefined) throw new WrittenMeanwhile(key);
   }
   return parts.flat();
 }
 
-/** What an entry says; the rest comes from the commit. `actor` where it was somebody else than who committed. */
+/** Entries of one document. Each has at most about 900 bytes, so a document stays under half a megabyte. */
+export const entriesPerPart = 500;
+
+/**
+ * The parts of a day after some more entries, in any order, new or known: entry n of the day is in part n / `size`, so the parts follow
+ * from the set of entries alone. A part that did not change is the same array. Pure.
+ */
+export function withEntries(
+  parts: readonly AuditEntry[][],
+  added: readonly AuditEntry[],
+  size: number = entriesPerPart,
+): AuditEntry[][] {
+  const untouched = untouchedCount(parts, added, size);
+  const ids = new Set<string>();
+  const sorted = [...parts.slice(untouched).flat(), ...added]
+    .map((entry) => ({ entry, order: auditOrder(entry) }))
+    .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+    .flatMap(({ entry }) => (ids.has(entry.id) ? [] : (ids.add(entry.id), entry)));
+  const cut = parts.slice(0, untouched);
+  for (let start = 0; start < sorted.length; start += size) {
+    const next = sorted.slice(start, start + size);
+    const before = parts[cut.length];
+    cut.push(before !== undefined && hasSameIds(before, next) ? before : next);
+  }
+  return cut;
+}
+
+/** How many parts at the beginning are full and come before everything that is added: mostly all but the last. */
+function untouchedCount(parts: readonly AuditEntry[][], added: readonly AuditEntry[], size: number): number {
+  const first = added.map(auditOrder).reduce((least, order) => (order < least ? order : least), '\uffff');
+  let count = 0;
+  for (;;) {
+    const last = parts[count]?.at(-1);
+    const next = parts[count + 1]?.[0];
+    if (last === undefined || next === undefined || parts[count]?.length !== size) return count;
+    // A crash left an entry in both; from here on it is corrected.
+    if (last.id === next.id || auditOrder(next) > first) return count;
+    count += 1;
+  }
+}
+
+const hasSameIds = (one: readonly AuditEntry[], other: readonly AuditEntry[]): boolean =>
+  one.length === other.length && one.every(({ id }, index) => id === other[index]?.id);
+
+/**
+ * Keys of audit documents in the order of writing: a later part before an earlier one. An entry that moves to the next part is then in
+ * both for a moment and never in neither, even when writing stops halfway. Pure.
+ */
+export function lastPartFirst(keys: readonly string[]): string[][] {
+  const byPart = Map.groupBy(keys, (key) => Number(key.slice(key.lastIndexOf('.') + 1)));
+  return [...byPart].sort(([a], [b]) => b - a).map(([, round]) => round);
+}
+
+/** What an entry says; the rest comes from the commit. `actor`: when it is not the one who committed. */
 export type Said = Omit<AuditEntry, 'id' | 'time' | 'actor' | 'commit'> & Partial<Pick<AuditEntry, 'actor'>>;
 
 /** The entries of one commit, with ids that depend on it alone. Pure. */
@@ -100,7 +152,7 @@ export function entriesOf<E extends CommitEvent>(
 
 const longestText = 200;
 
-/** The beginning of a text that others wrote, so that entries stay small. Pure. */
+/** The beginning of a text that a client wrote, so that entries stay small. Pure. */
 export function shortened(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryDocuments } from '../../test/support/memory-documents.ts';
-import { bufferedStore, documentMemory, WrittenMeanwhile } from './buffered-store.ts';
+import { bufferedStore, documentMemory } from './buffered-store.ts';
+import { WrittenMeanwhile } from './projection.ts';
 
 const open = () => memoryDocuments<{ n: number }>(async () => {});
 

@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
+import {
+  type DocumentStore,
+  type ReadModelName,
+  type ReadModels,
+  readModelTable,
+  type StoredDocument,
+} from '#shared/messaging/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { lastPartFirst } from './audit-parts.ts';
-import { Conflict } from '#shared/runtime/failures.ts';
-
-/** Somebody else wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
-export class WrittenMeanwhile extends Conflict {
-  override name = 'WrittenMeanwhile';
-}
+import { lastPartFirst } from './audit-trail.ts';
+import { WrittenMeanwhile } from './projection.ts';
 
 export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
   /** Writes what was changed, each document once however often it was. Throws `WrittenMeanwhile`. */
@@ -17,15 +18,15 @@ export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
 const writesAtOnce = 32;
 
 type BufferOptions = {
-  /** What has to be written before what: the keys of one round together, after those of the round before. */
+  /** The order of writing: the keys of one round together, after those of the round before. */
   rounds?: (keys: readonly string[]) => string[][];
-  /** Documents that need not be read again, under the name of the store. */
+  /** Keeps documents for the next batch, under the name of the store. */
   remembered?: { memory: DocumentMemory; as: string };
 };
 
 /**
- * A store for one batch of commits: documents are read once, changed here, and written at the end. Reading and writing each one for each
- * commit would cost two round trips and a disk flush a time; a history read from the start would take a hundred times as long.
+ * A store for one batch of commits: each document is read once, changed here, and written at the end. To read and write it for each commit
+ * would cost two round trips and a disk flush every time; a rebuild would take a hundred times as long.
  */
 export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions = {}): BufferedStore<T> {
   const { rounds = (keys) => [[...keys]], remembered } = options;
@@ -39,7 +40,7 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
     if (known !== undefined) return known;
     const reading = read(key).then((document) => ({ document, storedRevision: document?.revision ?? 0 }));
     entries.set(key, reading);
-    // What could not be read is read again by whoever asks next.
+    // What could not be read is read again by the next caller.
     reading.catch(() => entries.delete(key));
     return reading;
   };
@@ -73,39 +74,33 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
     if (entry?.document === undefined) return;
     const { document } = entry.document;
     const revision = await store.put(key, document, { expectedRevision: entry.storedRevision });
-    if (revision === undefined) {
-      throw new WrittenMeanwhile(`The document "${key}" was written by another process.`);
-    }
+    if (revision === undefined) throw new WrittenMeanwhile(key);
     remembered?.memory.set(remembered.as, { key, document, revision });
   }
 }
 
+type Buffered = { [Name in ReadModelName]: BufferedStore<DocumentOf<Name>> };
+type DocumentOf<Name extends ReadModelName> = ReadModels[Name] extends DocumentStore<infer T> ? T : never;
+
 /**
- * All read models of a generation, buffered; `flush` writes the named stores in that order. Of those whose documents hold a whole day or
- * month, which each commit of it adds to, the newest need not be read again for each batch.
+ * All read models of a generation, buffered; `flush` writes the named stores in that order. Documents that hold a whole day or month change
+ * with each of its commits, so the newest of them are remembered from batch to batch.
  */
 export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
-  const audit = (as: AuditStore) => bufferedStore(models[as], { rounds: lastPartFirst, remembered: { memory, as } });
-  const usage = (as: UsageStore) => bufferedStore(models[as], { remembered: { memory, as } });
-  const buffered = {
-    jobStatus: bufferedStore(models.jobStatus),
-    jobList: bufferedStore(models.jobList),
-    directoryOrganizations: bufferedStore(models.directoryOrganizations),
-    directoryKeys: bufferedStore(models.directoryKeys),
-    directoryContents: bufferedStore(models.directoryContents),
-    auditExports: audit('auditExports'),
-    auditContent: audit('auditContent'),
-    auditDirectory: audit('auditDirectory'),
-    auditAccess: audit('auditAccess'),
-    usageExports: usage('usageExports'),
-    usageContent: usage('usageContent'),
-    usageAccess: usage('usageAccess'),
+  const buffer = (name: ReadModelName) => {
+    const isAudit = name.startsWith('audit');
+    return bufferedStore(models[name] as DocumentStore<never>, {
+      ...(isAudit ? { rounds: lastPartFirst } : {}),
+      ...(isAudit || name.startsWith('usage') ? { remembered: { memory, as: name } } : {}),
+    });
   };
+  const names = Object.keys(readModelTable) as ReadModelName[];
+  const buffered = Object.fromEntries(names.map((name) => [name, buffer(name)])) as unknown as Buffered;
   return {
     models: buffered,
-    async flush(names: readonly (keyof ReadModels)[]) {
+    async flush(order: readonly ReadModelName[]) {
       try {
-        for (const name of names) await buffered[name].flush();
+        for (const name of order) await buffered[name].flush();
       } catch (error) {
         memory.clear();
         throw error;
@@ -114,12 +109,9 @@ export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
   };
 }
 
-type AuditStore = Extract<keyof ReadModels, `audit${string}`>;
-type UsageStore = Extract<keyof ReadModels, `usage${string}`>;
-
 /**
- * Documents as they were read or written last, for who alone writes them. Who turns out not to be alone is refused at the next write, by
- * its expected revision, and then forgets all of them.
+ * Documents as they were read or written last, for a process that alone writes them. If it is not alone, its next write is refused by the
+ * expected revision, and it forgets all of them.
  */
 export type DocumentMemory = {
   get<T>(store: string, key: string): StoredDocument<T> | undefined;
@@ -127,9 +119,9 @@ export type DocumentMemory = {
   clear(): void;
 };
 
-/** Remembers the documents that were used last, `most` at most. The caller knows which type each store has. */
-export function documentMemory(most: number): DocumentMemory {
-  const documents = new LRUCache<string, StoredDocument<unknown>>({ max: most });
+/** Remembers the documents that were used last. The caller knows which type each store has. */
+export function documentMemory(mostDocuments: number): DocumentMemory {
+  const documents = new LRUCache<string, StoredDocument<unknown>>({ max: mostDocuments });
   return {
     get: <T>(store: string, key: string) => documents.get(`${store} ${key}`) as StoredDocument<T> | undefined,
     set: (store, stored) => void documents.set(`${store} ${stored.key}`, stored),

@@ -2,7 +2,7 @@ import type { ContentCommit, ContentEvent } from '#shared/aggregates/content/con
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
 import { auditTrail, entriesOf, type Said } from './audit-trail.ts';
-import { commitFold, type ProjectionSource } from './projection.ts';
+import { commitHandler, type ProjectionSource } from './projection.ts';
 
 /** The content versions of each domain, and who published and changed what. */
 export const contentProjection: ProjectionSource<ContentCommit> = {
@@ -10,11 +10,10 @@ export const contentProjection: ProjectionSource<ContentCommit> = {
   openReader: (bus, generation) => bus.projectionReaders.content(generation),
   into: ({ directoryContents, auditContent, usageContent }, logs) => {
     const trail = auditTrail(auditContent, usageContent);
-    return commitFold(
+    return commitHandler(
       {
         primary: directoryContents,
         keyOf: ({ data: { state } }) => contentsKey(state.organization, state.domain),
-        toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
         writeSecondary: async (commit) => trail.add(commit.data.state.organization, contentAuditEntries(commit)),
         finish: () => trail.write(),
       },

@@ -2,22 +2,26 @@ import type { ApiKey, DirectoryCommit, DirectoryEvent } from '#shared/aggregates
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import { apiKeyKey, type KeyDocument, organizationKey } from '#shared/contracts/read-models.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
-import { commitFold, type ProjectionSource, type Store } from './projection.ts';
+import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
 
-/** Organizations, under the hash of each API key all that is needed to let a request in, and who changed what of them. */
+/** The organizations, what each API key allows (under the key's hash), and who changed what of them. */
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
   openReader: (bus, generation) => bus.projectionReaders.directory(generation),
   into: ({ directoryOrganizations, directoryKeys, auditDirectory }, logs) => {
     const trail = auditTrail(auditDirectory);
-    return commitFold(
+    return commitHandler(
       {
         primary: directoryOrganizations,
         keyOf: ({ data: { state } }) => organizationKey(state.organization),
-        toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
         async writeSecondary(commit) {
           trail.add(commit.data.state.organization, directoryAuditEntries(commit));
-          for (const key of touchedKeys(commit)) await writeKey(directoryKeys, commit, key);
+          for (const key of touchedKeys(commit)) {
+            // An older state never replaces a newer one: that could bring a revoked key back.
+            await updateDocument(directoryKeys, apiKeyKey(key.sha256), (known) =>
+              known !== undefined && known.revision >= commit.revision ? undefined : keyDocument(commit, key),
+            );
+          }
         },
         finish: () => trail.write(),
       },
@@ -26,8 +30,8 @@ export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   },
 };
 
-/** Keys whose document says something else after this commit: what concerns the organization concerns all of its keys. Pure. */
-export function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
+/** Keys whose document changes with this commit: what concerns the organization concerns all of its keys. Pure. */
+function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
   const ids = new Set<string>();
   for (const event of events) {
     if (event.type === 'ApiKeyCreated') ids.add(event.data.key.id);
@@ -38,24 +42,10 @@ export function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKe
   return state.keys.filter((key) => ids.has(key.id));
 }
 
-/** Never puts an older state over a newer one: that could bring a revoked key back. */
-async function writeKey(store: Store<KeyDocument>, commit: DirectoryCommit, key: ApiKey): Promise<void> {
+function keyDocument(commit: DirectoryCommit, key: ApiKey): KeyDocument {
   const { organization, plan, domains } = commit.data.state;
-  const document: KeyDocument = {
-    revision: commit.revision,
-    commitId: commit.id,
-    updatedAt: commit.time,
-    organization,
-    organizationPlan: plan,
-    domains,
-    key,
-  };
-  for (;;) {
-    const stored = await store.get(apiKeyKey(key.sha256), { fromLeader: true });
-    if (stored !== undefined && stored.document.revision >= commit.revision) return;
-    const written = await store.put(apiKeyKey(key.sha256), document, { expectedRevision: stored?.revision ?? 0 });
-    if (written !== undefined) return;
-  }
+  const { revision, id, time } = commit;
+  return { revision, commitId: id, updatedAt: time, organization, organizationPlan: plan, domains, key };
 }
 
 /** What auditors see of an organization, its domains and its API keys. Pure. */

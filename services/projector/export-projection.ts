@@ -5,23 +5,23 @@ import { exportJobStatus } from '#shared/contracts/http/exports.ts';
 import { type JobListDocument, jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
 import { archivedCommits } from '#shared/export/archived-jobs.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
-import { commitFold, type ProjectionSource, type Store } from './projection.ts';
+import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
 
-/** Status of each job, the jobs of each day, and who had what exported. */
+/** The status of each job, the jobs of each day, and who exported what. */
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
   archived: archivedCommits,
   into: ({ jobStatus, jobList, auditExports, usageExports }, logs) => {
     const trail = auditTrail(auditExports, usageExports);
-    return commitFold(
+    return commitHandler(
       {
         primary: jobStatus,
         keyOf: ({ data: { state } }) => jobStatusKey(state.organization, state.jobId),
-        toDocument: ({ revision, id, time, data }) => ({ revision, commitId: id, updatedAt: time, state: data.state }),
         async writeSecondary(commit) {
           trail.add(commit.data.state.organization, exportAuditEntries(commit));
-          await writeJobList(jobList, commit);
+          const { organization, createdAt } = commit.data.state;
+          await updateDocument(jobList, jobListKey(organization, createdAt), (list) => addToJobList(list, commit));
         },
         finish: () => trail.write(),
       },
@@ -30,19 +30,9 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
   },
 };
 
-async function writeJobList(store: Store<JobListDocument>, commit: ExportCommit): Promise<void> {
-  const key = jobListKey(commit.data.state.organization, commit.data.state.createdAt);
-  for (;;) {
-    const stored = await store.get(key, { fromLeader: true });
-    const list = addToJobList(stored?.document, commit);
-    if (list === undefined) return;
-    if ((await store.put(key, list, { expectedRevision: stored?.revision ?? 0 })) !== undefined) return;
-  }
-}
-
 /**
- * The day's list after one more commit, or undefined when it says the same as before. An entry is touched only when the status changes,
- * so a job costs the list three writes however many chunks it has; `revision` is the one at which it did. Pure.
+ * The day's list after one more commit, or undefined when it stays the same. An entry changes only with the status, so a job costs the
+ * list three writes however many chunks it has; `revision` is the one at which the status changed. Pure.
  */
 export function addToJobList(list: JobListDocument | undefined, commit: ExportCommit): JobListDocument | undefined {
   const { jobId, domain, createdAt, phase } = commit.data.state;
@@ -82,5 +72,5 @@ export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {
   });
 }
 
-/** The orchestrator commits what a caller asked for; who that was, the event says by id alone. */
+/** The orchestrator commits what a caller asked for. The event has only the caller's id. */
 const whoCancelled = (id: string): Actor => ({ kind: id.startsWith('key_') ? 'key' : 'service', id });

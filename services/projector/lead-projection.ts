@@ -7,9 +7,10 @@ import {
   type RebuildRequest,
 } from '#shared/contracts/read-models.ts';
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
+import { Conflict } from '#shared/runtime/failures.ts';
 import { compareReadModels, type Comparison } from './compare-read-models.ts';
-import { foldArchived, followers } from './fill-generation.ts';
-import type { ProjectionRun } from './start-projections.ts';
+import { foldArchived, followersOf } from './fill-generation.ts';
+import type { ProjectionRun } from './projection.ts';
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
@@ -17,29 +18,30 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
-/** The pointer was changed by somebody else: this process does not lead any more. */
-class NotLeading extends Error {
+/** Another projector changed the pointer: this process does not lead any more. */
+class NotLeading extends Conflict {
   override name = 'NotLeading';
 }
 
 /**
- * Does what the pointer of a projection says, one step after the other, until `signal` aborts. Every step can be repeated, so whoever
- * takes the lead goes on where the last one was:
+ * Does what the pointer of a projection says, one step after the other, until `signal` aborts. Every step can be repeated, so the next
+ * leader goes on where the last one was:
  *
- * 1. The live generation is followed always.
- * 2. A rebuild was asked for: whatever follows the other generation stops, the generation is emptied, its consumer begins at the start.
+ * 1. The live generation is always followed.
+ * 2. When a rebuild was requested, the follower of the other generation stops, the generation is emptied, and its reader goes back to the
+ *    start of the log.
  * 3. It is filled until it is nearly where the live one is, then from the archive, and compared with the live one.
- * 4. The live one pauses for the moment in which the other reaches the same place, then the pointer flips: no reader goes back in time.
- * 5. The old one is followed for another day, for readers that are late and for whoever wants to look; then it is emptied.
+ * 4. The live one pauses until the other reaches the same place, then the pointer flips: no reader goes back in time.
+ * 5. The old one is followed for another day, for readers that are late and for operators who want to look; then it is emptied.
  *
- * Where documents may not be kept for good, those whose time has come are removed at the beginning of each day, from both generations.
+ * Documents that may not be kept for good are removed from both generations at the beginning of the day on which they expire.
  */
 export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
   const { bus, source, clock, logger } = run;
-  const crew = followers(run);
+  const followers = followersOf(run);
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
-  const wishes = rebuildWishes(bus.projections.requests, source.name, ended);
+  const requests = followRequests(bus.projections.requests, source.name, ended);
 
   const stored = await bus.projections.pointers.get(source.name, { fromLeader: true });
   let pointer = stored?.document ?? firstPointer;
@@ -56,44 +58,44 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   const step = async (): Promise<void> => {
     const { live } = pointer;
     const other = otherGeneration(live);
-    crew.start(live);
+    followers.start(live);
     await expire();
     if (pointer.rebuild?.state === 'asked') {
-      await crew.stop(other);
+      await followers.stop(other);
       await bus.projections.startOver(source.name, other);
-      return save(filling(pointer));
+      return save(beginFilling(pointer));
     }
     if (pointer.rebuild?.state === 'filling') {
-      crew.start(other);
+      followers.start(other);
       await nearlyAt(live, other);
       // After the log: what was taken out of it meanwhile is in the archive by now.
-      await crew.stop(other);
+      await followers.stop(other);
       await foldArchived(run, other, ended);
-      crew.start(other);
+      followers.start(other);
       await nearlyAt(live, other);
       await expire();
       const { [live]: before, [other]: after } = bus.generations;
       const comparison = await compareReadModels(before, after, storesOf[source.name], ended);
-      await crew.stop(live);
+      await followers.stop(live);
       await reached(other, (await positionOf(live)).doneUpTo);
-      await save(flipped(pointer, comparison, clock.now()));
+      await save(flip(pointer, comparison, clock.now()));
       logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
       return;
     }
-    const wish = wishes.latest();
-    if (wish !== undefined && isNew(pointer, wish)) {
-      logger.info({ projection: source.name, rebuild: wish.id }, 'a read model is rebuilt');
-      return save(asked(pointer, wish.id, clock.now()));
+    const request = requests.latest();
+    if (request !== undefined && isNew(pointer, request)) {
+      logger.info({ projection: source.name, rebuild: request.id }, 'a read model is rebuilt');
+      return save(beginRebuild(pointer, request.id, clock.now()));
     }
     const remainingMs =
       pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
     if (remainingMs !== undefined && remainingMs <= 0) {
-      await crew.stop(other);
+      await followers.stop(other);
       await bus.projections.startOver(source.name, other);
-      return save(givenUp(pointer));
+      return save(dropKept(pointer));
     }
-    if (remainingMs !== undefined) crew.start(other);
-    await wishes.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())));
+    if (remainingMs !== undefined) followers.start(other);
+    await requests.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())));
   };
 
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
@@ -103,7 +105,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       await setTimeout(positionEveryMs, undefined, { signal: ended });
     }
   };
-  /** While commits keep coming there is no end to reach: near is where what the live one is ahead by takes less than a second. */
+  /** While commits keep coming the other never gets there: it is near when it catches up in less than a second. */
   const nearlyAt = async (live: Generation, other: Generation): Promise<void> => {
     for (let tookMs = Infinity; tookMs > nearMs; ) {
       const askedAt = performance.now();
@@ -119,40 +121,41 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     const working = steps();
     // When a follower fails the steps may still wait for something; they end with the signal below.
     working.catch(() => {});
-    await Promise.race([working, crew.failure, wishes.failure]);
+    await Promise.race([working, followers.failure, requests.failure]);
   } finally {
     stop.abort();
-    await crew.stopAll();
+    await followers.stopAll();
   }
 }
 
-/** How long the generation that was read before a flip is still written. */
-export const keptMs = 86_400_000;
-
 export const firstPointer: ProjectionPointer = { live: 'blue' };
 
-/** A wish that was neither fulfilled nor begun. Pure, as all of these. */
+/** A request that was neither met nor begun. Pure, as all of these. */
 export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
   request.id !== pointer.rebuild?.id && request.id !== pointer.lastRebuild?.id;
 
-/** A rebuild begins; a generation that was kept until now has to go for it. */
-export function asked({ keptUntil: _, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
+/** A rebuild begins and takes the place of a generation that was kept until now. */
+export function beginRebuild(
+  { keptUntil: _, ...pointer }: ProjectionPointer,
+  id: string,
+  now: Date,
+): ProjectionPointer {
   return { ...pointer, rebuild: { id, startedAt: now.toISOString(), state: 'asked' } };
 }
 
-/** The other generation is empty, its reader at the start. */
-export function filling(pointer: ProjectionPointer): ProjectionPointer {
+/** The other generation is empty, and its reader is at the start. */
+export function beginFilling(pointer: ProjectionPointer): ProjectionPointer {
   if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
   return { ...pointer, rebuild: { ...pointer.rebuild, state: 'filling' } };
 }
 
 /** The other generation takes over. */
-export function flipped(pointer: ProjectionPointer, comparison: Comparison, now: Date): ProjectionPointer {
+export function flip(pointer: ProjectionPointer, comparison: Comparison, now: Date): ProjectionPointer {
   if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
   const { id, startedAt } = pointer.rebuild;
   return {
     live: otherGeneration(pointer.live),
-    keptUntil: new Date(now.getTime() + keptMs).toISOString(),
+    keptUntil: new Date(now.getTime() + dayMs).toISOString(),
     lastRebuild: {
       id,
       startedAt,
@@ -164,27 +167,25 @@ export function flipped(pointer: ProjectionPointer, comparison: Comparison, now:
   };
 }
 
-/** The generation that was kept is given up. */
-export function givenUp({ keptUntil: _, ...pointer }: ProjectionPointer): ProjectionPointer {
+/** The generation that was kept is not followed any more. */
+export function dropKept({ keptUntil: _, ...pointer }: ProjectionPointer): ProjectionPointer {
   return pointer;
 }
 
-export type RebuildWishes = {
+type RebuildRequests = {
   latest(): RebuildRequest | undefined;
-  /** Resolves after the next wish, after `withinMs`, or when the signal aborts. */
-  next(withinMs: number | undefined): Promise<void>;
-  /** Rejects when wishes cannot be followed any more; never resolves. */
+  /** Resolves after the next request, after `withinMs`, or when the signal aborts. */
+  next(withinMs: number): Promise<void>;
+  /** Rejects when requests cannot be followed any more; never resolves. */
   failure: Promise<never>;
 };
 
-const longestWaitMs = 3_600_000;
-
-/** Follows what rebuilds of a projection are wished for, until `signal` aborts. */
-export function rebuildWishes(
+/** Follows the rebuild requests of a projection until `signal` aborts. */
+function followRequests(
   requests: Pick<DocumentStore<RebuildRequest>, 'watch'>,
   projection: string,
   signal: AbortSignal,
-): RebuildWishes {
+): RebuildRequests {
   let latest: RebuildRequest | undefined;
   let wake = () => {};
   const { promise: failure, reject } = Promise.withResolvers<never>();
@@ -201,7 +202,7 @@ export function rebuildWishes(
   return {
     latest: () => latest,
     failure,
-    async next(withinMs = longestWaitMs) {
+    async next(withinMs) {
       const woken = new AbortController();
       wake = () => woken.abort();
       await setTimeout(withinMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {});

@@ -1,86 +1,119 @@
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { Generation, ProjectionName } from '#shared/contracts/read-models.ts';
-import type { BusParts } from '#shared/messaging/bus.ts';
+import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import type { DurableReader } from '#shared/messaging/durable-reader.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
-import type { DocumentStore, ReadModels, StoredDocument } from '#shared/messaging/read-models.ts';
-import { Poison } from '#shared/runtime/failures.ts';
+import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
+import { Conflict, Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+
+/** What the projector works with. */
+export type ProjectorContext = {
+  bus: BusOf<'projector'>;
+  /** Holds the leases. */
+  instance: string;
+  clock: Clock;
+  logger: Logger;
+  /** Where old histories of export jobs are; absent: nowhere. */
+  archive?: Archive;
+};
+
+/** The part of the object store that a rebuild reads. */
+type Archive = Pick<ObjectStore, 'list' | 'get'>;
+
+/** One projection at work. */
+export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> };
+
+/** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
+export type ProjectionSource<M> = {
+  name: ProjectionName;
+  openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
+  into(stores: Stores, logs: Logs): BatchHandler<M>;
+  /** What was moved from its log to the archive, in batches. */
+  archived?(archive: Archive): AsyncIterable<M[]>;
+  /** Removes what may not be kept any longer, from either generation alike; what is left follows from the log and the day alone. */
+  expire?(models: ReadModels, now: Date): Promise<void>;
+};
 
 /** What a projection needs of a store. */
 export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
 
 export type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
 
-/** The logs that a fold may go back to. */
-export type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
+/** The logs that a projection can go back to. */
+type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
 
-/** The part of the object store that a rebuild reads. */
-export type Archive = Pick<ObjectStore, 'list' | 'get'>;
-
-/** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
-export type ProjectionSource<M> = {
-  name: ProjectionName;
-  openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
-  into(stores: Stores, logs: Logs): Fold<M>;
-  /** What its log had and has not any more, in batches. */
-  archived?(archive: Archive): AsyncIterable<M[]>;
-  /** Removes what must not be kept any longer, from either generation alike; what is left follows from the log and the day alone. */
-  expire?(models: ReadModels, now: Date): Promise<void>;
-};
-
-/**
- * Makes documents out of one kind of aggregate. The primary document of an aggregate says which revision has been folded; it is
- * written last, so whoever sees it sees the others, too.
- */
-export type Projection<C extends Commit, D extends { revision: number }> = {
-  primary: Store<D>;
-  keyOf(commit: C): string;
-  /** Everything but the primary document; repeating it, also with an older commit than was written, changes nothing. */
-  writeSecondary(commit: C): Promise<void>;
-  toDocument(commit: C): D;
-  /** What is written once for a batch of commits instead of with each. */
-  finish?(): Promise<void>;
-};
-
-/** Folds one commit; false when another writer was faster and the primary document has to be read again. */
-export async function writeCommit<C extends Commit, D extends { revision: number }>(
-  projection: Projection<C, D>,
-  commit: C,
-  stored: StoredDocument<D> | undefined,
-): Promise<boolean> {
-  await projection.writeSecondary(commit);
-  const revision = await projection.primary.put(projection.keyOf(commit), projection.toDocument(commit), {
-    expectedRevision: stored?.revision ?? 0,
-  });
-  return revision !== undefined;
-}
-
-/** How one batch of messages of a log is folded into stores that are written at its end. */
-export type Fold<M> = {
-  /** Reads together what `one` will need; whatever fails here shows there. */
+/** Folds one batch of messages into stores that are written at its end. */
+export type BatchHandler<M> = {
+  /** Reads together what `fold` will need. What cannot be read fails there. */
   prepare(messages: readonly M[]): Promise<void>;
   /** Folds one message. Repeating it, also after later ones, changes nothing. */
-  one(message: M): Promise<void>;
+  fold(message: M): Promise<void>;
   /** What is done once for all messages of the batch; everything has been put when it answers. */
   finish(): Promise<void>;
 };
 
+/** Another process wrote a document between its reading and its writing. What was folded meanwhile has to be folded again. */
+export class WrittenMeanwhile extends Conflict {
+  override name = 'WrittenMeanwhile';
+
+  constructor(key: string) {
+    super(`The document "${key}" was written by another process.`);
+  }
+}
+
+/** Changes a document, again after another writer was faster. `change` answers undefined when the document says it already. */
+export async function updateDocument<T>(
+  store: Store<T>,
+  key: string,
+  change: (document: T | undefined) => T | undefined,
+): Promise<void> {
+  for (;;) {
+    const stored = await store.get(key, { fromLeader: true });
+    const changed = change(stored?.document);
+    if (changed === undefined) return;
+    if ((await store.put(key, changed, { expectedRevision: stored?.revision ?? 0 })) !== undefined) return;
+  }
+}
+
+/**
+ * Makes documents out of one kind of aggregate. The primary document of an aggregate says which revision has been folded; it is
+ * written last, so a reader who sees it sees the others, too.
+ */
+export type Projection<C extends Commit> = {
+  primary: Store<StateDocument<C>>;
+  keyOf(commit: C): string;
+  /** Everything but the primary document; repeating it, also with an older commit than was written, changes nothing. */
+  writeSecondary(commit: C): Promise<void>;
+  /** What is written once for a batch of commits instead of with each. */
+  finish(): Promise<void>;
+};
+
+/** The state of an aggregate after its newest commit. */
+type StateDocument<C extends Commit> = {
+  revision: number;
+  commitId: string;
+  updatedAt: string;
+  state: C['data']['state'];
+};
+
 const readsAtOnce = 32;
 
-/** Commits, each aggregate's in the order of its revisions. */
-export function commitFold<C extends Commit, D extends { revision: number }>(
-  projection: Projection<C, D>,
+/** Folds commits, each aggregate's in the order of its revisions. */
+export function commitHandler<C extends Commit>(
+  projection: Projection<C>,
   log: Pick<EventLog<C>, 'history'>,
-): Fold<C> {
+): BatchHandler<C> {
   return {
     async prepare(commits) {
       const keys = new Set(commits.map((commit) => projection.keyOf(commit)));
       await inParallel([...keys], readsAtOnce, (key) => projection.primary.get(key).catch(() => undefined));
     },
-    one: (commit) => foldInOrder(projection, log, commit),
-    finish: async () => projection.finish?.(),
+    fold: (commit) => foldInOrder(projection, log, commit),
+    finish: () => projection.finish(),
   };
 }
 
@@ -88,8 +121,8 @@ export function commitFold<C extends Commit, D extends { revision: number }>(
  * Brings an aggregate's documents up to `commit`. Older commits than the documents reflect are skipped; when commits in between have not
  * been seen, they are read from the log. Throws `HistoryBroken` when the log does not have them, and never folds over a hole.
  */
-export async function foldInOrder<C extends Commit, D extends { revision: number }>(
-  projection: Projection<C, D>,
+async function foldInOrder<C extends Commit>(
+  projection: Projection<C>,
   log: Pick<EventLog<C>, 'history'>,
   commit: C,
 ): Promise<void> {
@@ -98,8 +131,12 @@ export async function foldInOrder<C extends Commit, D extends { revision: number
     const reflected = stored?.document.revision ?? 0;
     if (commit.revision <= reflected) return;
     const next = commit.revision === reflected + 1 ? commit : await commitAfter(log, commit, reflected);
-    const written = await writeCommit(projection, next, stored);
-    if (written && next.revision === commit.revision) return;
+    await projection.writeSecondary(next);
+    const { revision, id, time, data } = next;
+    const document = { revision, commitId: id, updatedAt: time, state: data.state };
+    const expectedRevision = stored?.revision ?? 0;
+    const written = await projection.primary.put(projection.keyOf(next), document, { expectedRevision });
+    if (written !== undefined && revision === commit.revision) return;
   }
 }
 

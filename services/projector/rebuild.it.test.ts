@@ -68,7 +68,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
 
   function startProjector() {
     stop = new AbortController();
-    running = startProjections(projector, 'test', logger, stop.signal, { now: () => now });
+    running = startProjections({ bus: projector, instance: 'test', logger, clock: { now: () => now } }, stop.signal);
   }
   async function stopProjector() {
     stop.abort();

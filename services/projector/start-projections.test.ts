@@ -2,6 +2,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { startProjections } from './start-projections.ts';
@@ -16,7 +17,10 @@ let running: Promise<void>;
 beforeEach(() => {
   bus = memoryBus();
   stop = new AbortController();
-  running = startProjections(bus, 'test', pino({ level: 'silent' }), stop.signal);
+  running = startProjections(
+    { bus, instance: 'test', logger: pino({ level: 'silent' }), clock: systemClock },
+    stop.signal,
+  );
 });
 
 afterEach(async () => {

@@ -1,18 +1,10 @@
-import {
-  busSettings,
-  dataFolderSettings,
-  internalServerSettings,
-  objectStoreSettings,
-  serviceTokenSettings,
-} from '#shared/runtime/common-settings.ts';
+import { dataFolderSettings, serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const publisherSettings = {
-  ...busSettings('publisher'),
-  ...internalServerSettings('publisher'),
+  ...serviceSettings('publisher'),
   ...serviceTokenSettings,
   ...dataFolderSettings,
-  ...objectStoreSettings,
   slots: setting(
     'BINDERY_PUBLISHER_SLOTS',
     wholeNumber(1, 64).default(1),

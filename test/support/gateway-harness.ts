@@ -75,7 +75,7 @@ export async function gatewayHarness(
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     stopping: stop.signal,
   };
-  const projections = startProjections(bus, 'test', logger, stop.signal);
+  const projections = startProjections({ bus, instance: 'test', logger, clock }, stop.signal);
   const app = await buildGateway(context);
   return {
     app,

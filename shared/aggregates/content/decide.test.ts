@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContentState } from './content.ts';
-import { indexed, versionToIndex } from './decide.ts';
+import { markIndexed, versionToIndex } from './decide.ts';
 
 const state = (latest: string | undefined, searched?: string): ContentState => ({
   organization: 'acme',
@@ -19,13 +19,13 @@ test('the latest version is the one to be searched', () => {
 });
 
 test('a version that was overtaken while it was indexed does not become the searched one', () => {
-  expect(indexed(state('cv_2', 'cv_1'), 'cv_2', 7)).toEqual([
+  expect(markIndexed(state('cv_2', 'cv_1'), 'cv_2', 7)).toEqual([
     {
       type: 'ContentIndexed',
       version: 1,
       data: { organization: 'acme', domain: 'docs', contentVersion: 'cv_2', passageCount: 7 },
     },
   ]);
-  expect(indexed(state('cv_3', 'cv_1'), 'cv_2', 7)).toEqual([]);
-  expect(indexed(state('cv_2', 'cv_2'), 'cv_2', 7)).toEqual([]);
+  expect(markIndexed(state('cv_3', 'cv_1'), 'cv_2', 7)).toEqual([]);
+  expect(markIndexed(state('cv_2', 'cv_2'), 'cv_2', 7)).toEqual([]);
 });

@@ -61,7 +61,7 @@ export function versionToIndex(state: ContentState): string | undefined {
 }
 
 /** What to append once `contentVersion` has `passageCount` passages in the index; nothing when it is no longer wanted. Pure. */
-export function indexed(state: ContentState, contentVersion: string, passageCount: number): ContentEvent[] {
+export function markIndexed(state: ContentState, contentVersion: string, passageCount: number): ContentEvent[] {
   if (versionToIndex(state) !== contentVersion) return [];
   const { organization, domain } = state;
   return [{ type: 'ContentIndexed', version: 1, data: { organization, domain, contentVersion, passageCount } }];
