@@ -76,6 +76,7 @@ export function memoryBus(): MemoryBus {
     tasks: {
       submit: async (task) => {
         await gate();
+        if (recorded.tasks.some(({ taskId }) => taskId === task.taskId)) return;
         recorded.tasks.push(task);
         const sequence = recorded.tasks.length;
         if (task.kind === 'bundle') readers.bundleTasks.push({ subject: 'tasks.bundle', sequence, value: task });

@@ -108,13 +108,19 @@ export function memoryReader<T>(): MemoryReader<T> {
       waiting.push({ ...message, deliveryCount: 1 });
       changed();
     },
-    next: async ({ signal } = {}) => {
+    next: async ({ expiresMs = 30_000, signal } = {}) => {
       const stop = () => changed();
-      const isAborted = () => signal?.aborted === true;
+      let expired = false;
+      const timer = setTimeout(() => {
+        expired = true;
+        stop();
+      }, expiresMs);
+      const isOver = () => expired || signal?.aborted === true;
       signal?.addEventListener('abort', stop);
       try {
-        while (waiting.length === 0 && !isAborted()) await new Promise<void>((resolve) => wake.push(resolve));
+        while (waiting.length === 0 && !isOver()) await new Promise<void>((resolve) => wake.push(resolve));
       } finally {
+        clearTimeout(timer);
         signal?.removeEventListener('abort', stop);
       }
       const message = signal?.aborted ? undefined : waiting.shift();

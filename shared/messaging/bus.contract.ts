@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  directoryAggregate,
+  type DirectoryCommit,
+  type DirectoryEvent,
+} from '#shared/aggregates/directory/directory.ts';
+import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
+import type { BusOf } from './bus.ts';
+import { nextCommit } from './commit-chain.ts';
+import type { Delivery, DurableReader } from './durable-reader.ts';
+import { ConcurrentAppend, type StoredCommit } from './event-log.ts';
+import { directoryLogSubject } from './subjects/subject-names.ts';
+
+export type BusUnderTest = {
+  gateway: BusOf<'gateway'>;
+  projector: BusOf<'projector'>;
+  orchestrator: BusOf<'orchestrator'>;
+  renderer: BusOf<'page-renderer'>;
+  bundler: BusOf<'bundler'>;
+  /** It alone may list subjects, read texts and purge. */
+  housekeeper: BusOf<'housekeeper'>;
+  /** Puts a message that is no commit into the directory's log. */
+  putUnreadable(subject: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export const contractRendererVersion = 'r-000000000000';
+
+const shortMs = 1_000;
+const time = new Date('2026-01-01T00:00:00.000Z');
+const actor = { kind: 'operator' as const, id: 'operator' };
+
+/** A commit of an organization: its creation, or a change of its name. */
+export function directoryCommit(
+  organization: string,
+  id: string,
+  previous?: StoredCommit<DirectoryCommit>,
+): DirectoryCommit {
+  const type = previous === undefined ? 'OrganizationCreated' : 'OrganizationChanged';
+  const event: DirectoryEvent = { type, version: 1, data: { organization, name: id, plan: 'free' } };
+  const metadata = { time: time.toISOString(), actor };
+  const state = directoryAggregate.evolve(previous?.commit.data.state, event, metadata);
+  const origin = { id, source: 'gateway', actor, time, causationId: id, correlationId: id };
+  return nextCommit(directoryLogSubject(organization), previous, [event], state, origin);
+}
+
+const renderTask = (taskId: string): RenderTask => ({
+  version: 1,
+  kind: 'closing',
+  taskId,
+  organization: 'acme',
+  jobId: `se_${'a'.repeat(22)}`,
+  domain: 'docs',
+  planHash: 'a'.repeat(64),
+  attempt: 1,
+  rendererVersion: contractRendererVersion,
+});
+const bundleTask = ({ rendererVersion: _, ...task }: RenderTask): BundleTask => ({ ...task, kind: 'bundle' });
+
+/** All that waits for a reader, each acknowledged. */
+async function drained<T>(reader: DurableReader<T>): Promise<Delivery<T>[]> {
+  const deliveries: Delivery<T>[] = [];
+  for (
+    let next = await reader.next({ expiresMs: shortMs });
+    next !== undefined;
+    next = await reader.next({ expiresMs: shortMs })
+  ) {
+    deliveries.push(next);
+    await next.ack();
+  }
+  return deliveries;
+}
+
+/** What every adapter of the bus owes: event log, durable reader, task queue and documents. */
+export function busContract(name: string, open: () => Promise<BusUnderTest>): void {
+  describe(`the contract of the bus, kept by ${name}`, () => {
+    let bus: BusUnderTest;
+    beforeAll(async () => {
+      bus = await open();
+    });
+    afterAll(() => bus?.stop());
+    const append = (organization: string, id: string, previous?: StoredCommit<DirectoryCommit>) =>
+      bus.gateway.directory.append(directoryCommit(organization, id, previous), { sequence: previous?.sequence ?? 0 });
+
+    describe('event log', () => {
+      test('an append is read back as the last commit, also from the leader', async () => {
+        const stored = await append('one', 'a');
+        expect(await bus.gateway.directory.last(directoryLogSubject('one'))).toEqual(stored);
+        expect(await bus.gateway.directory.last(directoryLogSubject('one'), { fromLeader: true })).toEqual(stored);
+        expect(await bus.gateway.directory.last(directoryLogSubject('nobody'))).toBeUndefined();
+      });
+
+      test('of two appends on the same commit one wins, and the other is told', async () => {
+        const both = await Promise.allSettled(['x', 'y'].map((id) => append('two', id)));
+        expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+        const loser = both.find((one) => one.status === 'rejected');
+        expect(loser?.reason).toBeInstanceOf(ConcurrentAppend);
+      });
+
+      test('the same append again answers as if it had worked the first time', async () => {
+        expect(await append('three', 'again')).toEqual(await append('three', 'again'));
+      });
+
+      test('history gives all commits of one subject and no other, oldest first', async () => {
+        const first = await append('four', 'f1');
+        await append('other', 'o1');
+        await append('four', 'f2', first);
+        const ids: string[] = [];
+        for await (const { commit } of bus.projector.directory.history(directoryLogSubject('four')))
+          ids.push(commit.id);
+        expect(ids).toEqual(['f1', 'f2']);
+      });
+
+      test('subjects are those that match and have commits; texts are what is stored', async () => {
+        for (const id of ['listed-a', 'listed-b']) await append(id, id);
+        const all = await bus.housekeeper.directory.subjects(directoryLogSubject('*'));
+        expect(all.filter((subject) => subject.includes('listed')).toSorted()).toEqual([
+          'directory.listed-a.log',
+          'directory.listed-b.log',
+        ]);
+        expect(await bus.housekeeper.directory.subjects(directoryLogSubject('nobody'))).toEqual([]);
+      });
+    });
+
+    describe('durable reader', () => {
+      test('each message comes, and comes again until it is acknowledged', async () => {
+        await append('read', 'r1');
+        const reader = await bus.projector.projectionReaders.directory('blue');
+        const first = await reader.next({ expiresMs: 5_000 });
+        expect(first?.deliveryCount).toBe(1);
+        first?.nak();
+        const counts = new Map((await drained(reader)).map(({ sequence, deliveryCount }) => [sequence, deliveryCount]));
+        expect(counts.get(first?.sequence ?? 0)).toBe(2);
+        expect((await reader.position()).leftCount).toBe(0);
+      });
+
+      test('a message that was terminated never comes again', async () => {
+        const reader = await bus.projector.projectionReaders.directory('blue');
+        await drained(reader);
+        await append('ended', 'e1');
+        (await reader.next({ expiresMs: 5_000 }))?.terminate('enough');
+        await append('ended-later', 'e2');
+        expect((await drained(reader)).map(({ value }) => value?.id)).toEqual(['e2']);
+      });
+
+      test('messages that wait already are taken together, in order', async () => {
+        const reader = await bus.projector.projectionReaders.directory('blue');
+        await drained(reader);
+        for (const id of ['m1', 'm2', 'm3']) await append(`many-${id}`, id);
+        const first = await reader.next({ expiresMs: 5_000 });
+        const rest = await reader.more(2);
+        expect([first, ...rest].map((delivery) => delivery?.value?.id)).toEqual(['m1', 'm2', 'm3']);
+        await Promise.all([first, ...rest].map((delivery) => delivery?.ack()));
+      });
+
+      test('a message that cannot be read is delivered with its problem', async () => {
+        const reader = await bus.projector.projectionReaders.directory('blue');
+        await drained(reader);
+        await bus.putUnreadable(directoryLogSubject('broken'));
+        const [delivery] = await drained(reader);
+        expect(delivery).toMatchObject({ value: undefined, subject: directoryLogSubject('broken') });
+        expect(delivery?.problem).toMatch(/\.$/);
+      });
+
+      test('a waiting reader stops at once when told to', async () => {
+        const reader = await bus.projector.projectionReaders.content('blue');
+        const stop = new AbortController();
+        const waiting = reader.next({ signal: stop.signal });
+        stop.abort();
+        expect(await waiting).toBeUndefined();
+      });
+    });
+
+    describe('task queue', () => {
+      test('a task goes to its own workers, once however often it is submitted', async () => {
+        const task = renderTask('job.closing.1');
+        for (const each of [task, task, bundleTask({ ...task, taskId: 'job.bundle.1' })]) {
+          await bus.orchestrator.tasks.submit(each);
+        }
+        const render = await drained(await bus.renderer.renderTasks(contractRendererVersion));
+        const bundle = await drained(await bus.bundler.bundleTasks());
+        expect(render.map(({ value }) => value)).toEqual([task]);
+        expect(bundle.map(({ value }) => value?.taskId)).toEqual(['job.bundle.1']);
+      });
+    });
+
+    describe('documents', () => {
+      test('puts are guarded, and a watch misses no change', async () => {
+        const { jobList } = bus.projector.generations.blue;
+        const stop = new AbortController();
+        const changes = jobList.watch('acme.>', stop.signal)[Symbol.asyncIterator]();
+        expect((await changes.next()).value).toEqual({ kind: 'caught-up' });
+        const waiting = changes.next();
+        const revision = await jobList.put('acme.2026-01-01', { jobs: [] }, { expectedRevision: 0 });
+        expect(await jobList.put('acme.2026-01-01', { jobs: [] }, { expectedRevision: 0 })).toBeUndefined();
+        expect((await waiting).value).toMatchObject({ kind: 'put', key: 'acme.2026-01-01', revision, initial: false });
+        expect(await jobList.keys('acme.>')).toEqual(['acme.2026-01-01']);
+        await jobList.remove('acme.2026-01-01');
+        expect((await changes.next()).value).toMatchObject({ kind: 'removed' });
+        expect(await jobList.get('acme.2026-01-01')).toBeUndefined();
+        stop.abort();
+        expect((await changes.next()).done).toBe(true);
+      });
+
+      test('a watch begins with what is there', async () => {
+        const { jobList } = bus.projector.generations.blue;
+        await jobList.put('begin.a', { jobs: [] });
+        await jobList.put('begin.b', { jobs: [] });
+        const kinds: string[] = [];
+        const stop = new AbortController();
+        for await (const change of jobList.watch('begin.>', stop.signal)) {
+          kinds.push(change.kind === 'caught-up' ? change.kind : `${change.kind} ${change.key} ${change.initial}`);
+          if (change.kind === 'caught-up') stop.abort();
+        }
+        expect(kinds).toEqual(['put begin.a true', 'put begin.b true', 'caught-up']);
+      });
+    });
+  });
+}
