@@ -10,21 +10,16 @@ import Fastify, {
 import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { addHealthRoutes } from '#shared/runtime/health-server.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { auditRoutes } from './audit/audit-routes.ts';
-import { contentRoutes } from './content/content-routes.ts';
 import type { GatewayContext } from './context.ts';
-import { apiKeyRoutes } from './directory/api-key-routes.ts';
-import { operatorRoutes } from './directory/organization-routes.ts';
-import { discoveryRoutes } from './discovery/discovery-routes.ts';
-import { exportRoutes } from './exports/export-routes.ts';
-import { objectLinkRoutes } from './exports/object-link-routes.ts';
+import { addPublicRoute } from './public-route.ts';
+import { publicRoutes } from './public-routes.ts';
 
 const mostBodyBytes = 1024 * 1024;
 /** A publication of 500 MB over a slow line. */
 const longestRequestMs = 30 * 60_000;
 const longestParameter = 300;
 
-/** The public door: assembles hooks and routes, listens to nothing yet. */
+/** The public door: assembles hooks and routes, and listens to nothing yet. */
 export async function buildGateway(context: GatewayContext): Promise<FastifyInstance> {
   const { trustProxy } = context.config;
   const logger: FastifyBaseLogger = context.logger;
@@ -42,8 +37,8 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     frameworkErrors: sendError,
     clientErrorHandler: refuseBrokenRequest,
   });
-  lenientJson(app);
-  answerErrors(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendError(noSuchPath(request), request, reply));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
@@ -53,29 +48,19 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     { bus: () => context.bus.check(), 'object store': () => context.objectStore.check() },
     () => context.stopping.aborted,
   );
-  const parts = [
-    operatorRoutes,
-    apiKeyRoutes,
-    contentRoutes,
-    exportRoutes,
-    auditRoutes,
-    discoveryRoutes,
-    objectLinkRoutes,
-  ];
-  for (const part of parts) await app.register((scope) => part(scope, context));
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.declaration === undefined)
+      throw new Error(`${String(method)} ${url} is not declared as a public route`);
+  });
+  for (const route of publicRoutes) addPublicRoute(app, context, route);
+  await app.after();
   return app;
 }
 
-/** Every error in the public form; what nobody foresaw is logged with the request's id and answered as `internal`. */
-export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendError(noSuchPath(request), request, reply));
-}
-
-/** Also for what the framework refuses before a route is found. */
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** Every error in the public form, also those of the framework. What nobody foresaw is logged with the request's id, and is `internal`. */
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const answer = toApiError(error);
-  // Whoever asked has hung up: what that broke off is no failure.
+  // The client has hung up: what that broke off is no failure.
   if (request.raw.socket?.destroyed) request.log.debug({ requestId: request.id }, 'the client went away');
   else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
   else if (answer.status >= 500) request.log.warn({ err: error, requestId: request.id }, 'a needed system is down');
@@ -95,7 +80,7 @@ function noSuchPath(request: FastifyRequest): ApiError {
 }
 
 /** Answers bytes that are no HTTP request, or one whose headers are too long or too late, and ends the connection. */
-export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
@@ -117,14 +102,4 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
       body,
     ].join('\r\n'),
   );
-}
-
-/** JSON bodies, where an empty one counts as none: clients send the content type along with requests that have no body. */
-export function lenientJson(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body, done);
-  });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -6,6 +7,7 @@ import type { RateLimiter } from '#shared/http/rate-limit.ts';
 import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
+import type { SitePages } from './exports/site-pages.ts';
 
 /** All that the gateway's routes work with. */
 export type GatewayContext = {
@@ -19,6 +21,10 @@ export type GatewayContext = {
   logger: Logger;
   keys: KeyDirectory;
   jobStatusFeed: JobStatusFeed;
+  /** Pages of contents, by content version. */
+  sitePages: SitePages;
+  /** Tests: throws when an answer is not what its route declares. */
+  checkAnswer?: (route: string, schema: z.ZodType | undefined, answer: unknown) => void;
   /** Aborts when the gateway stops: streams without an end of their own end then. */
   stopping: AbortSignal;
 };

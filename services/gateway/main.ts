@@ -6,6 +6,7 @@ import { keyDirectory } from './auth/key-directory.ts';
 import { buildGateway } from './build-gateway.ts';
 import type { GatewayConfig } from './config.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
+import { sitePages } from './exports/site-pages.ts';
 
 /** Answers all public requests. */
 export function start(config: GatewayConfig): Promise<Running> {
@@ -15,7 +16,15 @@ export function start(config: GatewayConfig): Promise<Running> {
     const rateLimiter = memoryRateLimiter();
     const feed = jobStatusFeed(bus.liveUpdates, logger);
     const keys = keyDirectory(bus.readModels.directoryKeys, clock, logger, stopping);
-    const app = await buildGateway({ ...service, config, bus, rateLimiter, keys, jobStatusFeed: feed });
+    const app = await buildGateway({
+      ...service,
+      config,
+      bus,
+      rateLimiter,
+      keys,
+      jobStatusFeed: feed,
+      sitePages: sitePages(objectStore),
+    });
     return {
       app,
       async close() {

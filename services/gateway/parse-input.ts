@@ -2,17 +2,48 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { ApiError, invalidRequest } from '#shared/http/errors.ts';
 
-/** A body, query or header by its schema; throws `invalid_request` that names the fields. `root` names the whole value. */
+/** A query, headers or a JSON body by its schema; throws `invalid_request` that names the fields. `root` names the whole value. */
 export function parseInput<T>(schema: z.ZodType<T>, input: unknown, root = 'body'): T {
-  if (root === 'body' && (input === undefined || input === null) && !schema.safeParse(input).success) {
+  const result = schema.safeParse(input ?? undefined);
+  if (result.success) return result.data;
+  if (root === 'body' && (input === undefined || input === null)) {
     throw new ApiError('invalid_request', 'This request needs a JSON body.', {
       fields: [{ path: 'body', message: 'is missing' }],
     });
   }
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
   throw invalidRequest(result.error, root);
 }
+
+/**
+ * Parameters of a path. A text that cannot be an id is the id of nothing, and must not get into a subject or key: `not_found`. The title
+ * of a parameter's schema says what it is an id of.
+ */
+export function parsePathParameters(schema: z.ZodObject, given: unknown): Record<string, unknown> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const name = String(result.error.issues[0]?.path[0]);
+  const title = (schema.shape[name] as z.ZodType | undefined)?.meta()?.title ?? name;
+  throw noSuch(title, String((given as Record<string, unknown>)[name]));
+}
+
+export const noSuch = (title: string, id: string): ApiError =>
+  new ApiError('not_found', `There is no ${title} "${id.slice(0, 100)}" here.`);
+
+/** An error about one parameter of the query. `message` goes on after its name. */
+export const invalidParameter = (name: string, message: string): ApiError =>
+  new ApiError('invalid_request', `The parameter "${name}" ${message}.`, { fields: [{ path: name, message }] });
+
+/** Where the next page of a list begins, as clients get it. */
+export const toCursor = (position: string): string => Buffer.from(position).toString('base64url');
+
+/** What a cursor says, as `pattern` finds it. Throws `invalid_request` for one that is none. Pure. */
+export function readCursor(cursor: string, pattern: RegExp): RegExpExecArray {
+  const match = pattern.exec(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (match === null) throw wrongCursor();
+  return match;
+}
+
+export const wrongCursor = (): ApiError => invalidParameter('cursor', 'must be the "nextCursor" of an earlier answer');
 
 /** Whether the header `Accept` names a type; wildcards do not count, plain JSON is the answer to them. */
 export function accepts(request: Pick<FastifyRequest, 'headers'>, type: string): boolean {

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
+import type { z } from 'zod';
 import { keyDirectory } from '#services/gateway/auth/key-directory.ts';
 import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext } from '#services/gateway/context.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
+import { sitePages } from '#services/gateway/exports/site-pages.ts';
 import { startProjections } from '#services/projector/start-projections.ts';
 import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
@@ -73,6 +75,8 @@ export async function gatewayHarness(
     logger,
     keys: keyDirectory(bus.readModels.directoryKeys, clock, logger, stop.signal),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
+    sitePages: sitePages(objectStore),
+    checkAnswer,
     stopping: stop.signal,
   };
   const projections = startProjections({ bus, instance: 'test', logger, clock }, stop.signal);
@@ -127,3 +131,11 @@ export async function createOrganization(
 }
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** No test gets an answer that the description of its route does not have. */
+function checkAnswer(route: string, schema: z.ZodType | undefined, answer: unknown): void {
+  if (schema === undefined && answer === undefined) return;
+  const stored = answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));
+  const problem = schema?.safeParse(stored).error ?? (schema === undefined ? new Error('has a body') : undefined);
+  if (problem !== undefined) throw new Error(`The answer of ${route} is not as declared: ${problem.message}`);
+}

@@ -1,57 +1,72 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import { admissionOf, admitByKey, resolveDomain } from '#services/gateway/auth/admission.ts';
-import { readJob } from '#services/gateway/exports/read-job.ts';
 import { type SomeUsageFigures, usageFigureNames } from '#shared/contracts/audit-entry.ts';
 import {
+  auditListSchema,
   listAuditQuerySchema,
   monthsOf,
-  type Usage,
   type UsageMonth,
   usageQuerySchema,
+  usageSchema,
 } from '#shared/contracts/http/audit.ts';
 import { usageKey } from '#shared/contracts/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { askBus } from '../ask-bus.ts';
+import { resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
-import { accepts, parseInput } from '../parse-input.ts';
-import { auditLines, listAudit, parseCursor } from './list-audit.ts';
+import { readJob } from '../exports/read-job.ts';
+import { accepts } from '../parse-input.ts';
+import { publicRoute } from '../public-route.ts';
+import { auditLines, listAudit, parseAuditCursor } from './list-audit.ts';
+
+const ndjson = 'application/x-ndjson';
 
 /** Who did what in an organization, and what it used. */
-export async function auditRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  app.addHook('onRequest', admitByKey(context, { kinds: ['admin'], scope: 'method' }));
-
-  app.get('/v1/audit', async (request, reply) => {
-    const { organization, domains } = admissionOf(request);
-    const { limit, cursor, ...query } = parseInput(listAuditQuerySchema, request.query, 'query');
-    const filter = {
-      ...query,
-      domain: query.domain === undefined ? undefined : resolveDomain(domains, query.domain).slug,
-      before: cursor === undefined ? undefined : parseCursor(cursor),
-    };
-    if (query.jobId !== undefined) {
-      // Nothing is said of a job before its request, so older days need not be read.
-      const { createdAt } = (await readJob(context, organization, query.jobId)).state;
-      if (query.since === undefined || Date.parse(query.since) < Date.parse(createdAt)) filter.since = createdAt;
-    }
-    if (accepts(request, 'application/x-ndjson')) {
-      const lines = auditLines(context, organization, filter, limit);
-      // The first line before the head of the answer: when it cannot be read, the status says so.
-      return reply.type('application/x-ndjson').send(Readable.from(resumed(await lines.next(), lines)));
-    }
-    return await listAudit(context, organization, filter, limit);
-  });
-
-  app.get('/v1/usage', async (request): Promise<Usage> => {
-    const { organization } = admissionOf(request);
-    const { month, months } = parseInput(usageQuerySchema, request.query, 'query');
-    const wanted = months === undefined ? [month ?? context.clock.now().toISOString().slice(0, 7)] : monthsOf(months);
-    return {
-      organization,
-      months: await Promise.all(wanted.map((one) => monthUsage(context, organization, one))),
-    };
-  });
-}
+export const auditRoutes = [
+  publicRoute(
+    {
+      method: 'GET',
+      path: '/v1/audit',
+      summary: 'Lists who did what in the organization, newest first.',
+      key: 'admin',
+      query: listAuditQuerySchema,
+      answer: auditListSchema,
+      alsoAs: { [ndjson]: 'One entry a line: all that match, or as many as `limit` says.' },
+      errors: ['not_found'],
+    },
+    async (context, { principal: { organization, domains }, query: { limit, cursor, ...query }, request, reply }) => {
+      const filter = {
+        ...query,
+        domain: query.domain === undefined ? undefined : resolveDomain(domains, query.domain).slug,
+        before: cursor === undefined ? undefined : parseAuditCursor(cursor),
+      };
+      if (query.jobId !== undefined) {
+        // Nothing is said of a job before its request, so older days need not be read.
+        const { createdAt } = (await readJob(context, organization, query.jobId)).state;
+        if (query.since === undefined || Date.parse(query.since) < Date.parse(createdAt)) filter.since = createdAt;
+      }
+      if (accepts(request, ndjson)) {
+        const lines = auditLines(context, organization, filter, limit);
+        // The first line before the head of the answer: when it cannot be read, the status says so.
+        return reply.type(ndjson).send(Readable.from(resumed(await lines.next(), lines)));
+      }
+      return await listAudit(context, organization, filter, limit);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'GET',
+      path: '/v1/usage',
+      summary: 'What the organization used in one month or several.',
+      key: 'admin',
+      query: usageQuerySchema,
+      answer: usageSchema,
+    },
+    async (context, { principal: { organization }, query: { month, months } }) => {
+      const wanted = months === undefined ? [month ?? context.clock.now().toISOString().slice(0, 7)] : monthsOf(months);
+      return { organization, months: await Promise.all(wanted.map((one) => monthUsage(context, organization, one))) };
+    },
+  ),
+];
 
 async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
   if (first.done === true) return;

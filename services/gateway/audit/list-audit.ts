@@ -7,11 +7,11 @@ import {
 } from '#shared/contracts/audit-entry.ts';
 import { type AuditList, endOf, type ListAuditQuery } from '#shared/contracts/http/audit.ts';
 import { type AuditDocument, auditKey } from '#shared/contracts/read-models.ts';
-import { ApiError } from '#shared/http/errors.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
+import { readCursor, toCursor, wrongCursor } from '../parse-input.ts';
 
 const defaultLimit = 50;
 /** A search for what is rare reads no more than this before it answers what it has, and how to go on. */
@@ -58,17 +58,14 @@ export async function* auditLines(
 /** Comes after every entry of the day before: no subject begins with a tilde. */
 const beforeDay = (day: string): string => `${new Date(Date.parse(day) - 1).toISOString()} ~`;
 
-const toCursor = (order: string): string => Buffer.from(order).toString('base64url');
-
 /** What a cursor says. Throws `invalid_request` for one that is none. Pure. */
-export function parseCursor(cursor: string): string {
-  const order = Buffer.from(cursor, 'base64url').toString('utf8');
-  const time = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?:~|[!-~]+ \d{9} [!-~]+)$/.exec(order)?.[1];
-  if (time !== undefined && !Number.isNaN(Date.parse(time))) return order;
-  throw new ApiError('invalid_request', 'The parameter "cursor" must be the "nextCursor" of an earlier answer.', {
-    fields: [{ path: 'cursor', message: 'must be the "nextCursor" of an earlier answer' }],
-  });
+export function parseAuditCursor(cursor: string): string {
+  const [order, time = ''] = readCursor(cursor, positionPattern);
+  if (Number.isNaN(Date.parse(time))) throw wrongCursor();
+  return order;
 }
+
+const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?:~|[!-~]+ \d{9} [!-~]+)$/;
 
 /** `domain` is a slug; `before` is what a cursor says: only entries whose order comes before it. */
 export type AuditFilter = Pick<ListAuditQuery, 'domain' | 'jobId' | 'actor' | 'action' | 'since' | 'until'> & {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { admissionOf } from './admission.ts';
 
 const preflightSeconds = 86_400;
 
@@ -17,13 +17,12 @@ const exposed = [
 ].join(', ');
 
 /** Before the key is known: any site may read the answer, errors above all. Credentials are never allowed. */
-export async function allowAnyOrigin(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
 }
 
-/** Once the key is known: one with allowed origins serves just these. Whoever sends no `Origin` is no browser. */
-export async function checkOrigin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { allowedOrigins } = admissionOf(request).key;
+/** Once the key is known: one with allowed origins serves only these. A request without `Origin` is not from a browser. */
+export function checkOrigin(request: FastifyRequest, reply: FastifyReply, { allowedOrigins }: ApiKey): void {
   if (allowedOrigins.length === 0) return;
   reply.header('vary', 'Origin');
   const { origin } = request.headers;

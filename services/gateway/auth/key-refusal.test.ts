@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import type { KeyDocument } from '#shared/contracts/read-models.ts';
-import { type KeyNeed, keyRefusal } from './admission.ts';
+import { type KeyNeed, keyRefusal } from './authenticate.ts';
 
 const now = new Date('2026-03-01T10:00:00.000Z');
 const admin: KeyNeed = { kinds: ['admin'], scope: 'write' };

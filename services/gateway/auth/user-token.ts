@@ -1,24 +1,23 @@
-import type { FastifyRequest } from 'fastify';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
 import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { admissionOf } from './admission.ts';
+import type { Principal } from './authenticate.ts';
 
 /**
  * The groups that count for a request. In a `claimed` domain those that it names. In a `signed` domain those of its `X-User-Token`, or
  * those that it names when it comes with an admin key and no token, or none. Throws `invalid_request` for a token that is not valid.
  */
 export async function trustedGroupsOf(
-  request: FastifyRequest,
   domain: DomainEntry,
+  { key }: Pick<Principal, 'key'>,
+  token: string | undefined,
   now: Date,
 ): Promise<Caller['trustedGroups']> {
   if (domain.groups === 'claimed') return 'named';
-  const token = request.headers['x-user-token'];
-  if (token !== undefined) return await groupsInToken(String(token), domain, now);
-  return admissionOf(request).key.kind === 'admin' ? 'named' : [];
+  if (token !== undefined) return await groupsInToken(token, domain, now);
+  return key.kind === 'admin' ? 'named' : [];
 }
 
 const algorithms = ['EdDSA', 'ES256', 'RS256'];
@@ -27,7 +26,7 @@ const longestLifeSeconds = 86_400;
 const groupsSchema = z.array(z.string().min(1).max(200)).max(100);
 
 /** The groups that a token of the domain's organization says. Throws `invalid_request`. */
-export async function groupsInToken(token: string, domain: DomainEntry, now: Date): Promise<string[]> {
+async function groupsInToken(token: string, domain: DomainEntry, now: Date): Promise<string[]> {
   if (domain.userTokenKeys === undefined) throw wrongToken('cannot be checked: the domain has no "userTokenKeys"');
   const claims = await verify(token, { keys: domain.userTokenKeys } as JSONWebKeySet, {
     algorithms,

@@ -1,138 +1,107 @@
-import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import { admissionOf, admitByKey, resolveDomain } from '#services/gateway/auth/admission.ts';
-import { publishQuerySchema, toContentList } from '#shared/contracts/http/content.ts';
-import { contentVersion as contentVersionSchema } from '#shared/contracts/identifiers.ts';
-import { contentsKey } from '#shared/contracts/read-models.ts';
+import { z } from 'zod';
+import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import {
+  contentListSchema,
+  publishedContentSchema,
+  publishQuerySchema,
+  toContentList,
+} from '#shared/contracts/http/content.ts';
+import { contentVersion, domainName } from '#shared/contracts/identifiers.ts';
 import { publisher } from '#shared/contracts/internal/publisher.ts';
-import { detachedBody } from '#shared/http/client-connection.ts';
-import { ApiError } from '#shared/http/errors.ts';
+import { contentsKey } from '#shared/contracts/read-models.ts';
 import { askBus, waitForRevision } from '../ask-bus.ts';
-import { askService } from '../ask-service.ts';
+import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
-import { countRequest, hourSeconds } from '../count-request.ts';
-import { parseInput } from '../parse-input.ts';
+import { publicRoute } from '../public-route.ts';
+import { perHour } from '../rate-limits.ts';
+import { limitedUpload } from '../request-bodies.ts';
 
-type ContentParams = { Params: { domain: string; contentVersion: string } };
+const path = '/v1/domains/:domain/content';
+const params = z.object({ domain: domainName });
+const versionParams = params.extend({ contentVersion: contentVersion.meta({ title: 'content version' }) });
 
 /** Publication of docs projects, and what has been published. */
-export async function contentRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  app.addHook('onRequest', admitByKey(context, { kinds: ['admin'], scope: 'method' }));
-  app.removeAllContentTypeParsers();
-  // The stream itself: nothing of an archive is held here.
-  app.addContentTypeParser('*', (request, payload, done) => {
-    if (isArchiveType(request.headers['content-type'])) done(null, payload);
-    else
-      done(
-        new ApiError(
-          'unsupported_media_type',
-          'Send the docs project as a .tar.gz with Content-Type: application/gzip.',
-        ),
-      );
-  });
-
-  app.get<ContentParams>('/v1/domains/:domain/content', async (request) => {
-    const { organization, domains } = admissionOf(request);
-    const { slug } = resolveDomain(domains, request.params.domain);
-    const stored = await askBus(context.bus.readModels.directoryContents.get(contentsKey(organization, slug)));
-    return toContentList(slug, stored?.document.state);
-  });
-
-  app.put<ContentParams & { Body: IncomingMessage | undefined }>(
-    '/v1/domains/:domain/content',
-    async (request, reply) => {
-      const { organization, organizationPlan, domains } = admissionOf(request);
-      const domain = resolveDomain(domains, request.params.domain);
-      const { version } = parseInput(publishQuerySchema, request.query, 'query');
-      if (request.body === undefined || request.headers['content-length'] === '0') {
-        throw new ApiError('invalid_project', 'The body is empty. Send the docs project as a .tar.gz.');
-      }
-      if (Number(request.headers['content-length'] ?? 0) > mostArchiveBytes) throw new ApiError('too_large');
-      const limit = {
-        name: 'publications',
-        requests: context.config.publicationsPerHour[organizationPlan],
-        windowSeconds: hourSeconds,
-      };
-      await countRequest(context, reply, [{ limit, key: organization }]);
-      const upload = limitedUpload(request.body, mostArchiveBytes);
-      const answer = await askService(context, { request, reply, domain }, publisher.publishContent, {
-        query: { label: version },
-        body: upload.stream,
-      }).catch((error: unknown) => {
+export const contentRoutes = [
+  publicRoute(
+    {
+      method: 'GET',
+      path,
+      summary: 'Lists the content versions of a domain: their labels, which is the latest, and which is searched.',
+      key: 'admin',
+      params,
+      answer: contentListSchema,
+    },
+    async ({ bus }, { principal: { organization }, domain: { slug } }) => {
+      const stored = await askBus(bus.readModels.directoryContents.get(contentsKey(organization, slug)));
+      return toContentList(slug, stored?.document.state);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'PUT',
+      path,
+      summary: 'Publishes a docs project. The same files again are the same content version.',
+      key: 'admin',
+      params,
+      query: publishQuerySchema,
+      body: 'archive',
+      limits: [perHour('publications', 'publicationsPerHour')],
+      answer: publishedContentSchema,
+      errors: publisher.publishContent.errors,
+    },
+    async (context, { principal, domain, query, body, ask }) => {
+      const upload = limitedUpload(body);
+      const parts = { query: { label: query.version }, body: upload.stream };
+      const answer = await ask(publisher.publishContent, domain, parts).catch((error: unknown) => {
         throw upload.problem() ?? error;
       });
       const published = await answer.json();
-      await contentWhenVisible(answer.headers, organization, domain.slug);
+      await contentWhenVisible(context, principal, domain, answer.headers);
       return published;
     },
-  );
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: `${path}/:contentVersion/promote`,
+      summary: 'Makes a content version the latest one.',
+      key: 'admin',
+      params: versionParams,
+      answer: contentListSchema,
+      errors: publisher.promoteContent.errors,
+    },
+    async (context, { principal, domain, params: { contentVersion }, ask }) => {
+      const answer = await ask(publisher.promoteContent, domain, { params: { contentVersion } });
+      answer.body.resume();
+      const { state } = await contentWhenVisible(context, principal, domain, answer.headers);
+      return toContentList(domain.slug, state);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'DELETE',
+      path: `${path}/:contentVersion`,
+      summary: 'Deletes a content version that is neither the latest nor labelled.',
+      key: 'admin',
+      params: versionParams,
+      status: 204,
+      errors: publisher.deleteContent.errors,
+    },
+    async (context, { principal, domain, params: { contentVersion }, ask }) => {
+      const answer = await ask(publisher.deleteContent, domain, { params: { contentVersion } });
+      answer.body.resume();
+      await contentWhenVisible(context, principal, domain, answer.headers);
+    },
+  ),
+];
 
-  app.post<ContentParams>('/v1/domains/:domain/content/:contentVersion/promote', async (request, reply) => {
-    const { organization, domains } = admissionOf(request);
-    const domain = resolveDomain(domains, request.params.domain);
-    const params = { contentVersion: existing(request.params.contentVersion) };
-    const answer = await askService(context, { request, reply, domain }, publisher.promoteContent, { params });
-    answer.body.resume();
-    return toContentList(domain.slug, (await contentWhenVisible(answer.headers, organization, domain.slug)).state);
-  });
-
-  app.delete<ContentParams>('/v1/domains/:domain/content/:contentVersion', async (request, reply) => {
-    const { organization, domains } = admissionOf(request);
-    const domain = resolveDomain(domains, request.params.domain);
-    const params = { contentVersion: existing(request.params.contentVersion) };
-    const answer = await askService(context, { request, reply, domain }, publisher.deleteContent, { params });
-    answer.body.resume();
-    await contentWhenVisible(answer.headers, organization, domain.slug);
-    return reply.code(204).send();
-  });
-
-  async function contentWhenVisible(
-    headers: { 'x-bindery-content-revision': number },
-    organization: string,
-    domain: string,
-  ) {
-    const store = context.bus.readModels.directoryContents;
-    return await waitForRevision(store, contentsKey(organization, domain), headers['x-bindery-content-revision']);
-  }
-}
-
-/** A text that cannot be a content version names nothing. */
-function existing(text: string): string {
-  if (contentVersionSchema.safeParse(text).success) return text;
-  throw new ApiError('not_found', `There is no content version "${text.slice(0, 100)}" in this domain.`);
-}
-
-export const mostArchiveBytes = 500 * 1024 * 1024;
-
-/** What clients call a `.tar.gz`. */
-const archiveTypes = new Set([
-  'application/gzip',
-  'application/x-gzip',
-  'application/x-tar',
-  'application/x-gtar',
-  'application/x-compressed-tar',
-  'application/octet-stream',
-]);
-
-/** A body without a type may be one. */
-export function isArchiveType(contentType: string | undefined): boolean {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase();
-  return type === undefined || type === '' || archiveTypes.has(type);
-}
-
-/** A body on its way to another service, cut off with `too_large` when it is. `problem` says so afterwards. */
-export function limitedUpload(
-  body: Readable,
-  mostBytes: number,
-): { stream: Readable; problem: () => ApiError | undefined } {
-  let received = 0;
-  let problem: ApiError | undefined;
-  const stream = detachedBody(body, (chunk) => {
-    received += chunk.length;
-    if (received <= mostBytes) return;
-    problem = new ApiError('too_large', `The archive is larger than ${mostBytes} bytes.`);
-    throw problem;
-  });
-  return { stream, problem: () => problem };
+/** A client may use at once what it just changed. */
+async function contentWhenVisible(
+  { bus }: GatewayContext,
+  { organization }: Principal,
+  { slug }: DomainEntry,
+  headers: { 'x-bindery-content-revision': number },
+) {
+  const key = contentsKey(organization, slug);
+  return await waitForRevision(bus.readModels.directoryContents, key, headers['x-bindery-content-revision']);
 }

@@ -1,83 +1,101 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { admissionOf, admitByKey, traceparentOf } from '#services/gateway/auth/admission.ts';
+import { z } from 'zod';
 import { createApiKey, revokeApiKey, rotateApiKey } from '#shared/aggregates/directory/decide.ts';
-import { createApiKeyBodySchema, rotateApiKeyBodySchema, toShownApiKey } from '#shared/contracts/http/directory.ts';
+import {
+  apiKeyListSchema,
+  createApiKeyBodySchema,
+  createdApiKeySchema,
+  rotateApiKeyBodySchema,
+  toShownApiKey,
+} from '#shared/contracts/http/directory.ts';
 import { organizationKey } from '#shared/contracts/read-models.ts';
 import { askBus } from '../ask-bus.ts';
-import type { GatewayContext } from '../context.ts';
-import { countRequest, hourSeconds } from '../count-request.ts';
-import { parseInput } from '../parse-input.ts';
-import { appendToDirectory, type RequestOrigin } from './append-to-directory.ts';
+import { publicRoute } from '../public-route.ts';
+import { perHour } from '../rate-limits.ts';
+import { appendToDirectory } from './append-to-directory.ts';
 import { type NewApiKey, newApiKey, renewedApiKey } from './new-api-key.ts';
 
 const hourMs = 3_600_000;
 
-type KeyParams = { Params: { id: string } };
+const params = z.object({ id: z.string() });
+const limits = [perHour('keys', 'keysPerHour')];
 
 /** An organization's own API keys. */
-export async function apiKeyRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  app.addHook('onRequest', admitByKey(context, { kinds: ['admin'], scope: 'method' }));
-
-  app.get('/v1/api-keys', async (request) => {
-    const { organization } = admissionOf(request);
-    const stored = await askBus(context.bus.readModels.directoryOrganizations.get(organizationKey(organization)));
-    return { apiKeys: (stored?.document.state.keys ?? []).map(toShownApiKey) };
-  });
-
-  app.post('/v1/api-keys', async (request, reply) => {
-    const { organization, organizationPlan } = admissionOf(request);
-    const body = parseInput(createApiKeyBodySchema, request.body);
-    await countRequest(context, reply, [
-      {
-        limit: { name: 'keys', requests: context.config.keysPerHour[organizationPlan], windowSeconds: hourSeconds },
-        key: organization,
-      },
-    ]);
-    const key = newApiKey(body, context.clock.now(), context.random);
-    await appendToDirectory(context, organization, (state) => createApiKey(state, key.apiKey), originOf(request));
-    return reply.code(201).send(shownOnce(key));
-  });
-
-  app.post<KeyParams>('/v1/api-keys/:id/rotate', async (request, reply) => {
-    const { organization, organizationPlan } = admissionOf(request);
-    const { overlapHours } = parseInput(rotateApiKeyBodySchema, request.body ?? undefined);
-    await countRequest(context, reply, [
-      {
-        limit: { name: 'keys', requests: context.config.keysPerHour[organizationPlan], windowSeconds: hourSeconds },
-        key: organization,
-      },
-    ]);
-    const now = context.clock.now();
-    const overlapEnd = new Date(now.getTime() + overlapHours * hourMs).toISOString();
-    let renewed: NewApiKey | undefined;
-    await appendToDirectory(
-      context,
-      organization,
-      (state) =>
-        rotateApiKey(state, request.params.id, overlapEnd, (old) => {
-          renewed = renewedApiKey(old, now, context.random);
-          return renewed.apiKey;
-        }),
-      originOf(request),
-    );
-    if (renewed === undefined) throw new Error('a rotation was appended without a new key');
-    return reply.code(201).send(shownOnce(renewed));
-  });
-
-  app.delete<KeyParams>('/v1/api-keys/:id', async (request, reply) => {
-    const { organization } = admissionOf(request);
-    await appendToDirectory(
-      context,
-      organization,
-      (state) => revokeApiKey(state, request.params.id),
-      originOf(request),
-    );
-    return reply.code(204).send();
-  });
-}
+export const apiKeyRoutes = [
+  publicRoute(
+    {
+      method: 'GET',
+      path: '/v1/api-keys',
+      summary: "Lists the organization's API keys, without their secrets.",
+      key: 'admin',
+      answer: apiKeyListSchema,
+    },
+    async ({ bus }, { principal: { organization } }) => {
+      const stored = await askBus(bus.readModels.directoryOrganizations.get(organizationKey(organization)));
+      return { apiKeys: (stored?.document.state.keys ?? []).map(toShownApiKey) };
+    },
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: '/v1/api-keys',
+      summary: 'Creates an API key. Its secret is shown this once.',
+      key: 'admin',
+      body: createApiKeyBodySchema,
+      limits,
+      status: 201,
+      answer: createdApiKeySchema,
+      errors: ['in_use'],
+    },
+    async (context, { principal: { organization }, body, origin }) => {
+      const key = newApiKey(body, context.clock.now(), context.random);
+      await appendToDirectory(context, organization, (state) => createApiKey(state, key.apiKey), origin);
+      return shownOnce(key);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: '/v1/api-keys/:id/rotate',
+      summary: 'Creates a key that may do the same. The old one goes on for the overlap.',
+      key: 'admin',
+      params,
+      body: rotateApiKeyBodySchema,
+      limits,
+      status: 201,
+      answer: createdApiKeySchema,
+      errors: ['in_use'],
+    },
+    async (context, { principal: { organization }, params, body, origin }) => {
+      const now = context.clock.now();
+      const overlapEnd = new Date(now.getTime() + body.overlapHours * hourMs).toISOString();
+      let renewed: NewApiKey | undefined;
+      await appendToDirectory(
+        context,
+        organization,
+        (state) =>
+          rotateApiKey(state, params.id, overlapEnd, (old) => {
+            renewed = renewedApiKey(old, now, context.random);
+            return renewed.apiKey;
+          }),
+        origin,
+      );
+      if (renewed === undefined) throw new Error('a rotation was appended without a new key');
+      return shownOnce(renewed);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'DELETE',
+      path: '/v1/api-keys/:id',
+      summary: 'Revokes an API key. All gateways refuse it within a second.',
+      key: 'admin',
+      params,
+      status: 204,
+    },
+    async (context, { principal: { organization }, params, origin }) => {
+      await appendToDirectory(context, organization, (state) => revokeApiKey(state, params.id), origin);
+    },
+  ),
+];
 
 const shownOnce = ({ apiKey, secret }: NewApiKey) => ({ ...toShownApiKey(apiKey), key: secret });
-
-function originOf(request: FastifyRequest): RequestOrigin {
-  return { actor: admissionOf(request).actor, requestId: request.id, traceparent: traceparentOf(request) };
-}

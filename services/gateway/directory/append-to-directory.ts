@@ -3,14 +3,12 @@ import {
   type DirectoryEvent,
   type DirectoryState,
 } from '#shared/aggregates/directory/directory.ts';
-import type { Actor } from '#shared/contracts/commit.ts';
 import { organizationKey } from '#shared/contracts/read-models.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askBus, waitForRevision, writeWithinMs } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
-
-export type RequestOrigin = { actor: Actor; requestId: string; traceparent: string };
+import type { RequestOrigin } from '../public-route.ts';
 
 /** Appends to an organization's log what `decide` says, and answers with the state once the read model shows it. */
 export async function appendToDirectory(

@@ -1,79 +1,91 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { admitOperator, traceparentOf } from '#services/gateway/auth/admission.ts';
+import { z } from 'zod';
 import { addDomain, changeOrganization, createOrganization } from '#shared/aggregates/directory/decide.ts';
 import type { DirectoryState } from '#shared/aggregates/directory/directory.ts';
 import {
   addDomainBodySchema,
   changeOrganizationBodySchema,
   createOrganizationBodySchema,
+  domainAddedSchema,
+  organizationCreatedSchema,
+  organizationSchema,
 } from '#shared/contracts/http/directory.ts';
 import { organizationId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { GatewayContext } from '../context.ts';
-import { parseInput } from '../parse-input.ts';
-import { appendToDirectory, type RequestOrigin } from './append-to-directory.ts';
+import { publicRoute } from '../public-route.ts';
+import { appendToDirectory } from './append-to-directory.ts';
 import { newApiKey } from './new-api-key.ts';
 
-const attempts = 5;
+const mostAttempts = 5;
 
-/** Organizations and their domains, for whoever runs the installation. */
-export async function operatorRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  app.addHook('onRequest', admitOperator(context.config.operatorToken));
+const params = z.object({ org: organizationId.meta({ title: 'organization' }) });
 
-  app.post('/v1/organizations', async (request, reply) => {
-    const body = parseInput(createOrganizationBodySchema, request.body);
-    const key = newApiKey(
-      { kind: 'admin', name: 'first key', allowedAddresses: [], allowedOrigins: [] },
-      context.clock.now(),
-      context.random,
-    );
-    const state = await createUnderFreeId(
-      (id) =>
-        appendToDirectory(context, id, (before) => createOrganization(before, id, body, key.apiKey), originOf(request)),
-      (attempt) => organizationIdFor(body.name, attempt === 1 ? undefined : context.random(6).toLowerCase()),
-    );
-    return reply.code(201).send({ organization: shown(state), adminKey: { id: key.apiKey.id, key: key.secret } });
-  });
+/** Organizations and their domains, for the operator of the installation. */
+export const organizationRoutes = [
+  publicRoute(
+    {
+      method: 'POST',
+      path: '/v1/organizations',
+      summary: 'Creates an organization and its first admin key, which is shown this once.',
+      key: 'operator',
+      body: createOrganizationBodySchema,
+      status: 201,
+      answer: organizationCreatedSchema,
+      errors: ['in_use'],
+    },
+    async (context, { body, origin }) => {
+      const key = newApiKey(
+        { kind: 'admin', name: 'first key', allowedAddresses: [], allowedOrigins: [] },
+        context.clock.now(),
+        context.random,
+      );
+      const state = await createUnderFreeId(
+        (id) => appendToDirectory(context, id, (before) => createOrganization(before, id, body, key.apiKey), origin),
+        (attempt) => organizationIdFor(body.name, attempt === 1 ? undefined : context.random(6).toLowerCase()),
+      );
+      return { organization: toOrganization(state), adminKey: { id: key.apiKey.id, key: key.secret } };
+    },
+  ),
+  publicRoute(
+    {
+      method: 'PATCH',
+      path: '/v1/organizations/:org',
+      summary: 'Changes the name or the plan of an organization.',
+      key: 'operator',
+      params,
+      body: changeOrganizationBodySchema,
+      answer: organizationSchema,
+    },
+    async (context, { params, body, origin }) =>
+      toOrganization(await appendToDirectory(context, params.org, (state) => changeOrganization(state, body), origin)),
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: '/v1/organizations/:org/domains',
+      summary: 'Gives an organization a domain: a documentation site.',
+      key: 'operator',
+      params,
+      body: addDomainBodySchema,
+      status: 201,
+      answer: domainAddedSchema,
+      errors: ['in_use'],
+    },
+    async (context, { params, body: { domain: slug, hosts, ...rest }, origin }) => {
+      const domain = { slug, hosts: [...new Set(hosts)], ...rest };
+      await appendToDirectory(context, params.org, (state) => addDomain(state, domain), origin);
+      return { domain: slug, hosts: domain.hosts, ...rest };
+    },
+  ),
+];
 
-  app.patch<{ Params: { org: string } }>('/v1/organizations/:org', async (request) => {
-    const organization = existingId(request.params.org);
-    const body = parseInput(changeOrganizationBodySchema, request.body);
-    return shown(
-      await appendToDirectory(context, organization, (state) => changeOrganization(state, body), originOf(request)),
-    );
-  });
-
-  app.post<{ Params: { org: string } }>('/v1/organizations/:org/domains', async (request, reply) => {
-    const organization = existingId(request.params.org);
-    const { domain: slug, hosts, ...rest } = parseInput(addDomainBodySchema, request.body);
-    const domain = { slug, hosts: [...new Set(hosts)], ...rest };
-    await appendToDirectory(context, organization, (state) => addDomain(state, domain), originOf(request));
-    return reply.code(201).send({ domain: slug, hosts: domain.hosts, ...rest });
-  });
-}
-
-const shown = ({ organization, name, plan }: DirectoryState) => ({ id: organization, name, plan });
-
-function originOf(request: FastifyRequest): RequestOrigin {
-  return {
-    actor: { kind: 'operator', id: 'operator' },
-    requestId: request.id,
-    traceparent: traceparentOf(request),
-  };
-}
-
-/** An id that cannot be one is the id of nothing. */
-function existingId(text: string): string {
-  if (!organizationId.safeParse(text).success) throw new ApiError('not_found', `There is no organization "${text}".`);
-  return text;
-}
+const toOrganization = ({ organization, name, plan }: DirectoryState) => ({ id: organization, name, plan });
 
 async function createUnderFreeId<T>(create: (id: string) => Promise<T>, idOf: (attempt: number) => string): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await create(idOf(attempt));
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'in_use') || attempt === attempts) throw error;
+      if (!(error instanceof ApiError && error.code === 'in_use') || attempt === mostAttempts) throw error;
     }
   }
 }

@@ -1,86 +1,87 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, admitByKey, resolveDomain } from '#services/gateway/auth/admission.ts';
-import { trustedGroupsOf } from '#services/gateway/auth/user-token.ts';
-import { allowAnyOrigin, answerPreflight, checkOrigin } from '#services/gateway/auth/cross-origin.ts';
+import { z } from 'zod';
+import { domainName } from '#shared/contracts/identifiers.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { addressGroup } from '#shared/http/rate-limit.ts';
-import { askService } from '../ask-service.ts';
-import type { GatewayContext } from '../context.ts';
-import { countRequest, daySeconds, hourSeconds } from '../count-request.ts';
+import { trustedGroupsOf } from '../auth/user-token.ts';
+import { publicRoute } from '../public-route.ts';
+import { perAddressPerDay, perHour } from '../rate-limits.ts';
 
-/** Public path → what the assistant is asked. */
-const calls = {
-  '/discovery/v2/assistant/:domain/message': assistant.message,
-  '/discovery/v1/assistant/:domain/message': assistant.messageV1,
-  '/discovery/v1/search/:domain': assistant.search,
-  '/discovery/v1/page/:domain': assistant.page,
-  '/discovery/v1/feedback/:domain': assistant.feedback,
-} as const;
+type AssistantCall = (typeof assistant)[keyof typeof assistant];
 
-type AssistantCall = (typeof calls)[keyof typeof calls];
-
-type DiscoveryRequest = { Params: { domain: string }; Body: Buffer | undefined };
-
-/** The assistant, search, pages and feedback: what a documentation site's own pages call. */
-export async function discoveryRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  app.addHook('onRequest', allowAnyOrigin);
-  app.removeAllContentTypeParsers();
-  // The bytes as they came: the assistant gets them unchanged, and the order of keys tells clients apart.
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => body,
+/** A route of documentation sites: the assistant gets the bytes of the body as they came, and its answer goes back as it comes. */
+const siteRoute = (
+  path: `/${string}/:domain${string}`,
+  summary: string,
+  call: AssistantCall,
+  alsoAs: Readonly<Record<string, string>> = {},
+) =>
+  publicRoute(
+    {
+      method: 'POST',
+      path,
+      summary,
+      key: 'assistant',
+      // An answer costs its organization nothing but a count, so reading rights are enough.
+      scope: 'read',
+      params: z.object({ domain: domainName }),
+      headers: z.object({ 'X-User-Token': z.string().optional(), 'X-Thread-Key': z.string().optional() }),
+      body: { passedOn: call.body },
+      limits: [
+        perHour('assistant', 'assistantPerHour'),
+        perAddressPerDay('assistant-address', 'assistantPerAddressPerDay'),
+      ],
+      ...(call.answer === 'stream' ? {} : { answer: call.answer }),
+      alsoAs,
+      errors: call.errors,
+      crossOrigin: true,
+    },
+    async (context, { principal, domain, body, headers, ask, request, reply }) => {
+      const parts = {
+        body,
+        headers: {
+          'x-bindery-client': clientKind(parseJson(body), request.headers),
+          'x-thread-key': headers['X-Thread-Key'],
+        },
+      };
+      const trustedGroups = await trustedGroupsOf(domain, principal, headers['X-User-Token'], context.clock.now());
+      const answer = await ask(call, domain, parts, trustedGroups);
+      return reply
+        .code(answer.status)
+        .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
+        .send(answer.body);
+    },
   );
 
-  for (const path of Object.keys(calls)) app.options(path, answerPreflight);
-
-  await app.register(async (admitted) => {
-    // An answer costs its organization nothing but a count, so reading rights are enough.
-    admitted.addHook('onRequest', admitByKey(context, { kinds: ['assistant', 'admin'], scope: 'read' }));
-    admitted.addHook('onRequest', checkOrigin);
-    for (const [path, call] of Object.entries(calls)) {
-      admitted.post<DiscoveryRequest>(path, (request, reply) => passThrough(request, reply, call));
-    }
-    // Chats ask whether an answer goes on that they lost; answers do not outlive their connection.
-    admitted.get('/discovery/v2/assistant/:domain/message/:chatId/stream', async (_request, reply) =>
-      reply.code(204).send(),
-    );
-  });
-
-  async function passThrough(
-    request: FastifyRequest<DiscoveryRequest>,
-    reply: FastifyReply,
-    call: AssistantCall,
-  ): Promise<FastifyReply> {
-    const { organization, organizationPlan, domains } = admissionOf(request);
-    const { assistantPerHour, assistantPerAddressPerDay } = context.config;
-    const domain = resolveDomain(domains, request.params.domain);
-    await countRequest(context, reply, [
-      {
-        limit: { name: 'assistant', requests: assistantPerHour[organizationPlan], windowSeconds: hourSeconds },
-        key: organization,
-      },
-      {
-        limit: { name: 'assistant-address', requests: assistantPerAddressPerDay, windowSeconds: daySeconds },
-        key: addressGroup(request.ip),
-      },
-    ]);
-    const body = request.body ?? Buffer.alloc(0);
-    const threadKey = request.headers['x-thread-key'];
-    const headers = {
-      'x-bindery-client': clientKind(parseJson(body), request.headers),
-      ...(typeof threadKey === 'string' ? { 'x-thread-key': threadKey } : {}),
-    };
-    const trustedGroups = await trustedGroupsOf(request, domain, context.clock.now());
-    const answer = await askService(context, { request, reply, domain, trustedGroups }, call, { headers, body });
-    return reply
-      .code(answer.status)
-      .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
-      .send(answer.body);
-  }
-}
+/** The assistant, search, pages and feedback: what the pages of a documentation site call. */
+export const discoveryRoutes = [
+  siteRoute(
+    '/discovery/v2/assistant/:domain/message',
+    'Answers a question as a UI message stream of the AI SDK, version 5 or later.',
+    assistant.message,
+    { 'text/event-stream': 'The chunks of the answer. The last one, `finish`, has the `threadId`.' },
+  ),
+  siteRoute(
+    '/discovery/v1/assistant/:domain/message',
+    'Answers a question as a data stream of the AI SDK, version 4.',
+    assistant.messageV1,
+    { 'text/plain': 'The parts of the answer, one a line.' },
+  ),
+  siteRoute('/discovery/v1/search/:domain', 'Finds the best passages for a query.', assistant.search),
+  siteRoute('/discovery/v1/page/:domain', 'Reads the Markdown of a page.', assistant.page),
+  siteRoute('/discovery/v1/feedback/:domain', 'Rates an answer.', assistant.feedback),
+  publicRoute(
+    {
+      method: 'GET',
+      path: '/discovery/v2/assistant/:domain/message/:chatId/stream',
+      summary: 'Says whether a lost answer goes on. Answers end with their connection, so none does.',
+      key: 'assistant',
+      crossOrigin: true,
+      status: 204,
+    },
+    async () => {},
+  ),
+];
 
 function parseJson(body: Buffer): unknown {
   try {
@@ -90,7 +91,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** `ui`: a chat of the AI SDK, whose validation refuses keys that others need; `plain`: everyone else. */
+/** `ui`: a chat of the AI SDK, whose validation refuses keys that others need; `plain`: all others. */
 export type ClientKind = 'ui' | 'plain';
 
 const stockMessageId = /^[0-9A-Za-z]{16}$/;

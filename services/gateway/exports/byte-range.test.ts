@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byteRange } from './object-link-routes.ts';
+import { byteRange } from './signed-download.ts';
 
 test.each([
   [undefined, undefined],

@@ -1,168 +1,206 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admissionOf, admitByKey, resolveDomain, traceparentOf } from '#services/gateway/auth/admission.ts';
-import type { RequestOrigin } from '#services/gateway/directory/append-to-directory.ts';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 import {
+  bundleLinkSchema,
+  exportHistorySchema,
+  exportJobSchema,
+  exportListSchema,
   type HistoryEntry,
   idempotencyKeySchema,
   listExportsQuerySchema,
   startExportBodySchema,
   toHistoryEntries,
 } from '#shared/contracts/http/exports.ts';
+import { jobId } from '#shared/contracts/identifiers.ts';
 import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
-import { ApiError } from '#shared/http/errors.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { busHistory } from '../ask-bus.ts';
-import { askService } from '../ask-service.ts';
+import { type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
-import { countRequest, hourSeconds } from '../count-request.ts';
-import { accepts, parseInput } from '../parse-input.ts';
-import { cancelExport, replayExport, sitePages, startExport } from './export-commands.ts';
-import { countActiveJobs, listJobs } from './list-jobs.ts';
-import { liveJob } from './live-job.ts';
-import { jobAt, type JobView, parsePoint, readJob, shownJob } from './read-job.ts';
+import { accepts } from '../parse-input.ts';
+import { publicRoute } from '../public-route.ts';
+import { perHour } from '../rate-limits.ts';
+import { cancelExport, replayExport, startExport } from './export-commands.ts';
+import { jobEventStream } from './job-event-stream.ts';
+import { checkActiveJobs, listJobs } from './list-jobs.ts';
+import { exportJobOf, jobAt, type JobView, parsePoint, readJob } from './read-job.ts';
 
 const jobs = '/v1/static-export/jobs';
-const activeJobsRetrySeconds = 30;
-
-type JobParams = { Params: { jobId: string }; Querystring: { at?: unknown } };
+const job = `${jobs}/:jobId` as const;
+const params = z.object({ jobId: jobId.meta({ title: 'export job' }) });
+const headers = z.object({ 'Idempotency-Key': idempotencyKeySchema.optional() });
+const starts = perHour('starts', 'startsPerHour');
+const ndjson = 'application/x-ndjson';
 
 /** The export: jobs from request to download link. */
-export async function exportRoutes(app: FastifyInstance, context: GatewayContext): Promise<void> {
-  app.addHook('onRequest', admitByKey(context, { kinds: ['admin'], scope: 'method' }));
-  const pages = sitePages(context.objectStore);
-
-  app.post(jobs, async (request, reply) => {
-    requirePlan(request);
-    const view = await startExport(context, pages, {
-      body: parseInput(startExportBodySchema, request.body),
-      idempotencyKey: idempotencyKeyOf(request),
-      admission: admissionOf(request),
-      origin: originOf(request),
-      count: () => countStart(context, request, reply),
-    });
-    return accepted(reply, view);
-  });
-
-  app.get(jobs, async (request) => {
-    const { organization, domains } = admissionOf(request);
-    const query = parseInput(listExportsQuerySchema, request.query, 'query');
-    const domain = query.domain === undefined ? undefined : resolveDomain(domains, query.domain).slug;
-    return await listJobs(context, organization, { ...query, domain });
-  });
-
-  app.get<JobParams>(`${jobs}/:jobId`, async (request, reply) => {
-    const { organization } = admissionOf(request);
-    const view = await readJob(context, organization, request.params.jobId);
-    if (request.query.at !== undefined) {
-      const history = busHistory(context.bus.exports, exportLogSubject(organization, view.state.jobId));
-      return shownJob(await jobAt(history, parsePoint(request.query.at)));
-    }
-    if (!accepts(request, 'text/event-stream')) return shownJob(view);
-    const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
-    return reply
-      .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
-      .send(Readable.from(liveJob(context, organization, view, signal)));
-  });
-
-  app.get<JobParams>(`${jobs}/:jobId/events`, async (request, reply) => {
-    const { organization } = admissionOf(request);
-    const { jobId } = (await readJob(context, organization, request.params.jobId)).state;
-    const entries = historyEntries(context, organization, jobId);
-    if (accepts(request, 'application/x-ndjson')) {
-      return reply.type('application/x-ndjson').send(Readable.from(asLines(entries)));
-    }
-    const events: HistoryEntry[] = [];
-    for await (const entry of entries) events.push(entry);
-    return { jobId, events };
-  });
-
-  // These take no body; whatever a client's defaults send along is not looked at.
-  await app.register(async (bodiless) => {
-    bodiless.removeAllContentTypeParsers();
-    bodiless.addContentTypeParser('*', { parseAs: 'buffer' }, async () => undefined);
-
-    bodiless.post<JobParams>(`${jobs}/:jobId/cancel`, async (request, reply) => {
-      const { organization } = admissionOf(request);
-      return accepted(reply, await cancelExport(context, organization, request.params.jobId, originOf(request)));
-    });
-
-    bodiless.post<JobParams>(`${jobs}/:jobId/replay`, async (request, reply) => {
-      requirePlan(request);
-      const view = await replayExport(context, {
-        jobId: request.params.jobId,
-        idempotencyKey: idempotencyKeyOf(request),
-        admission: admissionOf(request),
-        origin: originOf(request),
-        count: () => countStart(context, request, reply),
+export const exportRoutes = [
+  publicRoute(
+    {
+      method: 'POST',
+      path: jobs,
+      summary: 'Starts an export. The same Idempotency-Key and body again is the same job.',
+      key: 'admin',
+      plan: 'enterprise',
+      headers,
+      body: startExportBodySchema,
+      limits: [starts],
+      countsLater: true,
+      status: 202,
+      answer: exportJobSchema,
+      errors: ['not_found', 'idempotency_conflict'],
+    },
+    async (context, { principal, body, headers, origin, count, reply }) => {
+      const view = await startExport(context, {
+        body,
+        idempotencyKey: headers['Idempotency-Key'],
+        principal,
+        origin,
+        count: () => countStart(context, principal, count),
       });
       return accepted(reply, view);
-    });
+    },
+  ),
+  publicRoute(
+    {
+      method: 'GET',
+      path: jobs,
+      summary: "Lists the organization's exports, newest first.",
+      key: 'admin',
+      query: listExportsQuerySchema,
+      answer: exportListSchema,
+      errors: ['not_found'],
+    },
+    async (context, { principal: { organization, domains }, query }) => {
+      const domain = query.domain === undefined ? undefined : resolveDomain(domains, query.domain).slug;
+      return await listJobs(context, organization, { ...query, domain });
+    },
+  ),
+  publicRoute(
+    {
+      method: 'GET',
+      path: job,
+      summary: 'Status of an export, now or (with `at`) at a revision or time of its history.',
+      key: 'admin',
+      params,
+      query: z.object({ at: z.string().optional() }),
+      answer: exportJobSchema,
+      alsoAs: { 'text/event-stream': 'The job as it is now, and again at every change until it ends.' },
+    },
+    async (context, { principal: { organization }, params, query, request, reply }) => {
+      const view = await readJob(context, organization, params.jobId);
+      if (query.at !== undefined) {
+        const history = busHistory(context.bus.exports, exportLogSubject(organization, view.state.jobId));
+        return exportJobOf(await jobAt(history, parsePoint(query.at)));
+      }
+      if (!accepts(request, 'text/event-stream')) return exportJobOf(view);
+      const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
+      return reply
+        .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+        .send(Readable.from(jobEventStream(context, organization, view, signal)));
+    },
+  ),
+  publicRoute(
+    {
+      method: 'GET',
+      path: `${job}/events`,
+      summary: 'The history of an export, oldest event first.',
+      key: 'admin',
+      params,
+      answer: exportHistorySchema,
+      alsoAs: { [ndjson]: 'One event a line.' },
+    },
+    async (context, { principal: { organization }, params, request, reply }) => {
+      const { jobId } = (await readJob(context, organization, params.jobId)).state;
+      const entries = historyEntries(context, organization, jobId);
+      if (accepts(request, ndjson)) return reply.type(ndjson).send(Readable.from(asLines(entries)));
+      const events: HistoryEntry[] = [];
+      for await (const entry of entries) events.push(entry);
+      return { jobId, events };
+    },
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: `${job}/cancel`,
+      summary: 'Cancels an export. Asking again is fine until it has ended in another way.',
+      key: 'admin',
+      params,
+      status: 202,
+      answer: exportJobSchema,
+      errors: ['job_ended'],
+    },
+    async (context, { principal: { organization }, params, origin, reply }) =>
+      accepted(reply, await cancelExport(context, organization, params.jobId, origin)),
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: `${job}/replay`,
+      summary: 'Starts a new export over the same content and options as one that has ended.',
+      key: 'admin',
+      plan: 'enterprise',
+      params,
+      headers,
+      limits: [starts],
+      countsLater: true,
+      status: 202,
+      answer: exportJobSchema,
+      errors: ['not_completed', 'idempotency_conflict'],
+    },
+    async (context, { principal, params, headers, origin, count, reply }) => {
+      const view = await replayExport(context, {
+        jobId: params.jobId,
+        idempotencyKey: headers['Idempotency-Key'],
+        principal,
+        origin,
+        count: () => countStart(context, principal, count),
+      });
+      return accepted(reply, view);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'POST',
+      path: `${job}/bundle`,
+      summary: 'Signs a link to the bundle of a completed export, each time a fresh one to the same bytes.',
+      key: 'admin',
+      params,
+      limits: [perHour('links', 'linksPerHour')],
+      countsLater: true,
+      answer: bundleLinkSchema,
+      errors: linkSigner.signLink.errors,
+    },
+    async (context, { principal: { organization, domains }, params, count, ask }) => {
+      const { jobId, domain } = (await readJob(context, organization, params.jobId)).state;
+      await count();
+      const answer = await ask(linkSigner.signLink, resolveDomain(domains, domain), { body: { jobId } });
+      return await answer.json();
+    },
+  ),
+];
 
-    bodiless.post<JobParams>(`${jobs}/:jobId/bundle`, async (request, reply) => {
-      const { organization, organizationPlan, domains } = admissionOf(request);
-      const { state } = await readJob(context, organization, request.params.jobId);
-      const limit = {
-        name: 'links',
-        requests: context.config.linksPerHour[organizationPlan],
-        windowSeconds: hourSeconds,
-      };
-      await countRequest(context, reply, [{ limit, key: organization }]);
-      const domain = resolveDomain(domains, state.domain);
-      const from = { request, reply, domain };
-      return await (await askService(context, from, linkSigner.signLink, { body: { jobId: state.jobId } })).json();
-    });
-  });
-}
+const accepted = (reply: FastifyReply, view: JobView) => {
+  reply.header('location', `${jobs}/${view.state.jobId}`);
+  return exportJobOf(view);
+};
 
-function accepted(reply: FastifyReply, view: JobView): FastifyReply {
-  return reply.code(202).header('location', `${jobs}/${view.state.jobId}`).send(shownJob(view));
-}
-
-function requirePlan(request: FastifyRequest): void {
-  const { organizationPlan } = admissionOf(request);
-  if (organizationPlan === 'enterprise') return;
-  throw new ApiError(
-    'plan_required',
-    `Static export needs the enterprise plan; this organization has "${organizationPlan}".`,
-  );
-}
-
-function idempotencyKeyOf(request: FastifyRequest): string | undefined {
-  const header = request.headers['idempotency-key'];
-  return header === undefined ? undefined : parseInput(idempotencyKeySchema, header, 'Idempotency-Key');
-}
-
-async function countStart(context: GatewayContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { organization, organizationPlan } = admissionOf(request);
-  const { startsPerHour, activeJobs } = context.config;
-  const active = await countActiveJobs(context, organization);
-  if (active >= activeJobs[organizationPlan]) {
-    throw new ApiError(
-      'rate_limited',
-      `${active} exports of this organization are queued or running, and ${activeJobs[organizationPlan]} may be. Wait for one to end, or cancel one.`,
-      { retryAfterSeconds: activeJobsRetrySeconds },
-    );
-  }
-  const limit = { name: 'starts', requests: startsPerHour[organizationPlan], windowSeconds: hourSeconds };
-  await countRequest(context, reply, [{ limit, key: organization }]);
+async function countStart(context: GatewayContext, principal: Principal, count: () => Promise<void>): Promise<void> {
+  await checkActiveJobs(context, principal);
+  await count();
 }
 
 async function* historyEntries(
   context: GatewayContext,
   organization: string,
   jobId: string,
-): AsyncIterable<HistoryEntry> {
+): AsyncGenerator<HistoryEntry> {
   for await (const { commit } of busHistory(context.bus.exports, exportLogSubject(organization, jobId))) {
     yield* toHistoryEntries(commit);
   }
 }
 
-async function* asLines(entries: AsyncIterable<HistoryEntry>): AsyncIterable<string> {
+async function* asLines(entries: AsyncIterable<HistoryEntry>): AsyncGenerator<string> {
   for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
-}
-
-function originOf(request: FastifyRequest): RequestOrigin {
-  return { actor: admissionOf(request).actor, requestId: request.id, traceparent: traceparentOf(request) };
 }

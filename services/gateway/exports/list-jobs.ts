@@ -2,8 +2,10 @@ import type { ExportList, ListExportsQuery } from '#shared/contracts/http/export
 import { type JobListDocument, jobListKey } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { askBus } from '../ask-bus.ts';
+import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
-import { readJob, shownJob } from './read-job.ts';
+import { readCursor, toCursor } from '../parse-input.ts';
+import { exportJobOf, readJob } from './read-job.ts';
 
 type Entry = JobListDocument['jobs'][number];
 
@@ -13,7 +15,7 @@ export async function listJobs(
   organization: string,
   query: Omit<ListExportsQuery, 'domain'> & { domain: string | undefined },
 ): Promise<ExportList> {
-  const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+  const after = query.cursor === undefined ? undefined : parsePosition(query.cursor);
   const since = query.since === undefined ? '' : new Date(query.since).toISOString();
   const { jobList } = context.bus.readModels;
   const days = (await askBus(jobList.keys(`${organization}.*`)))
@@ -28,8 +30,13 @@ export async function listJobs(
   }
   const page = found.slice(0, query.limit);
   const last = page.at(-1);
-  const jobs = await Promise.all(page.map(async (job) => shownJob(await readJob(context, organization, job.jobId))));
-  return { jobs, ...(found.length > query.limit && last !== undefined ? { nextCursor: toCursor(last) } : {}) };
+  const jobs = await Promise.all(page.map(async (job) => exportJobOf(await readJob(context, organization, job.jobId))));
+  return {
+    jobs,
+    ...(found.length > query.limit && last !== undefined
+      ? { nextCursor: toCursor(`${last.createdAt} ${last.jobId}`) }
+      : {}),
+  };
 }
 
 const dayOf = (key: string): string => key.slice(key.indexOf('.') + 1);
@@ -54,32 +61,35 @@ function isOlder(job: Position, after: Position | undefined): boolean {
   return job.createdAt === after.createdAt && job.jobId < after.jobId;
 }
 
-const toCursor = ({ createdAt, jobId }: Position): string => Buffer.from(`${createdAt} ${jobId}`).toString('base64url');
+const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (se_[0-9A-Za-z]{22})$/;
 
-function parseCursor(text: string): Position {
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (se_[0-9A-Za-z]{22})$/.exec(
-    Buffer.from(text, 'base64url').toString('utf8'),
-  );
-  const [, createdAt, jobId] = match ?? [];
-  if (createdAt !== undefined && jobId !== undefined) return { createdAt, jobId };
-  throw new ApiError('invalid_request', 'The parameter "cursor" must be the "nextCursor" of an earlier answer.', {
-    fields: [{ path: 'cursor', message: 'must be the "nextCursor" of an earlier answer' }],
-  });
+function parsePosition(cursor: string): Position {
+  const [, createdAt = '', jobId = ''] = readCursor(cursor, positionPattern);
+  return { createdAt, jobId };
 }
 
 /** No job lives longer than an hour; a little more for a list that lags. */
 const longestJobMs = 65 * 60_000;
 
-/** How many of an organization's jobs are queued or running, as far as the read model knows. */
-export async function countActiveJobs(
-  { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
-  organization: string,
-): Promise<number> {
+const retryAfterSeconds = 30;
+
+/** Throws `rate_limited` when as many of an organization's jobs are queued or running as may be, as far as the read model knows. */
+export async function checkActiveJobs(
+  { bus, clock, config }: Pick<GatewayContext, 'bus' | 'clock' | 'config'>,
+  { organization, organizationPlan }: Principal,
+): Promise<void> {
   const now = clock.now();
   const oldest = new Date(now.getTime() - longestJobMs).toISOString();
   const days = new Set([jobListKey(organization, oldest), jobListKey(organization, now.toISOString())]);
   const lists = await Promise.all([...days].map((key) => askBus(bus.readModels.jobList.get(key))));
-  return lists
+  const active = lists
     .flatMap((stored) => stored?.document.jobs ?? [])
     .filter((job) => (job.status === 'queued' || job.status === 'running') && job.createdAt > oldest).length;
+  const most = config.activeJobs[organizationPlan];
+  if (active < most) return;
+  throw new ApiError(
+    'rate_limited',
+    `${active} exports of this organization are queued or running, and ${most} may be. Wait for one to end, or cancel one.`,
+    { retryAfterSeconds },
+  );
 }

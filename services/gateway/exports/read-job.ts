@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { type ExportJob, toExportJob } from '#shared/contracts/http/exports.ts';
-import { jobId as jobIdSchema } from '#shared/contracts/identifiers.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
-import { parseInput } from '../parse-input.ts';
+import { invalidParameter, noSuch } from '../parse-input.ts';
 
 /** A job's state at a revision. */
 export type JobView = { state: ExportJobState; revision: number; updatedAt: string };
@@ -17,11 +16,10 @@ type Reader = Pick<GatewayContext, 'bus'>;
 
 /** What the read model says of a job or, where it has not got there yet, the log. Throws `not_found`, also for another organization's job. */
 export async function readJob({ bus }: Reader, organization: string, jobId: string): Promise<JobView> {
-  checkJobId(jobId);
   const stored = await askBus(bus.readModels.jobStatus.get(jobStatusKey(organization, jobId)));
   if (stored !== undefined) return stored.document;
   const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId)));
-  if (last === undefined) throw noSuchJob(jobId);
+  if (last === undefined) throw noSuch('export job', jobId);
   return viewOf(last.commit);
 }
 
@@ -31,9 +29,8 @@ export async function readJobForDecision(
   organization: string,
   jobId: string,
 ): Promise<StoredCommit<ExportCommit>> {
-  checkJobId(jobId);
   const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true }));
-  if (last === undefined) throw noSuchJob(jobId);
+  if (last === undefined) throw noSuch('export job', jobId);
   return last;
 }
 
@@ -43,17 +40,10 @@ export const viewOf = (commit: ExportCommit): JobView => ({
   updatedAt: commit.time,
 });
 
-export const shownJob = ({ state, revision, updatedAt }: JobView): ExportJob => toExportJob(state, revision, updatedAt);
+export const exportJobOf = ({ state, revision, updatedAt }: JobView): ExportJob =>
+  toExportJob(state, revision, updatedAt);
 
-export const noSuchJob = (jobId: string): ApiError =>
-  new ApiError('not_found', `There is no export job "${jobId.slice(0, 100)}" in this organization.`);
-
-/** A text that cannot be a job's id names nothing; it must not get into a subject. */
-function checkJobId(jobId: string): void {
-  if (!jobIdSchema.safeParse(jobId).success) throw noSuchJob(jobId);
-}
-
-export type PointInHistory = { revision: number } | { time: Date };
+type PointInHistory = { revision: number } | { time: Date };
 
 const revisionText = z
   .string()
@@ -64,12 +54,10 @@ const timeText = z
   .transform((text) => ({ time: new Date(text) }));
 
 /** `?at=` as a revision or a time. Throws `invalid_request`. Pure. */
-export function parsePoint(text: unknown): PointInHistory {
-  if (revisionText.safeParse(text).success) return parseInput(revisionText, text, 'at');
-  const parsed = timeText.safeParse(text);
+export function parsePoint(text: string): PointInHistory {
+  const parsed = z.union([revisionText, timeText]).safeParse(text);
   if (parsed.success) return parsed.data;
-  const message = 'must be a revision (1, 2, …) or a time such as 2026-03-01T10:00:00Z';
-  throw new ApiError('invalid_request', `The parameter "at" ${message}.`, { fields: [{ path: 'at', message }] });
+  throw invalidParameter('at', 'must be a revision (1, 2, …) or a time such as 2026-03-01T10:00:00Z');
 }
 
 /** The job as it was at a point of its history. Throws `not_found` when it did not exist then. */

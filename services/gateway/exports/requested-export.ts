@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
-import type { ExportEventOf, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import type { StartExportBody } from '#shared/contracts/http/exports.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
@@ -36,31 +35,12 @@ export function pagePathOf(text: string): string {
 export const sortedPagePaths = (paths: readonly string[]): string[] => sortedOnce(paths.map(pagePathOf));
 export const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
 
-/** The state of a job right after it was requested: what its first commit carries. Pure. */
-export function requestedExport(
-  { data }: ExportEventOf<'ExportRequested'>,
-  requestedBy: string,
-  createdAt: string,
-): ExportJobState {
-  return {
-    ...data,
-    requestedBy,
-    phase: 'requested',
-    createdAt,
-    chunkCount: 0,
-    pageTotal: 0,
-    pageCount: 0,
-    doneChunks: '',
-    failedChunks: '',
-    timedOutAttempts: {},
-    failedPages: [],
-    failedPageCount: 0,
-    progress: 0,
-  };
-}
-
 /** The content version to export: the one with that label if there is one, else the latest. Throws `not_found`. Pure. */
-export function chooseContent(domain: string, content: ContentState | undefined, label: string | undefined): string {
+export function resolveContentVersion(
+  domain: string,
+  content: ContentState | undefined,
+  label: string | undefined,
+): string {
   const labelled = label !== undefined && content !== undefined && Object.hasOwn(content.labels, label);
   const chosen = labelled ? content.labels[label] : content?.latest;
   if (chosen === undefined) {
@@ -75,7 +55,7 @@ export function chooseContent(domain: string, content: ContentState | undefined,
 const mostNamed = 20;
 
 /** Throws `invalid_request` that names the paths which are no pages of the content. Pure. */
-export function checkPaths(paths: readonly string[], pages: ReadonlySet<string>, contentVersion: string): void {
+export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<string>, contentVersion: string): void {
   const unknown = paths.flatMap((path, index) => (pages.has(pagePathOf(path)) ? [] : [{ path, index }]));
   const first = unknown[0];
   if (first === undefined) return;

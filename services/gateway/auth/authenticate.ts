@@ -4,15 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import type { ApiKey, DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { KeyDocument } from '#shared/contracts/read-models.ts';
 import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
-import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import type { GatewayContext } from '../context.ts';
 
 /** Whom a request is from: everything that follows is about this organization and no other. */
-export type Admission = {
+export type Principal = {
   organization: string;
   organizationPlan: OrganizationPlan;
   domains: readonly DomainEntry[];
@@ -20,36 +18,24 @@ export type Admission = {
   actor: Actor;
 };
 
-const admissions = new WeakMap<FastifyRequest, Admission>();
-
-/** A hook that lets a request in by its API key. `scope: 'method'`: GET and HEAD need `read`, everything else `write`. */
-export function admitByKey(
-  context: GatewayContext,
-  need: { kinds: readonly ApiKeyKind[]; scope: 'method' | 'read' | 'write' },
-): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    const parsed = parseApiKey(bearerToken(request));
-    if (parsed === undefined) throw new ApiError('invalid_key');
-    const document = await context.keys.find(parsed.sha256);
-    const scope = need.scope === 'method' ? methodScope(request.method) : need.scope;
-    const refusal = keyRefusal(document, { ...need, scope }, { now: context.clock.now(), address: request.ip });
-    if (refusal !== undefined)
-      throw new ApiError(refusal, refusal === 'wrong_key_kind' ? kindSentence(need.kinds) : undefined);
-    if (document === undefined) throw new ApiError('invalid_key');
-    const { organization, organizationPlan, domains, key } = document;
-    admissions.set(request, { organization, organizationPlan, domains, key, actor: { kind: 'key', id: key.id } });
-  };
-}
-
-/** Whom the hook let in. */
-export function admissionOf(request: FastifyRequest): Admission {
-  const admission = admissions.get(request);
-  if (admission === undefined) throw new Error(`${request.url} is not behind the hook that admits by key`);
-  return admission;
+/** Whose API key a request came with. Throws why the key does not open the route. */
+export async function authenticateKey(
+  { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
+  request: FastifyRequest,
+  need: KeyNeed,
+): Promise<Principal> {
+  const parsed = parseApiKey(bearerToken(request));
+  if (parsed === undefined) throw new ApiError('invalid_key');
+  const document = await keys.find(parsed.sha256);
+  const refusal = keyRefusal(document, need, { now: clock.now(), address: request.ip });
+  if (refusal !== undefined || document === undefined)
+    throw new ApiError(refusal ?? 'invalid_key', refusal === 'wrong_key_kind' ? kindSentence(need.kinds) : undefined);
+  const { organization, organizationPlan, domains, key } = document;
+  return { organization, organizationPlan, domains, key, actor: { kind: 'key', id: key.id } };
 }
 
 /** The credential of a request; throws `missing_key` when there is none. */
-export function bearerToken(request: FastifyRequest): string {
+function bearerToken(request: FastifyRequest): string {
   const header = request.headers.authorization ?? '';
   const [scheme = '', token = '', ...rest] = header.trim().split(/\s+/);
   if (header.trim() === '') throw new ApiError('missing_key');
@@ -58,8 +44,6 @@ export function bearerToken(request: FastifyRequest): string {
   }
   return token;
 }
-
-const methodScope = (method: string): 'read' | 'write' => (method === 'GET' || method === 'HEAD' ? 'read' : 'write');
 
 function kindSentence(kinds: readonly ApiKeyKind[]): string {
   return kinds.includes('assistant')
@@ -70,7 +54,7 @@ function kindSentence(kinds: readonly ApiKeyKind[]): string {
 /** What a route asks of a key. */
 export type KeyNeed = { kinds: readonly ApiKeyKind[]; scope: 'read' | 'write' };
 
-/** Why a key does not open a route, or undefined when it does: the one place that decides. Pure. */
+/** Why a key does not open a route, or undefined when it does: the only place that decides. Pure. */
 export function keyRefusal(
   document: KeyDocument | undefined,
   need: KeyNeed,
@@ -103,42 +87,13 @@ function isAllowed(allowed: readonly string[], caller: string): boolean {
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** A hook that lets in who shows the operator's token. */
-export function admitOperator(operatorToken: string): (request: FastifyRequest) => Promise<void> {
-  const expected = digest(operatorToken);
-  return async (request) => {
-    const shown = bearerToken(request);
-    if (timingSafeEqual(digest(shown), expected)) return;
-    if (parseApiKey(shown) === undefined)
-      throw new ApiError('invalid_key', 'This is not the operator token of this installation.');
-    throw new ApiError('wrong_key_kind', 'This request needs the operator token of the installation, not an API key.');
-  };
-}
-
-/** What other services are told of a request that was let in. */
-export function callerOf(
-  request: FastifyRequest,
-  domain: DomainEntry,
-  trustedGroups: Caller['trustedGroups'] = [],
-): Caller {
-  const { organization, organizationPlan, actor } = admissionOf(request);
-  return {
-    requestId: request.id,
-    organization,
-    organizationPlan,
-    domain: domain.slug,
-    groupTrust: domain.groups,
-    trustedGroups,
-    actor,
-    address: request.ip,
-    traceparent: traceparentOf(request),
-  };
-}
-
-/** A new span under the caller's trace, or a new trace. */
-export function traceparentOf(request: FastifyRequest): string {
-  const { traceparent } = request.headers;
-  return nextTraceparent(typeof traceparent === 'string' ? traceparent : undefined);
+/** Throws unless a request shows the operator token. */
+export function authenticateOperator(request: FastifyRequest, operatorToken: string): void {
+  const shown = bearerToken(request);
+  if (timingSafeEqual(digest(shown), digest(operatorToken))) return;
+  if (parseApiKey(shown) === undefined)
+    throw new ApiError('invalid_key', 'This is not the operator token of this installation.');
+  throw new ApiError('wrong_key_kind', 'This request needs the operator token of the installation, not an API key.');
 }
 
 /** The organization's domain of that slug or host name. Throws `not_found`. Pure. */

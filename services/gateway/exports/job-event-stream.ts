@@ -1,16 +1,16 @@
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import type { GatewayContext } from '../context.ts';
-import { type JobView, readJob, shownJob } from './read-job.ts';
+import { exportJobOf, type JobView, readJob } from './read-job.ts';
 
 /** How often the job is read again and a comment shows that the connection lives. */
-const pulseMs = 15_000;
+const heartbeatMs = 15_000;
 
 /**
- * A job as server-sent events: as it is now, then at every change, until it has ended. Whoever reads slowly gets the newest state and
- * misses some in between. Updates may get lost on the way, so the job is read again every 15 seconds.
+ * A job as server-sent events: as it is now, then at every change, until it has ended. A slow reader gets the newest state and misses some
+ * in between. Updates may get lost on the way, so the job is read again every 15 seconds.
  */
-export async function* liveJob(
+export async function* jobEventStream(
   context: Pick<GatewayContext, 'bus' | 'jobStatusFeed'>,
   organization: string,
   first: JobView,
@@ -25,13 +25,13 @@ export async function* liveJob(
     wake();
   };
   const readAgain = async () => {
-    // Whatever fails now is tried again at the next pulse; the stream itself says nothing false.
+    // A failure is tried again at the next heartbeat; the stream itself says nothing false.
     await readJob(context, organization, jobId).then(seen, () => {});
   };
   const stop = context.jobStatusFeed.watch(jobStatusKey(organization, jobId), seen);
   const onAbort = () => wake();
   signal.addEventListener('abort', onAbort);
-  let pulse: NodeJS.Timeout | undefined;
+  let heartbeat: NodeJS.Timeout | undefined;
   try {
     // What changed between the first read and the subscription.
     await readAgain();
@@ -39,24 +39,24 @@ export async function* liveJob(
     while (!signal.aborted) {
       if (newest.revision > shownRevision) {
         shownRevision = newest.revision;
-        const job = shownJob(newest);
+        const job = exportJobOf(newest);
         yield jobEvent(job);
         if (job.status === 'completed' || job.status === 'failed') return;
         continue;
       }
-      const waited = await new Promise<'change' | 'pulse'>((resolve) => {
+      const waited = await new Promise<'change' | 'heartbeat'>((resolve) => {
         wake = () => resolve('change');
-        pulse = setTimeout(() => resolve('pulse'), pulseMs);
+        heartbeat = setTimeout(() => resolve('heartbeat'), heartbeatMs);
         // It may have changed or aborted while the last event was being taken.
         if (signal.aborted || newest.revision > shownRevision) wake();
       });
-      clearTimeout(pulse);
+      clearTimeout(heartbeat);
       if (waited === 'change') continue;
       await readAgain();
       yield ': still here\n\n';
     }
   } finally {
-    clearTimeout(pulse);
+    clearTimeout(heartbeat);
     stop();
     signal.removeEventListener('abort', onAbort);
   }

@@ -1,0 +1,82 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyRequest } from 'fastify';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { verifyFolderLink } from '#shared/storage/download-link.ts';
+import type { GatewayContext } from '../context.ts';
+import { publicRoute } from '../public-route.ts';
+
+/** Downloads by signed link, where the object store is a folder. The link is all the permission it takes. */
+export const signedDownloadRoutes = [
+  publicRoute(
+    {
+      method: 'GET',
+      path: '/_objects/*',
+      summary: 'Downloads the file of a signed link.',
+      key: 'none',
+      errors: ['not_found'],
+      answersHead: true,
+      undocumented: true,
+    },
+    async (context, { request, reply }) => {
+      const link = verifiedLink(context, request);
+      const signal = disconnectSignal(reply.raw);
+      const head = await context.objectStore.head(link.key, { signal });
+      if (head === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
+      const range = byteRange(request.headers.range, head.sizeBytes);
+      reply.headers({
+        'content-type': link.contentType,
+        'content-disposition': contentDisposition(link.fileName),
+        'accept-ranges': 'bytes',
+        'last-modified': head.modifiedAt.toUTCString(),
+        'cache-control': 'private, no-store',
+        ...(head.metadata.sha256 === undefined ? {} : { etag: `"${head.metadata.sha256}"` }),
+        ...Object.fromEntries(Object.entries(head.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
+      });
+      if (range === 'unsatisfiable') {
+        // No error of ours: what a client gets that resumes a download which was complete.
+        return reply.code(416).header('content-range', `bytes */${head.sizeBytes}`).send();
+      }
+      const { start, end } = range ?? { start: 0, end: head.sizeBytes - 1 };
+      if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${head.sizeBytes}`);
+      reply.header('content-length', String(end - start + 1));
+      if (request.method === 'HEAD' || head.sizeBytes === 0) return reply.send();
+      const body = await context.objectStore.getStream(link.key, { range: { start, end }, signal });
+      if (body === undefined) throw new ApiError('not_found', 'The file of this link is gone.');
+      return reply.send(body);
+    },
+  ),
+];
+
+function verifiedLink({ config, clock }: GatewayContext, request: FastifyRequest) {
+  const signingKey = config.objectStore === 'folder' ? config.linkSigningKey : undefined;
+  if (signingKey === undefined) throw new ApiError('not_found', 'Downloads are not served here.');
+  const link = verifyFolderLink(request.url, signingKey, clock.now());
+  if (link === 'expired') {
+    throw new ApiError('not_found', 'This link has expired. Ask for a fresh one with POST …/jobs/{jobId}/bundle.');
+  }
+  if (link === 'invalid')
+    throw new ApiError('not_found', 'This is not a link that was signed here, or a part of it is missing.');
+  return link;
+}
+
+export type ByteRange = { start: number; end: number };
+
+/**
+ * The one range that a `Range` header asks for, both ends included; undefined for none, and for what RFC 9110 lets a server ignore (other
+ * units, several ranges, nonsense). Pure. (`range-parser` refuses a suffix longer than the file, which RFC 9110 14.1.2 answers with all of it.)
+ */
+export function byteRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header?.trim() ?? '');
+  if (match === null) return undefined;
+  const [, first = '', last = ''] = match;
+  if (first === '' && last === '') return undefined;
+  if (first === '') {
+    const length = Math.min(Number(last), sizeBytes);
+    return length === 0 ? 'unsatisfiable' : { start: sizeBytes - length, end: sizeBytes - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return undefined;
+  if (start >= sizeBytes) return 'unsatisfiable';
+  return { start, end: last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1) };
+}

@@ -1,0 +1,33 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { siteModelKey } from '#shared/contracts/stored-objects.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+
+const mostKept = 20;
+const withinMs = 10_000;
+
+/** All that is needed of a site model here. */
+const pagesSchema = z.object({ pages: z.array(z.object({ path: z.string() })) });
+
+/** Page paths of a content version, or undefined when it is not stored. */
+export type SitePages = (
+  organization: string,
+  domain: string,
+  contentVersion: string,
+) => Promise<ReadonlySet<string> | undefined>;
+
+/** Reads page paths from the site model; a content version never changes, so the newest few are kept. */
+export function sitePages(objectStore: Pick<ObjectStore, 'get'>): SitePages {
+  const kept = new LRUCache<string, ReadonlySet<string>>({ max: mostKept });
+  return async (organization, domain, contentVersion) => {
+    const key = siteModelKey(organization, domain, contentVersion);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const bytes = await objectStore.get(key, { signal: AbortSignal.timeout(withinMs) });
+    if (bytes === undefined) return undefined;
+    const model = pagesSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    const paths = new Set(model.pages.map((page) => page.path));
+    kept.set(key, paths);
+    return paths;
+  };
+}

@@ -1,0 +1,233 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { Actor } from '#shared/contracts/commit.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
+import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
+import { type CallParts, callService, type ServiceAnswer } from '#shared/http/internal-client.ts';
+import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
+import { authenticateKey, authenticateOperator, type Principal, resolveDomain } from './auth/authenticate.ts';
+import type { GatewayContext } from './context.ts';
+import { parseInput, parsePathParameters } from './parse-input.ts';
+import { type RouteLimit, takeRateLimits } from './rate-limits.ts';
+import { addBodyParser, type BodyKind, checkArchive } from './request-bodies.ts';
+
+/** All that is to be known of a public route. What it does with a request is its handler's; the rest is done from this declaration. */
+export type RouteDeclaration = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */
+  path: `/${string}`;
+  /** For the reference: what it does, in a sentence. */
+  summary: string;
+  /** Whose credential opens it. `assistant`: an assistant key or an admin key. */
+  key: 'admin' | 'assistant' | 'operator' | 'none';
+  /** What an API key must be allowed to do; by default `read` for GET and `write` for everything else. */
+  scope?: 'read' | 'write';
+  /** The plan that the organization needs. */
+  plan?: 'enterprise';
+  /** What does not fit names nothing: 404. */
+  params?: z.ZodObject;
+  query?: z.ZodType;
+  /** Request headers, as documentation spells them. */
+  headers?: z.ZodObject;
+  /** None: whatever a client sends along is dropped. */
+  body?: BodyKind;
+  limits?: readonly RouteLimit[];
+  /** The handler decides when a request counts, by `count()`. */
+  countsLater?: true;
+  status?: 200 | 201 | 202 | 204;
+  answer?: z.ZodType;
+  /** Other forms of the answer, by the media type that `Accept` names. */
+  alsoAs?: Readonly<Record<string, string>>;
+  /** What it answers with beside what follows from the rest. */
+  errors?: readonly ErrorCode[];
+  /** Scripts of other sites may call it. */
+  crossOrigin?: true;
+  /** The handler answers HEAD, too. */
+  answersHead?: true;
+  /** Left out of the reference: clients are given its address. */
+  undocumented?: true;
+};
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** What a handler gets. */
+export type RouteRequest<D extends RouteDeclaration> = {
+  principal: D['key'] extends 'admin' | 'assistant' ? Principal : undefined;
+  params: D extends { params: infer S } ? Output<S> : undefined;
+  domain: D['path'] extends `${string}/:domain${string}` ? DomainEntry : undefined;
+  query: D extends { query: infer S } ? Output<S> : undefined;
+  headers: D extends { headers: infer S } ? Output<S> : undefined;
+  body: D extends { body: infer S }
+    ? S extends z.ZodType
+      ? z.output<S>
+      : S extends 'archive'
+        ? IncomingMessage
+        : Buffer
+    : undefined;
+  origin: RequestOrigin;
+  /** Counts the request against the limits of the route; throws `rate_limited`. */
+  count(): Promise<void>;
+  /** Asks another service about a domain. The service hears when the client goes away. */
+  ask<C extends InternalCall>(
+    call: C,
+    domain: DomainEntry,
+    parts: CallParts<C>,
+    trustedGroups?: Caller['trustedGroups'],
+  ): Promise<ServiceAnswer<C>>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+/** Whom a change is from, for the logs. */
+export type RequestOrigin = { actor: Actor; requestId: string; traceparent: string };
+
+type Answer<D> = D extends { answer: infer S extends z.ZodType } ? z.input<S> : void;
+
+export type PublicRoute = {
+  declaration: RouteDeclaration;
+  handle(context: GatewayContext, request: never): Promise<unknown>;
+};
+
+/** A public route. Its handler answers with the body, or sends a reply of its own. */
+export const publicRoute = <const D extends RouteDeclaration>(
+  declaration: D,
+  handle: (context: GatewayContext, request: RouteRequest<D>) => Promise<Answer<D> | FastifyReply>,
+): PublicRoute => ({ declaration, handle });
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    declaration?: RouteDeclaration;
+  }
+}
+
+/** Adds a route: credential, origin, plan, parameters, body, limits, in this order, then its handler. */
+export function addPublicRoute(app: FastifyInstance, context: GatewayContext, route: PublicRoute): void {
+  const { declaration } = route;
+  const { method, path, crossOrigin, answersHead, status = 200 } = declaration;
+  const config = { declaration };
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  void app.register(async (scope) => {
+    addBodyParser(scope, declaration.body);
+    if (crossOrigin) scope.options(path, { config }, answerPreflight);
+    scope.route({
+      method: answersHead ? [method, 'HEAD'] : method,
+      url: path,
+      config,
+      onRequest: async (request, reply) => {
+        if (crossOrigin) allowAnyOrigin(reply);
+        const principal = await authenticate(context, declaration, request);
+        if (principal === undefined) return;
+        if (crossOrigin) checkOrigin(request, reply, principal.key);
+        if (declaration.plan !== undefined) requirePlan(declaration.plan, principal);
+        principals.set(request, principal);
+      },
+      handler: async (request, reply) => {
+        const read = readRequest(context, declaration, request, reply, principals.get(request));
+        if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
+        const answer = await route.handle(context, read as never);
+        if (answer === reply) return reply;
+        context.checkAnswer?.(`${method} ${path}`, declaration.answer, answer);
+        return reply.code(status).send(answer);
+      },
+    });
+  });
+}
+
+async function authenticate(
+  context: GatewayContext,
+  { key, scope, method }: RouteDeclaration,
+  request: FastifyRequest,
+): Promise<Principal | undefined> {
+  if (key === 'none') return undefined;
+  if (key === 'operator') {
+    authenticateOperator(request, context.config.operatorToken);
+    return undefined;
+  }
+  return await authenticateKey(context, request, {
+    kinds: key === 'admin' ? ['admin'] : ['assistant', 'admin'],
+    scope: scope ?? scopeOf(method),
+  });
+}
+
+export const scopeOf = (method: RouteDeclaration['method']): 'read' | 'write' => (method === 'GET' ? 'read' : 'write');
+
+function requirePlan(plan: 'enterprise', { organizationPlan }: Principal): void {
+  if (organizationPlan === plan) return;
+  throw new ApiError(
+    'plan_required',
+    `Static export needs the ${plan} plan; this organization has "${organizationPlan}".`,
+  );
+}
+
+function readRequest(
+  context: GatewayContext,
+  declaration: RouteDeclaration,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  principal: Principal | undefined,
+) {
+  const { limits = [], params, query, headers, body } = declaration;
+  const given = request.params as Record<string, string>;
+  const origin: RequestOrigin = {
+    actor: principal?.actor ?? { kind: 'operator', id: 'operator' },
+    requestId: request.id,
+    traceparent: nextTraceparent(oneHeader(request, 'traceparent')),
+  };
+  return {
+    principal,
+    params: params && parsePathParameters(params, given),
+    domain: principal && given.domain !== undefined ? resolveDomain(principal.domains, given.domain) : undefined,
+    query: query && parseInput(query, request.query, 'query'),
+    headers: headers && parseInput(headers, headersAs(headers, request), 'headers'),
+    body: body instanceof z.ZodType ? parseInput(body, request.body) : bodyAsItCame(body, request),
+    origin,
+    count: () => takeRateLimits(context, reply, limits, { principal, address: request.ip }),
+    ask: async <C extends InternalCall>(
+      call: C,
+      domain: DomainEntry,
+      parts: CallParts<C>,
+      trustedGroups: Caller['trustedGroups'] = [],
+    ) => {
+      if (principal === undefined) throw new Error(`${declaration.path} has no caller to ask ${call.service} for`);
+      const caller: Caller = {
+        ...origin,
+        organization: principal.organization,
+        organizationPlan: principal.organizationPlan,
+        domain: domain.slug,
+        groupTrust: domain.groups,
+        trustedGroups,
+        address: request.ip,
+      };
+      const asked = { caller, signal: disconnectSignal(reply.raw) };
+      return await callService(call, addressOf(context, call), Object.assign(asked, parts));
+    },
+    request,
+    reply,
+  };
+}
+
+function bodyAsItCame(kind: BodyKind | undefined, request: FastifyRequest): unknown {
+  if (kind === 'archive') checkArchive(request);
+  return kind === undefined ? undefined : (request.body ?? Buffer.alloc(0));
+}
+
+/** Headers by their names in the declaration, so that errors name them as documentation does. */
+const headersAs = (schema: z.ZodObject, request: FastifyRequest): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
+
+function oneHeader(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+const urlSettings = { publisher: 'publisherUrl', 'link-signer': 'linkSignerUrl', assistant: 'assistantUrl' } as const;
+
+const addressOf = ({ config }: GatewayContext, { service }: InternalCall) => ({
+  baseUrl: config[urlSettings[service]],
+  serviceToken: config.serviceToken,
+});
