@@ -71,14 +71,14 @@ export type RouteRequest<D extends RouteDeclaration> = {
     : undefined;
   origin: RequestOrigin;
   /** Counts the request against the limits of the route; throws `rate_limited`. */
-  count(): Promise<void>;
+  count: () => Promise<void>;
   /** Asks another service about a domain. The service hears when the client goes away. */
-  ask<C extends InternalCall>(
+  ask: <C extends InternalCall>(
     call: C,
     domain: DomainEntry,
     parts: CallParts<C>,
     trustedGroups?: Caller['trustedGroups'],
-  ): Promise<ServiceAnswer<C>>;
+  ) => Promise<ServiceAnswer<C>>;
   request: FastifyRequest;
   reply: FastifyReply;
 };
@@ -90,7 +90,7 @@ type Answer<D> = D extends { answer: infer S extends z.ZodType } ? z.input<S> : 
 
 export type PublicRoute = {
   declaration: RouteDeclaration;
-  handle(context: GatewayContext, request: never): Promise<unknown>;
+  handle: (context: GatewayContext, request: never) => Promise<unknown>;
 };
 
 /** A public route. Its handler answers with the body, or sends a reply of its own. */

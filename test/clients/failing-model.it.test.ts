@@ -28,7 +28,7 @@ const lastState = async () => {
   const [stored] = [
     ...(harness.bus.threads as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] }).stored,
   ];
-  return stored?.commit.data.events[0]?.data;
+  return stored?.commit.data.events.at(-1)?.data;
 };
 
 test('a model that dies mid-way ends the stream with an error, finish and [DONE]', async () => {
