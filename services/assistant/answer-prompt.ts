@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { newestTurns, type Turn } from '#shared/aggregates/thread/turns.ts';
 import type { FoundPassage } from '#shared/search/search-index.ts';
-import { notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
+import { escapeText, notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { pageUrl } from './retrieval.ts';
 
 export type AnswerPrompt = { instructions: string; messages: ModelMessage[] };
@@ -53,12 +53,9 @@ export function promptPassage(found: FoundPassage): PromptPassage {
 
 function writeContext({ items, currentPath }: ReaderContext): string {
   const elements = items.slice(0, CONTEXT_ITEMS).map(({ type, value, path }) => {
-    const from = path ? ` path="${withoutMarkup(path)}"` : '';
-    return `<${type}${from}>\n${withoutMarkup(value.slice(0, CONTEXT_CHARACTERS))}\n</${type}>`;
+    const from = path ? ` path="${escapeText(path)}"` : '';
+    return `<${type}${from}>\n${escapeText(value.slice(0, CONTEXT_CHARACTERS))}\n</${type}>`;
   });
-  if (currentPath !== undefined) elements.push(`<current-page path="${withoutMarkup(currentPath)}" />`);
+  if (currentPath !== undefined) elements.push(`<current-page path="${escapeText(currentPath)}" />`);
   return elements.length === 0 ? '' : `<reader-context>\n${elements.join('\n')}\n</reader-context>`;
 }
-
-const withoutMarkup = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

@@ -32,7 +32,8 @@ export function readPromptPassages(prompt: string): { passages: PromptPassage[];
 
 const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)">\n(.*?)\n<\/passage>/gs;
 
-const escapeText = (text: string): string =>
+/** Text that cannot be taken for an element of the prompt. */
+export const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 const unescapeText = (text: string): string =>

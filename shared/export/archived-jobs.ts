@@ -52,7 +52,7 @@ export const readArchivedJob = (
 ): Promise<ArchivedJob | undefined> => getJson(objectStore, key, archivedJobSchema, options);
 
 /** The commits of today for those that are stored. Throws `UnknownEvent` and `BadMessage` as reading the log does. */
-export function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
+function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
   return messages.map(({ sequence, text }) => ({
     commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, exportJobAggregate.storedCommit),
     sequence,

@@ -15,7 +15,7 @@ import {
  * One file holds one content version. `words` has the terms of `analyzeText`, separated by spaces, so the tokenizer has nothing left to
  * decide; its rows are numbered like those of `passages`, which has what is shown.
  */
-export const sqliteSchema = `
+const sqliteSchema = `
   CREATE TABLE pages (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
@@ -120,9 +120,9 @@ async function flushFile(path: string): Promise<void> {
 /** Candidates that the ranking looks at. On 1,401 known questions 1,000 were no better than 300 and took up to four times as long. */
 const CANDIDATES = 300;
 
-export type SqliteCandidate = RankedCandidate & { id: number };
+type SqliteCandidate = RankedCandidate & { id: number };
 
-export type SqlitePage = {
+type SqlitePage = {
   path: string;
   title: string;
   language: string | undefined;

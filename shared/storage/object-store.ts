@@ -55,14 +55,14 @@ export type ObjectHead = { sizeBytes: number; modifiedAt: Date; metadata: Readon
 
 export type ObjectEntry = { key: string; sizeBytes: number; modifiedAt: Date };
 
-export type PresignOptions = {
+type PresignOptions = {
   lifetimeSeconds: number;
   /** Name the browser saves the download under. */
   fileName: string;
   contentType: string;
 };
 
-export type PresignedLink = { url: string; expiresAt: Date };
+type PresignedLink = { url: string; expiresAt: Date };
 
 /** The store did not answer in time or refused the connection. Worth another try later; nothing was half done. */
 export class ObjectStoreUnavailable extends Unavailable {

@@ -3,7 +3,7 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { ObjectStoreUnavailable } from './object-store.ts';
 
-export type S3Credentials = {
+type S3Credentials = {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string;

@@ -1,5 +1,5 @@
 /** A page as an attacker would write it, by file name. What must come of it besides a worker that lives on: */
-export type HostilePage = {
+type HostilePage = {
   source: string | Uint8Array;
   /** Code of the limit that it breaks. */
   failure?: string;

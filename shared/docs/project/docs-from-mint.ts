@@ -1,5 +1,4 @@
 import {
-  isExternalHref,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -10,6 +9,7 @@ import {
   textOf,
   textsOf,
 } from './json-values.ts';
+import { isExternalHref } from './url-policy.ts';
 
 /** `mint.json`, the format before `docs.json`, in the shape of its successor, so that only one is to be understood. */
 export function docsFromMint(mint: JsonObject): JsonObject {

@@ -48,7 +48,7 @@ function ruleOf(line: string): Rule[] {
  * Whether a path matches a gitignore pattern without its `!`, and the ends of which are as `ignoreRules` cuts them. Works by segment and in
  * steps bounded by the product of the lengths: authors' patterns are never made into regular expressions.
  */
-export function globMatch(pattern: readonly string[], path: readonly string[]): boolean {
+function globMatch(pattern: readonly string[], path: readonly string[]): boolean {
   // reachable[j]: the pattern read so far matches the first j segments.
   let reachable = path.map(() => false).concat(false);
   reachable[0] = true;

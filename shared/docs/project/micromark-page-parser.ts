@@ -125,6 +125,6 @@ function sentenceOf(error: unknown): string {
 type Extension = NonNullable<Options['extensions']>[number];
 
 /** Markdown as MDX has it, without its tags and expressions: no HTML, no `<autolinks>`, no code by indentation. */
-export const mdxWithoutElements: Extension = {
+const mdxWithoutElements: Extension = {
   disable: { null: ['autolink', 'codeIndented', 'htmlFlow', 'htmlText'] },
 };

@@ -5,7 +5,7 @@ import type { ReadSource } from './read-sources.ts';
 import type { PageEntry } from './site-model.ts';
 
 /** Group of pages whose frontmatter may name groups but cannot be read: nobody is in it. */
-export const UNREADABLE_GROUP = 'unreadable-frontmatter';
+const UNREADABLE_GROUP = 'unreadable-frontmatter';
 
 /** What the site model says of one page. `dependencies`: project files that its bytes may depend on, in any order. */
 export function pageEntry(

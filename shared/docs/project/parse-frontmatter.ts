@@ -161,7 +161,7 @@ const shortTag = (tag: string): string => tag.replace('tag:yaml.org,2002:', '!!'
  * YAML 1.2 wants the further lines of a quoted value indented; older readers did not, and real frontmatter has them at the margin. Gives such
  * lines one blank in front.
  */
-export function indentQuotedLines(yaml: string): string {
+function indentQuotedLines(yaml: string): string {
   let quote: string | undefined;
   return yaml
     .split('\n')

@@ -83,14 +83,14 @@ function blankComments(lines: string[], fenced: readonly boolean[]): void {
 
 const variable = /\{\{[ \t]*([A-Za-z0-9_-]{1,100})[ \t]*\}\}/g;
 
-export type ReplacedLine = { line: string; undefinedNames: string[] };
+type ReplacedLine = { line: string; undefinedNames: string[] };
 
 /**
  * Puts the values of `variables` where a line says `{{name}}`, in code as in text. A name without a value stays as it is in code (where it
  * is nearly always another language's template) and in attributes (where it may be an object); in text it is escaped, so that it
  * reads as written, and reported.
  */
-export function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<string, string>): ReplacedLine {
+function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<string, string>): ReplacedLine {
   const undefinedNames: string[] = [];
   if (!line.includes('{{')) return { line, undefinedNames };
   const spans = fenced ? [] : inlineCodeSpans(line);
@@ -155,6 +155,6 @@ export function inlineCodeSpans(line: string): [number, number][] {
   return spans;
 }
 
-export function inSpan(spans: readonly [number, number][], offset: number): boolean {
+function inSpan(spans: readonly [number, number][], offset: number): boolean {
   return spans.some(([start, end]) => offset >= start && offset < end);
 }

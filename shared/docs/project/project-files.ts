@@ -1,4 +1,5 @@
-import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
+import { posix } from 'node:path';
+import { archivePathProblem, byPath, portableName } from '#shared/export/bundle/archive-names.ts';
 import { quoted, type Report } from './diagnostics.ts';
 import { type JsonObject, textsOf } from './json-values.ts';
 
@@ -42,8 +43,7 @@ export function fileKind(path: string): FileKind {
  */
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();
-  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
-  return sorted.filter(({ path, sizeBytes }) => {
+  return files.toSorted(byPath).filter(({ path, sizeBytes }) => {
     const refuse = (code: string, message: string): false => {
       report({ severity: 'error', code, message, file: path.slice(0, 300).toWellFormed() });
       return false;
@@ -52,7 +52,7 @@ export function usableFiles(files: readonly ProjectFile[], report: Report): Proj
     const problem =
       archivePathProblem(path) ?? (reserved ? `has the name "${reserved}", which Windows reserves` : undefined);
     if (problem) return refuse('bad-path', `The file ${quoted(path)} is left out: its path ${problem}. Rename it.`);
-    const key = path.normalize('NFC').toLowerCase();
+    const key = portableName(path);
     const other = taken.get(key);
     if (other !== undefined) {
       const message = `The file ${quoted(path)} is left out: ${quoted(other)} has the same name on many systems. Rename one of them.`;
@@ -90,6 +90,12 @@ export function filesByPagePath(
     report({ severity: 'warning', code: 'page-collision', message, file });
   }
   return byPath;
+}
+
+/** The project path that a reference in `from` means; a slash in front is the project's root. Undefined when it climbs out. */
+export function resolvePath(reference: string, from: string): string | undefined {
+  const path = posix.join(reference.startsWith('/') ? '.' : posix.dirname(from), `./${reference}`);
+  return path === '..' || path.startsWith('../') ? undefined : path;
 }
 
 /** Path of a page as readers know it: `guides/x` for `guides/x.mdx`. */

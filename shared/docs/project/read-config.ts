@@ -1,10 +1,9 @@
-import { posix } from 'node:path';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { decodeSource } from './decode-source.ts';
 import { InvalidProject, quoted } from './diagnostics.ts';
 import { docsFromMint } from './docs-from-mint.ts';
 import { isJsonObject, type JsonObject, type JsonValue, plainJson } from './json-values.ts';
-import type { ProjectFiles } from './project-files.ts';
+import { type ProjectFiles, resolvePath } from './project-files.ts';
 
 const MAX_IGNORE_BYTES = 64 * 1024;
 
@@ -100,10 +99,8 @@ export async function resolveReferences(project: ProjectFiles, file: string): Pr
     if (typeof reference !== 'string') throw refuse('is not a text');
     if (/^[a-z][a-z0-9+.-]*:|^\/\/|[#\\]/i.test(reference))
       throw refuse(`is ${quoted(reference)}, which is no file of this project`);
-    const path = posix.normalize(
-      reference.startsWith('/') ? reference.slice(1) : posix.join(posix.dirname(from), reference),
-    );
-    if (path.startsWith('../') || path === '..') throw refuse(`climbs out of the project with ${quoted(reference)}`);
+    const path = resolvePath(reference, from);
+    if (path === undefined) throw refuse(`climbs out of the project with ${quoted(reference)}`);
     if (!known.has(path)) throw refuse(`names ${quoted(reference)}, which does not exist`);
     return path;
   }
@@ -112,12 +109,12 @@ export async function resolveReferences(project: ProjectFiles, file: string): Pr
   return { value, files: [...parsed.keys()] };
 }
 
-export const MAX_CONFIG_BYTES = 5 * 1024 * 1024;
+const MAX_CONFIG_BYTES = 5 * 1024 * 1024;
 /** Brackets in brackets. A navigation of 32 levels needs about two for each. */
 const MAX_CONFIG_NESTING = 64;
 
 /** Reads a JSON file of the project's configuration. Throws `InvalidProject` (`bad-config`, `config-too-deep`, `config-too-large`). */
-export function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
+function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
   if (bytes.byteLength > MAX_CONFIG_BYTES) {
     throw new InvalidProject(
       'config-too-large',

@@ -1,6 +1,8 @@
+import { byPath } from '#shared/export/bundle/archive-names.ts';
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
 import { ignoreRules } from './ignore-rules.ts';
-import { isSafeHref, withoutUndefined, textOf } from './json-values.ts';
+import { textOf, withoutUndefined } from './json-values.ts';
+import { isSafeHref } from './url-policy.ts';
 import { pageEntry } from './page-entry.ts';
 import {
   fileKind,
@@ -99,30 +101,30 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
         }),
       );
   }
-  pages.sort((a, b) => (a.path < b.path ? -1 : 1));
+  pages.sort(byPath);
   if (pages.length === 0) {
     const message = `The project has no pages. Add an .mdx file and name it in "navigation" of ${config.file}.`;
     throw new InvalidProject('no-pages', config.file, message);
   }
-  const byPath = new Map(pages.map((page) => [page.path, page]));
+  const pageOf = new Map(pages.map((page) => [page.path, page]));
   return {
     formatVersion: 1,
     settings,
-    navigation: withTitles(nodes, byPath, links),
+    navigation: withTitles(nodes, pageOf, links),
     pages,
     snippets: [...sources.values()]
       .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))
       .map(({ entry: { path, sha256, sizeBytes } }) => {
         return { path, sha256, sizeBytes, dependencies: reachableImports(path, importsOf) };
       })
-      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+      .sort(byPath),
     specs: specs.map((entry) => entryOf(entry)),
     assets: ofKind('asset').map((entry) => entryOf(entry)),
     styles: ofKind('style').map((entry) => entryOf(entry)),
     scripts: ofKind('script')
       .filter(({ path }) => !imported.has(path))
       .map((entry) => entryOf(entry)),
-    redirects: readRedirects(config.value['redirects'], config.file, (path) => byPath.has(path), report),
+    redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
     diagnostics: all(),
   };
 }

@@ -1,9 +1,7 @@
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import {
-  isExternalHref,
   isJsonObject,
-  isSafeHref,
   type JsonObject,
   type JsonValue,
   objectOf,
@@ -11,6 +9,7 @@ import {
   withoutUndefined,
   textOf,
 } from './json-values.ts';
+import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
 
 const MAX_LEVELS = 32;

@@ -1,6 +1,7 @@
 import { quoted, type Report } from './diagnostics.ts';
 import { segmentMatch } from './ignore-rules.ts';
-import { isExternalHref, isSafeHref, type JsonValue, objectsOf, textOf } from './json-values.ts';
+import { type JsonValue, objectsOf, textOf } from './json-values.ts';
+import { isExternalHref, isSafeHref } from './url-policy.ts';
 
 export type Redirect = { source: string; destination: string; permanent: boolean };
 

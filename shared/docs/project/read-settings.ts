@@ -1,6 +1,5 @@
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import {
-  isSafeHref,
   type JsonObject,
   type JsonValue,
   lightDarkOf,
@@ -12,6 +11,7 @@ import {
   textRecordOf,
   textsOf,
 } from './json-values.ts';
+import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
 const defaultPrimary = '#16A34A';

@@ -1,12 +1,13 @@
 import { posix } from 'node:path';
 import { messageOf } from '#shared/runtime/failures.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
 import type { JsonObject } from './json-values.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
-import { extensionOf, type ProjectFile, type ProjectFiles } from './project-files.ts';
+import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
 import { MAX_SOURCE_BYTES } from './source-limits.ts';
 
 export type ReadSource = {
@@ -36,11 +37,9 @@ export async function readSources(
   const entries = new Map(project.files.map((entry) => [entry.path, entry]));
   const sources = new Map<string, ReadSource>();
   const asked = new Set(wanted);
-  let open = [...asked];
-  while (open.length > 0) {
-    const batch = open.slice(0, PARALLEL_READS);
-    open = open.slice(PARALLEL_READS);
-    const read = await Promise.all(batch.map((path) => readSource(project, entries, path, variables)));
+  for (let open = [...asked]; open.length > 0; ) {
+    const read = await inParallel(open, PARALLEL_READS, (path) => readSource(project, entries, path, variables));
+    open = [];
     for (const { source, diagnostics } of read) {
       for (const found of diagnostics) report(found);
       if (!source) continue;
@@ -161,10 +160,8 @@ const extensions = ['', '.mdx', '.md', '.jsx', '.tsx', '.js', '.ts'];
  */
 export function resolveImport(specifier: string, from: string, has: (path: string) => boolean): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|\\|%/i.test(specifier)) return undefined;
-  const isRelative = /^\.\.?\//.test(specifier);
-  const path = posix.normalize(isRelative ? posix.join(posix.dirname(from), specifier) : specifier.replace(/^\//, ''));
-  if (path === '..' || path.startsWith('../') || path.startsWith('/')) return undefined;
-  return extensions.map((extension) => path + extension).find((candidate) => has(candidate));
+  const path = resolvePath(/^(?:\.\.?)?\//.test(specifier) ? specifier : `/${specifier}`, from);
+  return path === undefined ? undefined : extensions.map((extension) => path + extension).find(has);
 }
 
 /** The file of `<Snippet file="…">`: in one of the folders for snippets, or from the root. */

@@ -96,7 +96,7 @@ const pageEntrySchema = z.object({
 const fileEntrySchema = z.object({ path: z.string(), sha256: sha256Hex, sizeBytes: z.int() });
 
 /** A place in the sidebar. `kind: 'division'` is any of tab, anchor, dropdown, product, version, language, menu item. */
-export const navigationNodeSchema = z.discriminatedUnion('kind', [
+const navigationNodeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('page'), path: z.string(), title: optionalText, icon: optionalText, tag: optionalText }),
   z.object({ kind: z.literal('link'), title: z.string(), href: z.string(), icon: optionalText }),
   z.object({

@@ -3,10 +3,10 @@ import { inlineCodeSpans } from './prepare-source.ts';
 
 /** What a page may cost, known before any parser sees it. */
 export const MAX_SOURCE_BYTES = 512 * 1024;
-export const MAX_TABLE_CELLS = 50_000;
-export const MAX_BLOCK_NESTING = 100;
-export const MAX_ELEMENT_NESTING = 200;
-export const MAX_EXPRESSION_NESTING = 200;
+const MAX_TABLE_CELLS = 50_000;
+const MAX_BLOCK_NESTING = 100;
+const MAX_ELEMENT_NESTING = 200;
+const MAX_EXPRESSION_NESTING = 200;
 
 const MAX_LAZY_LINES = 5000;
 
@@ -137,7 +137,7 @@ function tableCells(lines: readonly string[], fenced: readonly boolean[]): Broke
   return undefined;
 }
 
-export const MAX_LINE_CHARACTERS = 100_000;
+const MAX_LINE_CHARACTERS = 100_000;
 
 const placeholder = (line: number): string => `\ue000${line}\ue001`;
 const placeholders = /\ue000(\d{1,7})\ue001/g;

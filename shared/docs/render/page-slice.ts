@@ -2,7 +2,7 @@ import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { siteAddress } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace } from './navigation-places.ts';
-import { classifyUrl, isInlineImage } from './sanitize/url-policy.ts';
+import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { resolveTarget, type SiteIndex } from './site-index.ts';
 
 /** A page by name: what a link to it needs. */

@@ -1,7 +1,7 @@
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { pageFile } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
-import { classifyUrl } from './sanitize/url-policy.ts';
+import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 
 /** The site model in maps, for many slices. Holds references into the model, which must not change any more. */
 export type SiteIndex = {

@@ -21,6 +21,13 @@ export function archivePathProblem(path: string): string | undefined {
   return undefined;
 }
 
+/** The same for names that a file system without case, or one that normalizes Unicode, takes for one. */
+export const portableName = (path: string): string => path.normalize('NFC').toLowerCase();
+
+/** The order of files in a bundle. */
+export const byPath = (a: { path: string }, b: { path: string }): number =>
+  a.path < b.path ? -1 : Number(a.path > b.path);
+
 /** Kinds of tar-stream, as the sentence calls them. */
 const KINDS: Readonly<Record<string, string>> = {
   link: 'a hard link',
@@ -47,7 +54,7 @@ export function archiveNames(options: { portable: boolean }) {
   /** Spellings by what a file system takes for the same. */
   const files = new Map<string, string>();
   const folders = new Map<string, string>();
-  const sameName = (path: string) => (options.portable ? path.normalize('NFC').toLowerCase() : path);
+  const sameName = (path: string) => (options.portable ? portableName(path) : path);
 
   function rememberFolder(folder: string, path: string): void {
     const key = sameName(folder);

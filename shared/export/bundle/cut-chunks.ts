@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { byPath } from './archive-names.ts';
 
 export type ChunkLimits = { minItems: number; maxItems: number; maxBytes: number };
 
@@ -19,7 +20,7 @@ export function cutChunks<T extends { path: string; sizeBytes: number }>(
   items: readonly T[],
   limits: ChunkLimits,
 ): T[][] {
-  const sorted = [...items].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  const sorted = items.toSorted(byPath);
   const hashes = sorted.map(({ path }) => hash('sha256', path, 'buffer').readUInt32BE(0));
   const chunks: T[][] = [];
   for (let start = 0; start < sorted.length; ) {

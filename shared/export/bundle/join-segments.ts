@@ -44,14 +44,6 @@ export function joinSegments(segments: readonly SegmentSource[]): Readable {
   return Readable.from(bundleBytes(segments), { objectMode: false, highWaterMark: 256 * 1024 });
 }
 
-/** Size in bytes of what `joinSegments` makes. */
-export function bundleSizeBytes(segments: readonly SegmentSource[]): number {
-  return segments.reduce(
-    (sum, segment) => sum + segment.sizeBytes,
-    GZIP_HEADER.length + LAST_BLOCK.length + GZIP_TRAILER_BYTES,
-  );
-}
-
 async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<Uint8Array> {
   yield GZIP_HEADER;
   const waiting = [...segments];

@@ -95,7 +95,7 @@ export type ArchiveBudgets = {
 const RATIO_FROM_BYTES = 16 * 1024 * 1024;
 
 /** Counts against the budgets; each call throws `ArchiveRefused` when one is used up. */
-export function archiveMeter(budgets: ArchiveBudgets) {
+function archiveMeter(budgets: ArchiveBudgets) {
   let packed = 0;
   let unpacked = 0;
   let entries = 0;
@@ -128,21 +128,21 @@ function size(bytes: number): string {
 
 type Entry = ExtractEvents['entry'][1];
 
-export type TarEntry = { header: ArchiveEntryHeader; body: Readable };
+type TarEntry = { header: ArchiveEntryHeader; body: Readable };
 
 /**
  * The entries of a tar archive, one at a time. tar-stream's own iterator never ends when a body is given up half read, so its events are
  * used: a body may be read whole, in part or not at all, and `next` skips the rest. Whoever feeds `sink` calls `end`, with the error if
  * the archive could not be read; it comes out of `next` and of the body that is being read.
  */
-export type TarEntries = {
+type TarEntries = {
   sink: Extract;
   /** Undefined after the last one. */
   next(): Promise<TarEntry | undefined>;
   end(error?: Error): void;
 };
 
-export function tarEntries(): TarEntries {
+function tarEntries(): TarEntries {
   const sink = extract();
   let arriving = Promise.withResolvers<TarEntry | undefined>();
   let current: { entry: Entry; body: Readable; goOn: () => void } | undefined;

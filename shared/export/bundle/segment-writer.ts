@@ -129,7 +129,7 @@ export async function packSegment(
 }
 
 /** One file inside a segment: its path in the archive, size in bytes, SHA-256 of its bytes as 64 hex digits. */
-export type SegmentFile = { path: string; size: number; sha256: string };
+type SegmentFile = { path: string; size: number; sha256: string };
 
 /** What is known about a segment once it is packed: the base of its sidecar. */
 export type SegmentSummary = {

@@ -1,6 +1,6 @@
 import { h } from 'hastscript';
 import { icon } from '#shared/docs/render/content/icon.ts';
-import { classifyUrl } from '#shared/docs/render/sanitize/url-policy.ts';
+import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import {
   colorValue,
   type Component,

@@ -3,7 +3,7 @@ import { visit } from 'unist-util-visit';
 import { relativeHref } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
-import { classifyUrl, isInlineImage } from '#shared/docs/render/sanitize/url-policy.ts';
+import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /**
  * Turns the addresses of a page's content into relative ones, so that the bundle works at any path and from a folder. Pictures of other

@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
 import { visit } from 'unist-util-visit';
-import { classifyUrl, isInlineImage } from './url-policy.ts';
+import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /**
  * The one place where content becomes fit to be shown, after all that makes it: elements and attributes by allow-list, addresses by the URL

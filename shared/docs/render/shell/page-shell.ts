@@ -1,6 +1,6 @@
 import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
 import { iconShape } from '#shared/docs/render/content/icon.ts';
-import { classifyUrl } from '#shared/docs/render/sanitize/url-policy.ts';
+import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { pathToTop, relativeHref } from '../bundle-paths.ts';
 import { html, type SafeHtml } from '../html.ts';
 import type { DivisionChoice } from '../navigation-places.ts';

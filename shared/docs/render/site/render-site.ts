@@ -1,6 +1,7 @@
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { iconShape } from '#shared/docs/render/content/icon.ts';
-import { classifyUrl } from '#shared/docs/render/sanitize/url-policy.ts';
+import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { portableName } from '#shared/export/bundle/archive-names.ts';
 import { themeName } from '#shared/docs/render/shell/page-shell.ts';
 import { encodePath, pageAddress, pathToTop, relativeHref, type RenderedFile, siteBase } from '../bundle-paths.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
@@ -140,11 +141,11 @@ window.binderyConfig = ${pretty};
 export function redirectPages(index: SiteIndex): [string, string][] {
   const made: [string, string][] = [];
   // Where names differ by case only, the first one stands: on many disks the second would overwrite it.
-  const taken = new Set([...index.exported].map(sameName));
+  const taken = new Set([...index.exported].map(portableName));
   for (const [source, target] of index.redirects) {
     const path = pagePathOf(source);
-    if (!isSafePath(path) || index.files.has(`${path}.html`) || taken.has(sameName(path))) continue;
-    taken.add(sameName(path));
+    if (!isSafePath(path) || index.files.has(`${path}.html`) || taken.has(portableName(path))) continue;
+    taken.add(portableName(path));
     made.push([`${path}.html`, redirectPage(index, path, target)]);
   }
   if (!index.exported.has('index') && !made.some(([path]) => path === 'index.html')) {
@@ -154,8 +155,6 @@ export function redirectPages(index: SiteIndex): [string, string][] {
   }
   return made;
 }
-
-const sameName = (path: string): string => path.normalize('NFC').toLowerCase();
 
 /** Names that can be a file on every system, inside of the bundle. */
 const isSafePath = (path: string): boolean =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classifyUrl, isInlineImage } from './url-policy.ts';
+import { classifyUrl, isExternalHref, isInlineImage, isSafeHref } from './url-policy.ts';
 
 const cases: [written: string, kind: string][] = [
   ['/guides/x?a=1#b', 'path'],
@@ -32,4 +32,31 @@ test('inline pictures only in formats that hold no scripts', () => {
   expect(isInlineImage('data:image/png;base64,iVBORw0=')).toBe(true);
   expect(isInlineImage('data:image/svg+xml;base64,PHN2Zz4=')).toBe(false);
   expect(isInlineImage('data:text/html;base64,PHN2Zz4=')).toBe(false);
+});
+
+test.each([
+  ['https://a.example', true],
+  ['mailto:a@b.example', true],
+  ['/x', true],
+  ['guides/x', true],
+  ['#a', true],
+  ['/a?b=c:d', true],
+  ['javascript:alert(1)', false],
+  [' java\u0000script:alert(1)', false],
+  ['JAVA\tSCRIPT:alert(1)', false],
+  ['data:text/html,x', false],
+  ['vbscript:x', false],
+  ['file:///etc/passwd', false],
+])('%j may be linked to: %s', (href, safe) => {
+  expect(isSafeHref(href)).toBe(safe);
+});
+
+test.each([
+  ['//a.example', true],
+  ['\\\\a.example', true],
+  ['https://a.example', true],
+  ['/a', false],
+  ['a/b', false],
+])('%j leads elsewhere: %s', (href, external) => {
+  expect(isExternalHref(href)).toBe(external);
 });

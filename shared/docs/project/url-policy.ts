@@ -46,3 +46,9 @@ function external(href: string): ClassifiedUrl {
 export function isInlineImage(written: string): boolean {
   return /^data:image\/(png|jpeg|gif|webp|avif);base64,[a-z0-9+/=]+$/i.test(written) && written.length <= 262_144;
 }
+
+/** Whether a page may link to an address at all. */
+export const isSafeHref = (href: string): boolean => classifyUrl(href).kind !== 'refused';
+
+/** Whether an address is written as one outside of the site, safe or not. */
+export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href.trim());
