@@ -40,7 +40,7 @@ export function busPage(): string {
     ]);
   const subjects = coreRows.map((row) => [
     code(row.subject),
-    row.byServer ? 'the server' : `${users(row.writers)}${row.ownNameOnly ? ', each under its own name' : ''}`,
+    row.writers.length === 0 ? 'the server' : `${users(row.writers)}, each under its own name`,
     users(row.readers),
   ]);
   return page(

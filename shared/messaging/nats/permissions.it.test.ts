@@ -27,8 +27,8 @@ function rowsFor(user: BusUser): Row[] {
       })),
     ),
     ...bucketRows.map(({ name, writers }) => ({ subject: `$KV.${name}.x`, writers })),
-    ...coreRows.map(({ subject, writers, ownNameOnly }) => ({
-      subject: concrete(ownNameOnly ? subject.replace('*', user) : subject),
+    ...coreRows.map(({ subject, writers }) => ({
+      subject: concrete(writers.length === 0 ? subject : subject.replace('*', user)),
       writers,
     })),
     { subject: 'dead.somebody-else.EXPORTS', writers: [] },

@@ -28,7 +28,7 @@ export function permissionsOf(user: BusUser): Permissions {
     if (stream.history.includes(user) || (stream.writers.includes(user) && stream.last.includes(user))) {
       publish.push(`$JS.API.DIRECT.GET.${stream.name}`);
     }
-    if (stream.auditors?.includes(user)) {
+    if (stream.auditors.includes(user)) {
       publish.push(`$JS.API.STREAM.INFO.${stream.name}`, `$JS.API.DIRECT.GET.${stream.name}`);
     }
     if (stream.purgers.includes(user)) publish.push(`$JS.API.STREAM.PURGE.${stream.name}`);
@@ -77,7 +77,7 @@ export function permissionsOf(user: BusUser): Permissions {
   }
 
   for (const core of coreRows) {
-    if (core.writers.includes(user)) publish.push(core.ownNameOnly ? core.subject.replace('*', user) : core.subject);
+    if (core.writers.includes(user)) publish.push(core.subject.replace('*', user));
     if (core.readers.includes(user)) subscribe.push(core.subject);
   }
   return { publish, refused, subscribe };

@@ -1,5 +1,5 @@
 import { projectionTable } from './projection-table.ts';
-import { inGeneration } from '#shared/contracts/read-models.ts';
+import { generations, inGeneration } from '#shared/contracts/read-models.ts';
 
 const services = [
   'gateway',
@@ -16,61 +16,56 @@ const services = [
 
 /**
  * Everyone who has a NATS user: each service, an `auditor` who reads logs and read models and writes nothing, and an `operator` who asks
- * for rebuilds. Besides there is the `provisioner`, which makes streams, buckets and consumers; services only bind to them.
+ * for rebuilds. The `provisioner` makes streams, buckets and consumers; services only bind to them.
  */
 export const busUsers = [...services, 'auditor', 'operator'] as const;
 
 export type BusUser = (typeof busUsers)[number];
 
-/** A stream: who appends to its subjects, who looks at them (`last`: the newest message of a subject, `history`: all of them). */
+/** A stream, who writes to it, and who reads it. Durable consumers are in `durableRows`. */
 export type StreamRow = {
-  kind: 'stream';
   name: string;
   /** With `*` for one token. */
   subjects: readonly string[];
   writers: readonly BusUser[];
+  /** Who reads the newest message of a subject. */
   last: readonly BusUser[];
+  /** Who reads all messages of a subject. */
   history: readonly BusUser[];
-  /** Who may read it whole and see which subjects and gaps it has. */
-  auditors?: readonly BusUser[];
+  /** Who reads the whole stream, and sees which subjects and gaps it has. */
+  auditors: readonly BusUser[];
+  /** Who may purge single subjects. Nothing else is ever deleted. */
+  purgers: readonly BusUser[];
   retention: 'log' | 'work-queue';
-  /** Undefined: for good. */
+  /** Absent: for good. */
   keptDays?: number;
   kept: string;
-  /** May single subjects be purged? By `purgers` alone; nothing else is ever deleted. */
-  purgers: readonly BusUser[];
 };
 
 /** A key-value bucket: documents that can be rebuilt, or leases. */
 export type BucketRow = {
-  kind: 'bucket';
   name: string;
   key: string;
   writers: readonly BusUser[];
   readers: readonly BusUser[];
+  kept: string;
   ttlSeconds?: number;
   /** The server republishes every change under this subject. */
   republishTo?: string;
   /** A read model: its writers may empty it to fill it anew. */
   rebuilt?: boolean;
-  kept: string;
 };
 
 /** A subject that nothing keeps. */
 export type CoreRow = {
-  kind: 'core';
   subject: string;
+  /** Each writes only `<subject>` with its own name in place of the first `*`. Empty: the server writes, from a bucket. */
   writers: readonly BusUser[];
-  /** By the server itself, from a bucket. */
-  byServer: boolean;
   readers: readonly BusUser[];
-  /** Each writer may use only `<subject>` with its own name in place of the first `*`. */
-  ownNameOnly: boolean;
 };
 
 /** A durable consumer: one per reading service and stream, never one per organization, job or connected client. */
 export type DurableRow = {
-  kind: 'durable';
   name: string;
   stream: string;
   filter: string;
@@ -81,271 +76,164 @@ export type DurableRow = {
   remade?: boolean;
 };
 
-/** Addresses of callers are nowhere longer than this: neither in the stream nor in a read model made of it. */
+/** Addresses of callers are kept no longer than this anywhere: neither in the stream nor in a read model made from it. */
 export const accessKeptDays = 400;
 
+const stream = (name: string, subjects: string[], row: Partial<StreamRow>): StreamRow => ({
+  name,
+  subjects,
+  ...{ writers: [], last: [], history: [], auditors: [], purgers: [], retention: 'log' },
+  kept: row.keptDays === undefined ? 'for good' : `${row.keptDays} days`,
+  ...row,
+});
+
 export const streamRows: readonly StreamRow[] = [
-  {
-    kind: 'stream',
-    name: 'EXPORTS',
-    subjects: ['exports.*.*.log'],
+  stream('EXPORTS', ['exports.*.*.log'], {
     writers: ['gateway', 'orchestrator'],
     last: ['gateway', 'orchestrator', 'projector', 'link-signer', 'housekeeper'],
     history: ['gateway', 'orchestrator', 'projector', 'housekeeper'],
     auditors: ['auditor', 'housekeeper'],
-    retention: 'log',
-    kept: 'until archived',
     purgers: ['housekeeper'],
-  },
-  {
-    kind: 'stream',
-    name: 'FACTS',
-    subjects: ['facts.*.*'],
-    writers: ['page-renderer', 'bundler', 'gateway'],
-    last: [],
-    history: [],
-    retention: 'log',
-    keptDays: 7,
-    kept: '7 days',
-    purgers: [],
-  },
-  {
-    kind: 'stream',
-    name: 'ACCESS',
-    subjects: ['access.*.*'],
-    writers: ['link-signer'],
-    last: [],
-    history: [],
-    retention: 'log',
-    keptDays: accessKeptDays,
-    kept: `${accessKeptDays} days`,
-    purgers: [],
-  },
-  {
-    kind: 'stream',
-    name: 'CONTENT',
-    subjects: ['content.*.*.log'],
+    kept: 'until archived',
+  }),
+  stream('FACTS', ['facts.*.*'], { writers: ['page-renderer', 'bundler', 'gateway'], keptDays: 7 }),
+  stream('ACCESS', ['access.*.*'], { writers: ['link-signer'], keptDays: accessKeptDays }),
+  stream('CONTENT', ['content.*.*.log'], {
     writers: ['publisher', 'indexer'],
-    last: ['publisher', 'indexer', 'gateway', 'orchestrator', 'projector', 'housekeeper'],
+    last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper'],
     history: ['projector', 'gateway'],
     auditors: ['auditor', 'housekeeper'],
-    retention: 'log',
-    kept: 'for good',
-    purgers: [],
-  },
-  {
-    kind: 'stream',
-    name: 'DIRECTORY',
-    subjects: ['directory.*.log'],
+  }),
+  stream('DIRECTORY', ['directory.*.log'], {
     writers: ['gateway'],
     last: ['gateway', 'projector'],
     history: ['projector'],
     auditors: ['auditor', 'housekeeper'],
-    retention: 'log',
-    kept: 'for good',
-    purgers: [],
-  },
-  {
-    kind: 'stream',
-    name: 'CONVERSATIONS',
-    subjects: ['threads.*.*.*'],
+  }),
+  stream('CONVERSATIONS', ['threads.*.*.*'], {
     writers: ['assistant'],
     last: ['assistant'],
     history: ['assistant'],
-    retention: 'log',
-    keptDays: 90,
-    kept: '90 days',
     purgers: ['assistant'],
-  },
-  {
-    kind: 'stream',
-    name: 'TASKS',
-    subjects: ['tasks.render.*', 'tasks.bundle'],
+    keptDays: 90,
+  }),
+  stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
-    last: [],
-    history: [],
     retention: 'work-queue',
     kept: 'until acknowledged; may be thrown away and refilled from the log',
-    purgers: [],
-  },
-  {
-    kind: 'stream',
-    name: 'DEAD',
-    subjects: ['dead.*.*'],
-    writers: services,
-    last: [],
-    history: [],
-    retention: 'log',
-    keptDays: 90,
-    kept: '90 days',
-    purgers: [],
-  },
+  }),
+  stream('DEAD', ['dead.*.*'], { writers: services, keptDays: 90 }),
 ];
 
-const readModelRows: readonly BucketRow[] = [
-  {
-    kind: 'bucket',
-    name: 'job-status',
-    key: '<org>.<job>',
-    writers: ['projector'],
+const readModel = (name: string, key: string, row: Partial<BucketRow> = {}): BucketRow => ({
+  name,
+  key,
+  writers: ['projector'],
+  readers: ['gateway', 'projector'],
+  rebuilt: true,
+  kept: 'rebuilt at will',
+  ...row,
+});
+
+const blueRows: readonly BucketRow[] = [
+  readModel('job-status', '<org>.<job>', {
     readers: ['gateway', 'projector', 'auditor', 'housekeeper'],
     republishTo: 'live.job-status.>',
-    rebuilt: true,
-    kept: 'rebuilt at will',
-  },
-  {
-    kind: 'bucket',
-    name: 'job-list',
-    key: '<org>.<day>',
-    writers: ['projector'],
-    readers: ['gateway', 'projector'],
-    rebuilt: true,
-    kept: 'rebuilt at will',
-  },
-  {
-    kind: 'bucket',
-    name: 'audit',
-    key: '<source>.<org>.<day>.<part>',
-    writers: ['projector'],
-    readers: ['gateway', 'projector'],
-    rebuilt: true,
-    kept: `rebuilt at will; what it has of \`ACCESS\` goes after ${accessKeptDays} days`,
-  },
-  {
-    kind: 'bucket',
-    name: 'usage',
-    key: '<source>.<org>.<month>',
-    writers: ['projector'],
-    readers: ['gateway', 'projector'],
-    rebuilt: true,
-    kept: 'as `audit`',
-  },
-  {
-    kind: 'bucket',
-    name: 'directory',
-    key: 'org.<org>, key.<sha256>, content.<org>.<domain>',
-    writers: ['projector'],
-    readers: ['gateway', 'projector', 'assistant', 'orchestrator', 'auditor'],
-    rebuilt: true,
-    kept: 'rebuilt at will',
-  },
+  }),
+  readModel('job-list', '<org>.<day>'),
+  readModel('audit', '<source>.<org>.<day>.<part>', {
+    kept: `rebuilt at will; its records of \`ACCESS\` go after ${accessKeptDays} days`,
+  }),
+  readModel('usage', '<source>.<org>.<month>', { kept: 'as `audit`' }),
+  readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
+    readers: ['gateway', 'projector', 'assistant', 'auditor'],
+  }),
 ];
+const greenRows = blueRows.map(({ republishTo, ...row }) => ({
+  ...row,
+  name: inGeneration(row.name, 'green'),
+  ...(republishTo === undefined ? {} : { republishTo: republishTo.replace('.>', '-green.>') }),
+  kept: `the other generation of \`${row.name}\``,
+}));
+
+const leaders = ['orchestrator', 'projector', 'housekeeper'] as const;
 
 export const bucketRows: readonly BucketRow[] = [
-  ...readModelRows,
-  ...readModelRows.map((row) => ({
-    ...row,
-    name: inGeneration(row.name, 'green'),
-    ...(row.republishTo === undefined ? {} : { republishTo: row.republishTo.replace('.>', '-green.>') }),
-    kept: `the other generation of \`${row.name}\``,
-  })),
+  ...blueRows,
+  ...greenRows,
   {
-    kind: 'bucket',
     name: 'projections',
     key: '<projection>',
     writers: ['projector'],
-    readers: ['gateway', 'projector', 'assistant', 'orchestrator', 'auditor', 'operator', 'housekeeper'],
+    readers: ['gateway', 'assistant', 'housekeeper', 'auditor', 'operator'],
     kept: 'which generation is read',
   },
   {
-    kind: 'bucket',
     name: 'rebuilds',
     key: '<projection>',
     writers: ['operator'],
-    readers: ['projector', 'operator'],
-    kept: 'the last wish for a rebuild',
+    readers: ['projector'],
+    kept: 'the last rebuild request',
   },
+  { name: 'active-jobs', key: '<org>.<job>', writers: ['orchestrator'], readers: [], kept: 'rebuilt at will' },
   {
-    kind: 'bucket',
-    name: 'active-jobs',
-    key: '<org>.<job>',
-    writers: ['orchestrator'],
-    readers: ['orchestrator'],
-    kept: 'rebuilt at will',
-  },
-  {
-    kind: 'bucket',
     name: 'leases',
     key: '<role>',
-    writers: ['orchestrator', 'projector', 'housekeeper'],
-    readers: ['orchestrator', 'projector', 'housekeeper'],
+    writers: leaders,
+    readers: leaders,
     ttlSeconds: 3,
     kept: 'until its holder stops renewing (3 s)',
   },
 ];
 
 export const coreRows: readonly CoreRow[] = [
-  {
-    kind: 'core',
-    subject: 'presence.*.*',
-    writers: services,
-    byServer: false,
-    readers: ['orchestrator'],
-    ownNameOnly: true,
-  },
-  { kind: 'core', subject: 'live.job-status.>', writers: [], byServer: true, readers: ['gateway'], ownNameOnly: false },
-  {
-    kind: 'core',
-    subject: 'live.job-status-green.>',
-    writers: [],
-    byServer: true,
-    readers: ['gateway'],
-    ownNameOnly: false,
-  },
+  { subject: 'presence.*.*', writers: services, readers: ['orchestrator'] },
+  { subject: 'live.job-status.>', writers: [], readers: ['gateway'] },
+  { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];
 
 /** Read by thousands, so that a document is written once for many commits when a history is read from its start. */
 const history = { ackWaitSeconds: 30, maxAckPending: 5_000 };
 const log = { ackWaitSeconds: 30, maxAckPending: 1_000 };
-/** An orchestrator that leads acknowledges at once; what one that died had in hand must not hold up the next leader. */
+/** A leader acknowledges at once, and what a dead one had in hand must not hold up the next leader. */
 const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
-/** The tasks of a renderer that died come back after this long; one that works says so every 2 s. */
+/** The tasks of a dead worker come back after this long; a live one says every 2 s that it works. */
 const work = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 
-const projectionRows: readonly DurableRow[] = Object.values(projectionTable).map(({ stream, durable }) => ({
-  kind: 'durable',
-  name: durable,
-  stream,
-  filter: streamRows.find((row) => row.name === stream)?.subjects[0] ?? '>',
-  reader: 'projector',
-  remade: true,
-  ...history,
-}));
+const durable = (
+  name: string,
+  from: string,
+  reader: BusUser,
+  row: Pick<DurableRow, 'ackWaitSeconds' | 'maxAckPending'> & Partial<DurableRow>,
+): DurableRow => ({
+  name,
+  stream: from,
+  filter: streamRows.find((each) => each.name === from)?.subjects[0] ?? '>',
+  reader,
+  ...row,
+});
 
 export const durableRows: readonly DurableRow[] = [
-  ...projectionRows,
-  ...projectionRows.map((row) => ({ ...row, name: inGeneration(row.name, 'green') })),
-  {
-    kind: 'durable',
-    name: 'orchestrator-exports',
-    stream: 'EXPORTS',
-    filter: 'exports.*.*.log',
-    reader: 'orchestrator',
-    ...decisions,
-  },
-  {
-    kind: 'durable',
-    name: 'orchestrator-facts',
-    stream: 'FACTS',
-    filter: 'facts.*.*',
-    reader: 'orchestrator',
-    ...decisions,
-  },
-  { kind: 'durable', name: 'indexer-content', stream: 'CONTENT', filter: 'content.*.*.log', reader: 'indexer', ...log },
-  { kind: 'durable', name: 'bundle', stream: 'TASKS', filter: 'tasks.bundle', reader: 'bundler', ...work },
+  ...generations.flatMap((generation) =>
+    Object.values(projectionTable).map((projection) =>
+      durable(inGeneration(projection.durable, generation), projection.stream, 'projector', {
+        ...history,
+        remade: true,
+      }),
+    ),
+  ),
+  durable('orchestrator-exports', 'EXPORTS', 'orchestrator', decisions),
+  durable('orchestrator-facts', 'FACTS', 'orchestrator', decisions),
+  durable('indexer-content', 'CONTENT', 'indexer', log),
+  durable('bundle', 'TASKS', 'bundler', { ...work, filter: 'tasks.bundle' }),
 ];
 
 /** Each renderer version has a durable of its own, so that only renderers which make the same bytes take its tasks. */
-export function renderDurable(rendererVersion: string): DurableRow {
-  return {
-    kind: 'durable',
-    name: `render-${rendererVersion}`,
-    stream: 'TASKS',
-    filter: `tasks.render.${rendererVersion}`,
-    reader: 'page-renderer',
+export const renderDurable = (rendererVersion: string): DurableRow =>
+  durable(`render-${rendererVersion}`, 'TASKS', 'page-renderer', {
     ...work,
-  };
-}
+    filter: `tasks.render.${rendererVersion}`,
+  });
 
 const dayMs = 86_400_000;
 
