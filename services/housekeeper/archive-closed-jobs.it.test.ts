@@ -10,13 +10,13 @@ import type { EventLog } from '#shared/messaging/event-log.ts';
 import { type LogAudit, openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
+import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
 import { jobsInArchive, type KeptJob } from './kept-jobs.ts';
 
-const dayMs = 86_400_000;
 const never = new AbortController().signal;
 const logger = pino({ level: 'silent' });
 
@@ -77,13 +77,11 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     for await (const { commit } of log.history(subject)) commits.push(commit);
     return commits;
   }
-  const house = (daysAhead: number, exports: BusParts['exports'] = housekeeper.exports) => ({
-    bus: { ...housekeeper, exports },
-    objectStore: harness.objectStore,
-    clock: { now: () => new Date(Date.now() + daysAhead * dayMs) },
-    logger,
-    archiveAfterMs: 30 * dayMs,
-  });
+  function archive(daysAhead: number, exports: BusParts['exports'] = housekeeper.exports): Promise<number> {
+    const bus = { ...housekeeper, exports };
+    const clock = { now: () => new Date(Date.now() + daysAhead * dayMs) };
+    return archiveClosedJobs(housekeeperContext({ bus, objectStore: harness.objectStore, clock }), 30 * dayMs, never);
+  }
   const verified = async () => {
     const { objectStore } = harness;
     const reports = await verifyLogs({ logs: audit, objectStore, models: auditor.readModels }, {});
@@ -97,20 +95,20 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
 
   test('one that ended less than 30 days ago stays in the log', async () => {
     await projected();
-    expect(await archiveClosedJobs(house(29), never)).toBe(0);
+    expect(await archive(29)).toBe(0);
     expect(await commitsIn(housekeeper.exports)).toEqual(before);
   });
 
   test('stopped before it is taken out of the log it is in both, whole', async () => {
     const exports = { ...housekeeper.exports, purge: () => Promise.reject(new Error('the process died')) };
-    await expect(archiveClosedJobs(house(31, exports), never)).rejects.toThrow('the process died');
+    await expect(archive(31, exports)).rejects.toThrow('the process died');
     expect(await commitsIn(housekeeper.exports)).toEqual(before);
     expect(await commitsIn(logWithArchive(housekeeper.exports, harness.objectStore))).toEqual(before);
     expect(await verified()).toMatchObject({ historyCount: 1, commitCount: before.length, problems: [] });
   });
 
-  test('then it is in the archive alone, and whoever reads it sees the same', async () => {
-    expect(await archiveClosedJobs(house(31), never)).toBe(1);
+  test('then it is in the archive alone, and readers see the same', async () => {
+    expect(await archive(31)).toBe(1);
     expect(await housekeeper.exports.last(subject, { fromLeader: true })).toBeUndefined();
     const log = logWithArchive(harness.gateway.exports, harness.objectStore);
     expect(await commitsIn(log)).toEqual(before);

@@ -2,28 +2,30 @@ import { type ArchivedJob, type ArchivedJobHead, archivedJobKey } from '#shared/
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { verifyChain } from '#shared/messaging/commit-chain.ts';
-import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { HousekeeperContext } from './context.ts';
-
-type Parts = Pick<HousekeeperContext, 'bus' | 'objectStore' | 'clock' | 'logger' | 'archiveAfterMs'>;
 
 const jobsAtOnce = 8;
 
 /**
- * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. What goes there
- * is verified and read back before it is taken out of the log, so whoever reads finds it in one of both; stopped anywhere it is done
- * again. A history that is broken stays where auditors can see it, and the chore rejects in the end.
+ * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. A history is
+ * verified, stored and read back before it is taken out of the log, so a reader always finds it in one of the two. The chore can be
+ * stopped anywhere and repeated. A broken history stays where auditors can see it, and the chore rejects in the end.
  */
-export async function archiveClosedJobs(parts: Parts, signal: AbortSignal): Promise<number> {
-  const { bus, clock, logger, archiveAfterMs } = parts;
+export async function archiveClosedJobs(
+  context: HousekeeperContext,
+  archiveAfterMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { bus, clock, logger } = context;
   const endedBefore = clock.now().getTime() - archiveAfterMs;
   let archivedCount = 0;
   const broken: string[] = [];
   await inParallel(await bus.exports.subjects(exportLogSubject('*', '*')), jobsAtOnce, async (subject) => {
     signal.throwIfAborted();
     try {
-      if (await archiveJob(parts, subject, endedBefore, signal)) archivedCount += 1;
+      if (await archiveJob(context, subject, endedBefore, signal)) archivedCount += 1;
     } catch (error) {
       if (!(error instanceof NotArchived)) throw error;
       logger.error({ subject, reason: error.message }, 'the history of a job cannot be archived and stays in the log');
@@ -41,7 +43,7 @@ class NotArchived extends Error {
 }
 
 async function archiveJob(
-  { bus, objectStore }: Parts,
+  { bus, objectStore }: HousekeeperContext,
   subject: string,
   endedBefore: number,
   signal: AbortSignal,
@@ -50,7 +52,7 @@ async function archiveJob(
   if (last === undefined) return false;
   const { state } = last.commit.data;
   if (state.completedAt === undefined || Date.parse(state.completedAt) >= endedBefore) return false;
-  // Whoever follows the log must have seen all of it: read models are the slowest, and say so.
+  // All who follow the log must have seen all of it. The read models are the slowest, and say how far they are.
   const seen = await bus.readModels.jobStatus.get(jobStatusKey(state.organization, state.jobId));
   if ((seen?.document.revision ?? 0) < last.commit.revision) return false;
 
@@ -74,7 +76,7 @@ async function archiveJob(
   return true;
 }
 
-/** What retention asks of it later. */
+/** What `jobsInArchive` reads later, without the whole object. */
 function headOf({ domain, contentVersion, planHash, options }: ExportJobState, endedAt: string) {
   return {
     'ended-at': endedAt,

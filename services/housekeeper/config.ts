@@ -1,13 +1,8 @@
 import { z } from 'zod';
-import {
-  busSettings,
-  internalServerSettings,
-  objectStoreSettings,
-  serviceTokenSettings,
-} from '#shared/runtime/common-settings.ts';
+import { objectStoreSettings, serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
-/** Of what is kept, and how long. */
+/** What is kept, and how long. */
 export const retentionSettings = {
   ...objectStoreSettings,
   keepObjectsDays: setting(
@@ -18,14 +13,13 @@ export const retentionSettings = {
 };
 
 export const housekeeperSettings = {
-  ...busSettings('housekeeper'),
-  ...internalServerSettings('housekeeper'),
+  ...serviceSettings('housekeeper'),
   ...serviceTokenSettings,
   ...retentionSettings,
   publisherUrl: setting(
     'BINDERY_PUBLISHER_URL',
     z.url('must be the address of the publisher, such as http://127.0.0.1:9000'),
-    'address of the publisher, which is asked to end content versions that nobody needs',
+    'address of the publisher, which the housekeeper asks to end content versions that are not needed',
   ),
   sweepEveryHours: setting(
     'BINDERY_SWEEP_EVERY_HOURS',

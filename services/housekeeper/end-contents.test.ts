@@ -1,15 +1,16 @@
-import pino from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { endContents, unusedVersions } from './end-contents.ts';
 import { jobsInLog } from './kept-jobs.ts';
 
-const dayMs = 86_400_000;
 const now = new Date('2026-06-01T00:00:00.000Z');
 const since = new Date(now.getTime() - 90 * dayMs);
 const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-05-01T00:00:00.000Z'];
@@ -59,17 +60,16 @@ beforeEach(async () => {
 
 async function ended(dryRun = false): Promise<string[]> {
   const asked: string[] = [];
-  const parts = {
+  const context = housekeeperContext({
     bus,
+    objectStore: {} as ObjectStore,
     clock: { now: () => now },
-    logger: pino({ level: 'silent' }),
-    jobSources: [jobsInLog(bus.exports)],
-    keepObjectsMs: 90 * dayMs,
+    keptJobs: jobsInLog(bus.exports),
     dryRun,
-    endContent: async ({ organization, domain, contentVersion }: Record<string, string>) =>
+    endContent: async ({ organization, domain, contentVersion }) =>
       void asked.push(`${organization} ${domain} ${contentVersion}`),
-  };
-  await endContents(parts, new AbortController().signal);
+  });
+  await endContents(context, new AbortController().signal);
   return asked;
 }
 

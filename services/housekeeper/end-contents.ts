@@ -5,19 +5,15 @@ import { ApiError } from '#shared/http/errors.ts';
 import { callService, type ServiceAddress } from '#shared/http/internal-client.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
-import type { ContentId, EndContent, HousekeeperContext } from './context.ts';
-
-type Parts = Pick<
-  HousekeeperContext,
-  'bus' | 'clock' | 'logger' | 'jobSources' | 'keepObjectsMs' | 'endContent' | 'dryRun'
->;
+import type { RandomDigits } from '#shared/runtime/time-and-ids.ts';
+import type { ContentId, HousekeeperContext } from './context.ts';
 
 /**
- * Has the publisher end the content versions that nobody needs: its log says so then, and the next round removes their objects. Not this
- * one: a job that began meanwhile is seen by then. Answers with those versions.
+ * Has the publisher end the content versions that are not needed, and answers with them. Their objects are removed in the next round, when
+ * the content log says that they ended: a job that began meanwhile is seen by then.
  */
-export async function endContents(parts: Parts, signal: AbortSignal): Promise<ContentId[]> {
-  const { bus, clock, logger, keepObjectsMs } = parts;
+export async function endContents(context: HousekeeperContext, signal: AbortSignal): Promise<ContentId[]> {
+  const { bus, clock, logger, keepObjectsMs, dryRun } = context;
   const all: ContentId[] = [];
   const since = new Date(clock.now().getTime() - keepObjectsMs);
   for (const subject of (await bus.content.subjects(contentLogSubject('*', '*'))).toSorted()) {
@@ -28,16 +24,16 @@ export async function endContents(parts: Parts, signal: AbortSignal): Promise<Co
     const old = unusedVersions(state, since);
     if (old.length === 0) continue;
     const { organization, domain } = state;
-    const needed = await neededByJobs(parts, organization, domain, since, signal);
-    const ended = old
-      .filter((contentVersion) => !needed.has(contentVersion))
-      .map((contentVersion) => ({ organization, domain, contentVersion }));
+    const needed = await neededByJobs(context, organization, domain, since, signal);
+    const ended = old.flatMap((contentVersion) =>
+      needed.has(contentVersion) ? [] : { organization, domain, contentVersion },
+    );
     if (ended.length === 0) continue;
-    if (!parts.dryRun) for (const content of ended) await parts.endContent(content, signal);
+    if (!dryRun) for (const content of ended) await context.endContent(content, signal);
     all.push(...ended);
     logger.info(
       { organization, domain, contents: ended.length },
-      `content versions that nobody needs ${parts.dryRun ? 'would be' : 'were'} ended`,
+      `content versions that are not needed ${dryRun ? 'would be' : 'were'} ended`,
     );
   }
   return all;
@@ -52,30 +48,28 @@ export function unusedVersions(state: ContentState, since: Date): string[] {
 }
 
 async function neededByJobs(
-  { jobSources }: Parts,
+  { keptJobs }: HousekeeperContext,
   organization: string,
   domain: string,
   endedSince: Date,
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const needed = new Set<string>();
-  for (const jobs of jobSources) {
-    for await (const job of jobs(organization, endedSince, signal)) {
-      if (job.domain === domain) needed.add(job.contentVersion);
-    }
+  for await (const job of keptJobs(organization, endedSince, signal)) {
+    if (job.domain === domain) needed.add(job.contentVersion);
   }
   return needed;
 }
 
 /** Ends content versions through the publisher, which alone decides on content; as a service, not for a key. */
-export function askPublisher(options: ServiceAddress & { random: (length: number) => string }): EndContent {
+export function endContentBy(options: ServiceAddress & { random: RandomDigits }): HousekeeperContext['endContent'] {
   return async ({ organization, domain, contentVersion }, signal) => {
     const caller: Caller = {
       requestId: `hk_${options.random(22)}`,
       organization,
       domain,
       actor: { kind: 'service', id: 'housekeeper' },
-      // Nothing of a request: no key, no plan, no address.
+      // There is no request behind this: no key, no plan, no address.
       organizationPlan: 'free',
       groupTrust: 'claimed',
       trustedGroups: [],
@@ -90,7 +84,7 @@ export function askPublisher(options: ServiceAddress & { random: (length: number
       });
       await answer.json();
     } catch (error) {
-      // Somebody made it the latest, labelled it or deleted it just now.
+      // A caller made it the latest, labelled it or deleted it just now.
       if (!(error instanceof ApiError && (error.code === 'in_use' || error.code === 'not_found'))) throw error;
     }
   };

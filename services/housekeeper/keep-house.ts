@@ -1,13 +1,10 @@
-import type { Leases } from '#shared/messaging/leases.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
 import type { HousekeeperContext } from './context.ts';
 import { endContents } from './end-contents.ts';
 import { sweepObjects, sweepUploads } from './sweep-objects.ts';
 
-export type House = {
-  leases: Leases;
-  instance: string;
+type House = {
   logger: Logger;
   chores: readonly Chore[];
   everyMs: number;
@@ -17,29 +14,8 @@ export type House = {
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
-const retryAfterMs = 1_000;
-
-/** Does the chores round by round while it has the lease, and waits for it as a spare until then; until `signal` aborts. */
-export async function keepHouse(house: House, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const lease = await house.leases.acquire('housekeeper', house.instance, signal);
-      house.logger.info('leads');
-      try {
-        await rounds(house, AbortSignal.any([signal, lease.lost]));
-      } finally {
-        await lease.release();
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      house.logger.warn({ err: error }, 'stopped leading; it tries to lead again');
-      await house.wait(retryAfterMs, signal).catch(() => {});
-    }
-  }
-}
-
-/** Rejects with the reason of `signal` when that aborts. */
-async function rounds({ chores, everyMs, logger, random, wait }: House, signal: AbortSignal): Promise<void> {
+/** Does the chores round by round. Rejects with the reason of `signal` when that aborts. */
+export async function keepHouse({ chores, everyMs, logger, random, wait }: House, signal: AbortSignal): Promise<void> {
   for (let round = 1; ; round += 1) {
     await wait(roundDelayMs(round, everyMs, random()), signal);
     for (const { name, run } of chores) {
@@ -61,8 +37,8 @@ const firstJitterMs = 60_000;
 const jitterShare = 0.1;
 
 /**
- * How long to wait before a round, the first being 1. Whatever started together (installations on one host, or on one object store) shall
- * not sweep together: `random`, from 0 to 1, moves the first round by up to a minute and later ones by up to a tenth either way. Pure.
+ * How long to wait before a round, the first being 1. Installations that started together on one host or one object store must not sweep
+ * together: `random`, from 0 to 1, moves the first round by up to a minute, and later ones by up to a tenth either way. Pure.
  */
 export function roundDelayMs(round: number, everyMs: number, random: number): number {
   if (round === 1) return firstAfterMs + random * firstJitterMs;
@@ -70,12 +46,15 @@ export function roundDelayMs(round: number, everyMs: number, random: number): nu
 }
 
 /** All that is done in a round, in this order. A new chore is a file of its own and a line here. */
-export function choresOf(context: HousekeeperContext): Chore[] {
+export function choresOf(
+  context: HousekeeperContext,
+  { archiveAfterMs, sweepUploadsAfterMs }: { archiveAfterMs: number; sweepUploadsAfterMs: number },
+): Chore[] {
   return [
-    { name: 'sweep unfinished uploads', run: () => sweepUploads(context) },
-    { name: 'archive closed jobs', run: async (signal) => void (await archiveClosedJobs(context, signal)) },
-    { name: 'remove objects that nobody needs', run: async (signal) => void (await sweepObjects(context, signal)) },
-    { name: 'end contents that nobody needs', run: async (signal) => void (await endContents(context, signal)) },
+    { name: 'sweep unfinished uploads', run: () => sweepUploads(context, sweepUploadsAfterMs) },
+    { name: 'archive closed jobs', run: (signal) => archiveClosedJobs(context, archiveAfterMs, signal) },
+    { name: 'sweep objects', run: (signal) => sweepObjects(context, signal) },
+    { name: 'end content versions', run: (signal) => endContents(context, signal) },
   ];
 }
 
@@ -83,4 +62,4 @@ export function choresOf(context: HousekeeperContext): Chore[] {
  * One thing that housekeeping does in each round. It can be stopped anywhere and repeated: what it has not done yet, the next round does.
  * It rejects with the reason when it could not be finished.
  */
-export type Chore = { name: string; run: (signal: AbortSignal) => Promise<void> };
+type Chore = { name: string; run: (signal: AbortSignal) => Promise<unknown> };

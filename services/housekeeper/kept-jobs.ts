@@ -3,6 +3,7 @@ import { archivedJobHeadSchema, archivePrefix } from '#shared/contracts/stored-o
 import type { BusParts } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectEntry, ObjectStore } from '#shared/storage/object-store.ts';
 
 /** What an export job needs of the object store for as long as it is kept. */
@@ -16,24 +17,27 @@ export type KeptJob = {
 };
 
 /**
- * The jobs of an organization that are kept: those that have not ended, or not before `endedSince`. Read from where the job was decided,
- * never from a read model: what is missing here is deleted. Rejects when it cannot tell.
+ * The jobs of an organization that are kept: those that have not ended, or not before `endedSince`. They are read from the log and the
+ * archive, never from a read model: what a job here does not name is deleted. Rejects when it cannot tell.
  */
 export type KeptJobs = (organization: string, endedSince: Date, signal: AbortSignal) => AsyncIterable<KeptJob>;
 
-/** Where kept jobs are found, in the order in which they wander: the log before the archive, so that none is missed on its way. */
-export function jobSourcesOf(
-  bus: Pick<BusParts, 'exports'>,
-  objectStore: Pick<ObjectStore, 'list' | 'head'>,
-): readonly KeptJobs[] {
-  return [jobsInLog(bus.exports), jobsInArchive(objectStore)];
+type JobLog = Pick<BusParts['exports'], 'subjects' | 'last'>;
+type Archive = Pick<ObjectStore, 'list' | 'head'>;
+
+/** The kept jobs, first of the log, then of the archive: a job that moves from one to the other meanwhile is not missed. */
+export function keptJobsIn(log: JobLog, archive: Archive): KeptJobs {
+  return async function* (organization, endedSince, signal) {
+    yield* jobsInLog(log)(organization, endedSince, signal);
+    yield* jobsInArchive(archive)(organization, endedSince, signal);
+  };
 }
 
 const readsAtOnce = 16;
 const batchSize = 1_000;
 
-/** The kept jobs that the log has, by the last commit of each as the leader of the stream knows it: a replica may be behind. */
-export function jobsInLog(log: Pick<BusParts['exports'], 'subjects' | 'last'>): KeptJobs {
+/** The kept jobs in the log, by the last commit of each. The leader of the stream is asked: a replica may be behind. */
+export function jobsInLog(log: JobLog): KeptJobs {
   return async function* (organization, endedSince, signal) {
     const subjects = await log.subjects(exportLogSubject(organization, '*'));
     for (let at = 0; at < subjects.length; at += batchSize) {
@@ -41,7 +45,7 @@ export function jobsInLog(log: Pick<BusParts['exports'], 'subjects' | 'last'>): 
       const commits = await inParallel(subjects.slice(at, at + batchSize), readsAtOnce, (subject) =>
         log.last(subject, { fromLeader: true }),
       );
-      // One that is gone was archived since the subjects were listed.
+      // A job without a commit was archived since the subjects were listed.
       for (const last of commits) {
         const job = last && keptJob(last.commit.data.state, endedSince);
         if (job !== undefined) yield job;
@@ -57,45 +61,39 @@ export function keptJob(state: ExportJobState, endedSince: Date): KeptJob | unde
   return { domain, contentVersion, planHash, selectionKey: options.selectionKey };
 }
 
-/** An object is younger than the end of its job, by two clocks that may differ. */
-const clockMarginMs = 86_400_000;
+/** An object is younger than the end of its job, but the two times come from two clocks. */
+const clockMarginMs = dayMs;
 
-/** The kept jobs that the archive has. Of those that were archived since `endedSince` only the head is read. */
-export function jobsInArchive(objectStore: Pick<ObjectStore, 'list' | 'head'>): KeptJobs {
+/** The kept jobs in the archive. Only the metadata of what was archived since `endedSince` is read. */
+export function jobsInArchive(archive: Archive): KeptJobs {
   return async function* (organization, endedSince, signal) {
     const archivedSince = endedSince.getTime() - clockMarginMs;
     let batch: string[] = [];
-    const entries: AsyncIterable<ObjectEntry> = objectStore.list(`${archivePrefix}${organization}/`, { signal });
+    const entries: AsyncIterable<ObjectEntry> = archive.list(`${archivePrefix}${organization}/`, { signal });
     for await (const { key, modifiedAt } of entries) {
       if (modifiedAt.getTime() > 0 && modifiedAt.getTime() < archivedSince) continue;
       batch.push(key);
       if (batch.length < batchSize) continue;
-      yield* await keptOf(objectStore, batch, endedSince, signal);
+      yield* await keptOf(archive, batch, endedSince, signal);
       batch = [];
     }
-    yield* await keptOf(objectStore, batch, endedSince, signal);
+    yield* await keptOf(archive, batch, endedSince, signal);
   };
 }
 
 async function keptOf(
-  objectStore: Pick<ObjectStore, 'head'>,
+  archive: Pick<Archive, 'head'>,
   keys: readonly string[],
   endedSince: Date,
   signal: AbortSignal,
 ): Promise<KeptJob[]> {
   const jobs = await inParallel(keys, readsAtOnce, async (key): Promise<KeptJob[]> => {
-    const head = await objectStore.head(key, { signal });
-    const archived = archivedJobHeadSchema.safeParse(head?.metadata);
-    if (!archived.success) throw new Error(`The object ${key} does not say which job it is the history of.`);
-    if (Date.parse(archived.data['ended-at']) < endedSince.getTime()) return [];
-    return [
-      {
-        domain: archived.data.domain,
-        contentVersion: archived.data['content-version'],
-        planHash: archived.data['plan-hash'],
-        selectionKey: archived.data['selection-key'],
-      },
-    ];
+    const head = await archive.head(key, { signal });
+    const job = archivedJobHeadSchema.safeParse(head?.metadata);
+    if (!job.success) throw new Error(`The object ${key} does not say which job it is the history of.`);
+    const { domain, 'ended-at': endedAt, 'content-version': contentVersion } = job.data;
+    if (Date.parse(endedAt) < endedSince.getTime()) return [];
+    return [{ domain, contentVersion, planHash: job.data['plan-hash'], selectionKey: job.data['selection-key'] }];
   });
   return jobs.flat();
 }

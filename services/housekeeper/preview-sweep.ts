@@ -1,15 +1,13 @@
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import { retentionSettings } from './config.ts';
-import type { ContentId } from './context.ts';
+import type { ContentId, HousekeeperContext } from './context.ts';
 import { endContents } from './end-contents.ts';
-import { jobSourcesOf } from './kept-jobs.ts';
+import { keptJobsIn } from './kept-jobs.ts';
 import { sweepObjects, type SweptObjects } from './sweep-objects.ts';
-
-const dayMs = 86_400_000;
 
 /** What a round would remove now and which content versions it would end; nothing happens. Settings come from the environment. */
 export async function previewSweep(
@@ -21,18 +19,18 @@ export async function previewSweep(
   const objectStore = await openObjectStore(objectStoreFromConfig(config));
   const logger = createLogger('housekeeper', 'preview');
   logger.level = 'error';
-  const parts = {
+  const context: HousekeeperContext = {
     bus,
     objectStore,
     clock: systemClock,
     logger,
-    jobSources: jobSourcesOf(bus, objectStore),
+    keptJobs: keptJobsIn(bus.exports, objectStore),
     keepObjectsMs: config.keepObjectsDays * dayMs,
     endContent: async () => {},
     dryRun: true,
   };
   try {
-    return { objects: await sweepObjects(parts, signal), contents: await endContents(parts, signal) };
+    return { objects: await sweepObjects(context, signal), contents: await endContents(context, signal) };
   } finally {
     await objectStore.close();
   }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signLink } from '#services/link-signer/sign-link.ts';
-import { appendContent } from '#services/publisher/append-content.ts';
+import { appendContent } from '#services/publisher/publish-project.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
@@ -15,18 +15,18 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
+import { dayMs, randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { domain, type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
+import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { housekeeperSettings } from './config.ts';
-import type { HousekeeperContext } from './context.ts';
-import { askPublisher, endContents } from './end-contents.ts';
+import { endContentBy, endContents } from './end-contents.ts';
 import { jobsInLog } from './kept-jobs.ts';
 import { start } from './main.ts';
 import { sweepObjects } from './sweep-objects.ts';
 
-const dayMs = 86_400_000;
 const serviceToken = 'a token of sixteen or more';
 const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
@@ -59,7 +59,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     publisherBus = await harness.bus.connect('publisher');
     uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
     publisher = publisherApp(
-      { bus: publisherBus, objectStore: objects.store, pool, clock: { now: () => new Date() }, uploadFolder },
+      { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploadFolder },
       { serviceToken, logger, checks: {}, draining: () => false },
     );
     publisherUrl = await publisher.listen({ host: '127.0.0.1', port: 0 });
@@ -76,7 +76,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     const contentVersion = await harness.publish([{ path: 'index', text }], { assets: { 'a.svg': '<svg/>' } });
     const time = new Date(Date.now() - daysAgo * dayMs);
     const data = { organization, domain, contentVersion, pageCount: 1, fileCount: 2, sizeBytes: 1 };
-    await appendContent({ bus: publisherBus, clock: { now: () => time } }, caller, () => [
+    await appendContent({ bus: publisherBus, clock: { now: () => time }, random: randomBase62 }, caller, () => [
       { type: 'ContentPublished', version: 1, data },
     ]);
     return contentVersion;
@@ -85,18 +85,14 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   /** The parts of a housekeeper whose clock is so many days ahead of the store's: the log gets older, objects by their own age. */
   async function house(daysAhead: number, objectStore: ObjectStore = objects.store) {
     const bus = await harness.bus.connect('housekeeper', `ahead-${daysAhead}`);
-    return {
+    const context = housekeeperContext({
       bus,
       objectStore: { ...objectStore, clockSkewMs: async () => -daysAhead * dayMs },
       clock: { now: () => new Date(Date.now() + daysAhead * dayMs) },
-      logger,
-      jobSources: [jobsInLog(bus.exports)],
-      endContent: askPublisher({ baseUrl: publisherUrl, serviceToken, random: () => 'x' }),
-      keepObjectsMs: 90 * dayMs,
-      sweepUploadsAfterMs: dayMs,
-      archiveAfterMs: 30 * dayMs,
-      dryRun: false,
-    } satisfies HousekeeperContext;
+      keptJobs: jobsInLog(bus.exports),
+      endContent: endContentBy({ baseUrl: publisherUrl, serviceToken, random: () => 'x' }),
+    });
+    return { ...context, bus };
   }
   const versions = async () => {
     const last = await harness.gateway.content.last(contentLogSubject(organization, domain));

@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
@@ -13,14 +12,16 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
+import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
+import type { HousekeeperContext } from './context.ts';
 import { jobsInLog } from './kept-jobs.ts';
 import { sweepObjects } from './sweep-objects.ts';
 
-const dayMs = 86_400_000;
 const now = new Date();
 const daysAgo = (days: number) => new Date(now.getTime() - days * dayMs).toISOString();
 const cv = (name: string) => `cv_${sha256Of(name).slice(0, 32)}`;
@@ -37,20 +38,15 @@ beforeEach(async () => {
 });
 afterEach(() => objects.remove());
 
-const sweep = (changes: Partial<Parameters<typeof sweepObjects>[0]> = {}) =>
-  sweepObjects(
-    {
-      bus,
-      objectStore: store,
-      clock: { now: () => now },
-      logger: pino({ level: 'silent' }),
-      jobSources: [jobsInLog(bus.exports)],
-      keepObjectsMs: 90 * dayMs,
-      dryRun: false,
-      ...changes,
-    },
-    never,
-  );
+const house = (changes: Partial<HousekeeperContext> = {}) =>
+  housekeeperContext({
+    bus,
+    objectStore: store,
+    clock: { now: () => now },
+    keptJobs: jobsInLog(bus.exports),
+    ...changes,
+  });
+const sweep = (changes?: Partial<HousekeeperContext>) => sweepObjects(house(changes), never);
 const put = (...keys: string[]) => Promise.all(keys.map((key) => store.put(key, Buffer.from(key))));
 
 /** A content version with one file of its own and one that all have. */
@@ -202,7 +198,7 @@ test('an organization that cannot be judged keeps what it has, the others are sw
     if (organization === 'acme') throw new Error('an unknown event');
     yield* log(organization, ...rest);
   };
-  await expect(sweep({ jobSources: [unreadable] })).rejects.toThrow('were not swept: acme');
+  await expect(sweep({ keptJobs: unreadable })).rejects.toThrow('were not swept: acme');
   expect(await isThere(orphans)).toEqual([true, false]);
 });
 
@@ -317,15 +313,7 @@ test('it stops where it is told to', async () => {
     await store.remove(key);
     stop.abort(new Error('the lease is lost'));
   });
-  const parts = {
-    bus,
-    objectStore: { ...store, remove },
-    clock: { now: () => now },
-    logger: pino({ level: 'silent' }),
-    jobSources: [jobsInLog(bus.exports)],
-    keepObjectsMs: 90 * dayMs,
-    dryRun: false,
-  };
-  await expect(sweepObjects(parts, stop.signal)).rejects.toThrow('the lease is lost');
+  const stopped = sweepObjects(house({ objectStore: { ...store, remove } }), stop.signal);
+  await expect(stopped).rejects.toThrow('the lease is lost');
   expect(remove).toHaveBeenCalledTimes(1);
 });

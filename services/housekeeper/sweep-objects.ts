@@ -1,39 +1,36 @@
-import { type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
 import { contentLogSubject, directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { type ObjectEntry, type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
+import type { ObjectEntry } from '#shared/storage/object-store.ts';
 import type { HousekeeperContext } from './context.ts';
-import { isMarked, markOrganization, type Marks, noMarks, type SweptKind, sweptKinds } from './marks.ts';
+import { isMarked, markOrganization, type Marks, noMarks, type SweptKind, sweptKinds } from './mark-objects.ts';
 
-type Parts = Pick<
-  HousekeeperContext,
-  'bus' | 'objectStore' | 'clock' | 'logger' | 'jobSources' | 'keepObjectsMs' | 'dryRun'
->;
+/** How many objects of each kind were removed, and of what size; a kind of which none were is left out. */
+export type SweptObjects = Partial<Record<SweptKind, { objects: number; bytes: number }>>;
 
 /**
- * Removes the objects that no kept job and no content version needs, one organization after the other. One that cannot be judged keeps all
- * it has and does not hold up the others; the chore rejects in the end.
+ * Collects the garbage of the object store by mark and sweep: removes the objects that no kept job and no content version needs, one
+ * organization after the other. An organization that cannot be judged keeps all its objects and does not hold up the others; the chore
+ * rejects in the end.
  */
-export async function sweepObjects(parts: Parts, signal: AbortSignal): Promise<Map<string, SweptObjects>> {
-  const { objectStore, clock, logger, keepObjectsMs, dryRun } = parts;
+export async function sweepObjects(
+  context: HousekeeperContext,
+  signal: AbortSignal,
+): Promise<Map<string, SweptObjects>> {
+  const { clock, logger, keepObjectsMs, dryRun } = context;
   const before = (time: Date) => new Date(time.getTime() - keepObjectsMs);
-  const limits: SweepLimits = {
-    storedBefore: before(await storeTime(objectStore, clock)),
-    endedSince: before(clock.now()),
-    dryRun,
-  };
+  const limits: SweepLimits = { storedBefore: before(await storeTime(context)), endedSince: before(clock.now()) };
   const sweptBy = new Map<string, SweptObjects>();
   const failed: string[] = [];
-  for (const organization of await organizationsOf(parts.bus)) {
+  for (const organization of await organizationsOf(context)) {
     try {
-      const swept = await sweepOrganization(parts, organization, limits, signal);
+      const swept = await sweepOrganization(context, organization, limits, signal);
       if (Object.keys(swept).length === 0) continue;
       sweptBy.set(organization, swept);
-      logger.info({ organization, ...swept }, `objects that nobody needs ${dryRun ? 'would be' : 'were'} removed`);
+      logger.info({ organization, ...swept }, `objects that are not needed ${dryRun ? 'would be' : 'were'} removed`);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof BusUnavailable || error instanceof ObjectStoreUnavailable) throw error;
+      if (error instanceof Unavailable) throw error;
       logger.error({ err: error, organization }, 'the objects of an organization could not be judged and stay');
       failed.push(organization);
     }
@@ -42,56 +39,49 @@ export async function sweepObjects(parts: Parts, signal: AbortSignal): Promise<M
   return sweptBy;
 }
 
-/** Every organization that may have objects, sorted: by the logs that are kept for good. */
-export async function organizationsOf({
-  content,
-  directory,
-}: Pick<BusParts, 'content' | 'directory'>): Promise<string[]> {
+/** Every organization that may have objects, sorted; from the logs that are kept for good. */
+async function organizationsOf({ bus }: HousekeeperContext): Promise<string[]> {
   const subjects = [
-    ...(await directory.subjects(directoryLogSubject('*'))),
-    ...(await content.subjects(contentLogSubject('*', '*'))),
+    ...(await bus.directory.subjects(directoryLogSubject('*'))),
+    ...(await bus.content.subjects(contentLogSubject('*', '*'))),
   ];
   return [...new Set(subjects.map((subject) => subject.split('.')[1] ?? ''))].filter(Boolean).toSorted();
 }
 
-type SweepParts = Pick<HousekeeperContext, 'bus' | 'objectStore' | 'logger' | 'jobSources'>;
-
-export type SweepLimits = {
+type SweepLimits = {
   /** By the object store's clock: what was stored or stored again since then stays. */
   storedBefore: Date;
-  /** By the log's: jobs that ended before need nothing. */
+  /** By the log's clock: jobs that ended before need nothing. */
   endedSince: Date;
-  /** Count, but remove nothing. */
-  dryRun: boolean;
 };
 
 const batchSize = 2_000;
 const callsAtOnce = 8;
 
 /**
- * Removes what nobody needs of one organization, in the memory of its marks and one batch of keys.
+ * Sweeps one organization, in the memory of its marks and one batch of keys.
  *
- * While this runs others go on working, so the order matters. Candidates are listed first; then everything is marked again, so that what
- * a new job took up meanwhile is seen; then each candidate's age is looked at once more right before it is removed. Whoever relies on an
- * object that exists already stores it again when it is old (`isStoredRecently`), and is seen by that. Segments are an
- * exception: one that is missing is rendered again.
+ * Other services work meanwhile, so the order matters. Candidates are listed first. Then everything is marked again, which shows what a
+ * new job has taken up. Then the age of each candidate is read once more right before it is removed: a service that relies on an object
+ * that exists already stores it again when it is old (`isStoredRecently`), which shows in its age. Segments are an exception: a missing
+ * one is rendered again.
  */
-export async function sweepOrganization(
-  parts: SweepParts,
+async function sweepOrganization(
+  context: HousekeeperContext,
   organization: string,
   limits: SweepLimits,
   signal: AbortSignal,
 ): Promise<SweptObjects> {
   const marks = noMarks();
   const swept: SweptObjects = {};
-  await markOrganization(parts, organization, limits.endedSince, marks, signal);
+  await markOrganization(context, organization, limits.endedSince, marks, signal);
   for (const kind of sweptKinds) {
-    for await (const candidates of candidatesOf(parts, organization, kind, limits, marks, signal)) {
-      await markOrganization(parts, organization, limits.endedSince, marks, signal);
+    for await (const candidates of candidatesOf(context, organization, kind, limits, marks, signal)) {
+      await markOrganization(context, organization, limits.endedSince, marks, signal);
       const unneeded = candidates.filter(({ key }) => !isMarked(marks, key));
       for (const group of removalOrder(unneeded)) {
         await inParallel(group, callsAtOnce, async (entry) => {
-          if (await removeIfOld(parts, entry, limits, signal)) countSwept(swept, kind, entry.sizeBytes);
+          if (await removeIfOld(context, entry, limits, signal)) countSwept(swept, kind, entry.sizeBytes);
         });
       }
     }
@@ -101,7 +91,7 @@ export async function sweepOrganization(
 
 /** What is old and not marked so far, in batches. */
 async function* candidatesOf(
-  { objectStore }: SweepParts,
+  { objectStore }: HousekeeperContext,
   organization: string,
   kind: SweptKind,
   { storedBefore }: SweepLimits,
@@ -120,15 +110,15 @@ async function* candidatesOf(
 }
 
 /** A sidecar says that there is nothing to render, so it goes before its segment. */
-export function removalOrder(entries: readonly ObjectEntry[]): ObjectEntry[][] {
+function removalOrder(entries: readonly ObjectEntry[]): ObjectEntry[][] {
   const isSidecar = ({ key }: ObjectEntry) => key.startsWith('segments/') && key.endsWith('.json');
   return [entries.filter(isSidecar), entries.filter((entry) => !isSidecar(entry))];
 }
 
 async function removeIfOld(
-  { objectStore }: SweepParts,
+  { objectStore, dryRun }: HousekeeperContext,
   { key }: ObjectEntry,
-  { storedBefore, dryRun }: SweepLimits,
+  { storedBefore }: SweepLimits,
   signal: AbortSignal,
 ): Promise<boolean> {
   signal.throwIfAborted();
@@ -139,30 +129,25 @@ async function removeIfOld(
   return true;
 }
 
-/** A store that does not say when counts as young. */
+/** An object counts as young when the store does not say how old it is. */
 function isOlder(modifiedAt: Date, than: Date): boolean {
   return modifiedAt.getTime() > 0 && modifiedAt < than;
 }
 
-/** How many objects of each kind were removed, and of what size; kinds of which none were are left out. */
-export type SweptObjects = Partial<Record<SweptKind, { objects: number; bytes: number }>>;
-
-export function countSwept(swept: SweptObjects, kind: SweptKind, bytes: number): void {
+function countSwept(swept: SweptObjects, kind: SweptKind, bytes: number): void {
   const before = swept[kind] ?? { objects: 0, bytes: 0 };
   swept[kind] = { objects: before.objects + 1, bytes: before.bytes + bytes };
 }
 
-type UploadParts = Pick<HousekeeperContext, 'objectStore' | 'clock' | 'logger' | 'sweepUploadsAfterMs'>;
-
-/** Gives up the uploads that writers began and never finished: stores without lifecycle rules would keep their parts for ever. */
-export async function sweepUploads({ objectStore, clock, logger, sweepUploadsAfterMs }: UploadParts): Promise<void> {
-  const now = await storeTime(objectStore, clock);
-  const swept = await objectStore.sweepUnfinishedUploads(new Date(now.getTime() - sweepUploadsAfterMs));
-  if (swept > 0) logger.info({ uploads: swept }, 'unfinished uploads were given up');
+/** Gives up the uploads that were begun so long ago and never finished: a store without lifecycle rules would keep their parts forever. */
+export async function sweepUploads(context: HousekeeperContext, sweepAfterMs: number): Promise<void> {
+  const now = await storeTime(context);
+  const swept = await context.objectStore.sweepUnfinishedUploads(new Date(now.getTime() - sweepAfterMs));
+  if (swept > 0) context.logger.info({ uploads: swept }, 'unfinished uploads were given up');
 }
 
-/** The time by the object store's clock. Ages of objects and uploads count by it: a clock of ours that is ahead would make them older. */
-export async function storeTime(objectStore: Pick<ObjectStore, 'clockSkewMs'>, clock: Clock): Promise<Date> {
+/** The time by the object store's clock, which the ages of objects and uploads count by: if our clock is ahead it would make them older. */
+async function storeTime({ objectStore, clock }: HousekeeperContext): Promise<Date> {
   const skewMs = await objectStore.clockSkewMs();
   return new Date(clock.now().getTime() + skewMs);
 }

@@ -1,21 +1,18 @@
 import { Readable } from 'node:stream';
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { segmentKey } from '#shared/contracts/stored-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { createS3Bucket } from '#shared/storage/s3-client.ts';
 import { s3ObjectStore } from '#shared/storage/s3-object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { contentCommit } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
-import { jobsInLog } from './kept-jobs.ts';
 import { sweepObjects, sweepUploads } from './sweep-objects.ts';
-
-const dayMs = 86_400_000;
-const logger = pino({ level: 'silent' });
 
 describeWithServers(['versitygw'], 'housekeeping on S3', () => {
   let gateway: VersityGateway;
@@ -53,19 +50,21 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     storing.catch(() => {}); // Looked at below.
     const swept = vi.fn();
     const sweep = (objectStore: ObjectStore) =>
-      sweepUploads({
-        objectStore: {
-          ...objectStore,
-          sweepUnfinishedUploads: async (olderThan) => {
-            const count = await objectStore.sweepUnfinishedUploads(olderThan);
-            swept(count);
-            return count;
+      sweepUploads(
+        housekeeperContext({
+          bus: memoryBus(),
+          objectStore: {
+            ...objectStore,
+            sweepUnfinishedUploads: async (olderThan) => {
+              const count = await objectStore.sweepUnfinishedUploads(olderThan);
+              swept(count);
+              return count;
+            },
           },
-        },
-        clock,
-        logger,
-        sweepUploadsAfterMs: dayMs,
-      });
+          clock,
+        }),
+        dayMs,
+      );
     daysAhead = 2;
     await sweep(store);
     expect(swept).toHaveBeenLastCalledWith(0);
@@ -90,18 +89,7 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     const keys = Array.from({ length: 1_050 }, (_, n) => segmentKey('acme', sha256Of(String(n))));
     await inParallel(keys, 32, (key) => store.put(key, Buffer.from('x')));
     const sweep = (objectStore: ObjectStore) =>
-      sweepObjects(
-        {
-          bus,
-          objectStore,
-          clock,
-          logger,
-          jobSources: [jobsInLog(bus.exports)],
-          keepObjectsMs: 90 * dayMs,
-          dryRun: false,
-        },
-        new AbortController().signal,
-      );
+      sweepObjects(housekeeperContext({ bus, objectStore, clock }), new AbortController().signal);
     daysAhead = 91;
     expect(await sweep(store)).toEqual(new Map());
     expect((await sweep(aged())).get('acme')).toEqual({ segments: { objects: 1_050, bytes: 1_050 } });

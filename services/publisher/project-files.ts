@@ -7,13 +7,13 @@ import { pipeline } from 'node:stream/promises';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { type ArchiveBudgets, readArchive } from '#shared/export/bundle/read-archive.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
 
-/** `file` is where the bytes are on disk: a name of ours, never one that the archive chose. */
+/** `file`: where the bytes are on disk, under a name of ours and never one from the archive. */
 export type ReceivedFile = { path: string; sha256: string; sizeBytes: number; file: string };
 
-export const projectBudgets: ArchiveBudgets = {
+const projectBudgets: ArchiveBudgets = {
   packedBytes: 500 * 1024 * 1024,
   unpackedBytes: 2 * 1024 * 1024 * 1024,
   entries: 200_000,
@@ -46,7 +46,7 @@ export async function receiveArchive(
 
 const configFiles = ['docs.json', 'mint.json'];
 
-/** Paths without the one folder that all are in, if the project starts there: `tar czf p.tar.gz my-docs` packs it along. Pure. */
+/** Paths without the one folder that all are in, if the project starts there, as in `tar czf p.tar.gz my-docs`. Pure. */
 export function withoutTopFolder<F extends { path: string }>(files: readonly F[]): F[] {
   const paths = new Set(files.map(({ path }) => path));
   if (configFiles.some((name) => paths.has(name))) return [...files];
@@ -60,7 +60,7 @@ const filesAtOnce = 16;
 /** Larger files are not held in memory. */
 const mostHeldBytes = 8 * 1024 * 1024;
 
-/** Stores files under their hash; what was stored lately stays. */
+/** Stores files under their hashes; a file that was stored recently is not stored again. */
 export async function storeFiles(
   objectStore: ObjectStore,
   clock: Clock,
@@ -91,14 +91,14 @@ async function storeFile(
   }
 }
 
-const longestUploadMs = 24 * 3_600_000;
+const longestUploadMs = dayMs;
 
-/** Makes the folder for uploads, and removes what publishers that were killed left in it more than a day before `now`. */
+/** Makes the folder for uploads, and removes what killed publishers left in it more than a day before `now`. */
 export async function prepareUploadFolder(folder: string, now: Date): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    // Another publisher may be at the same; what is gone need not be removed.
+    // Another publisher may do the same; what is gone need not be removed.
     const modifiedMs = await stat(path).then(
       (found) => found.mtimeMs,
       () => now.getTime(),

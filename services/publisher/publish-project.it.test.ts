@@ -7,6 +7,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
@@ -49,7 +50,7 @@ afterAll(async () => {
 
 const publish = async (objectStore: ObjectStore) =>
   publishProject(
-    { bus, objectStore, pool, clock, uploadFolder },
+    { bus, objectStore, pool, clock, random: randomBase62, uploadFolder },
     caller,
     Readable.from([await packTar(project)]),
     undefined,

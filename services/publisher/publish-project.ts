@@ -1,6 +1,7 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { contentAggregate, type ContentEvent, type ContentState } from '#shared/aggregates/content/content.ts';
 import { isKnown, publishContent } from '#shared/aggregates/content/decide.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { PublishedContent } from '#shared/contracts/http/content.ts';
@@ -13,49 +14,49 @@ import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
+import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import { appendContent } from './append-content.ts';
 import { receiveArchive, type ReceivedFile, storeFiles } from './project-files.ts';
 
-export type PublisherParts = {
+export type PublisherContext = {
   bus: Pick<BusParts, 'content'>;
   objectStore: ObjectStore;
   /** Children that read projects. */
   pool: ChildPool;
   clock: Clock;
+  random: RandomDigits;
   /** Where uploads are unpacked, each in a folder that goes away with it. */
   uploadFolder: string;
 };
 
-/** The version was known, and was ended before it was published again: its objects may be gone by now. */
+/** A known version was ended while it was published again: its objects may be gone by now. */
 class ContentEnded extends Error {
   override name = 'ContentEnded';
 }
 
-export type Publication = { answer: PublishedContent; revision: number };
-
 /** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that its sender sees. */
 export async function publishProject(
-  parts: PublisherParts,
+  context: PublisherContext,
   caller: Caller,
   packed: Readable,
   label: string | undefined,
   signal: AbortSignal,
-): Promise<Publication> {
-  const folder = await mkdtemp(join(parts.uploadFolder, 'project-'));
+): Promise<{ answer: PublishedContent; revision: number }> {
+  const folder = await mkdtemp(join(context.uploadFolder, 'project-'));
   try {
     const files = await receiveArchive(packed, folder);
     const contentVersion = contentVersionOf(files);
+    const { organization, domain } = caller;
     const append = (isStored: boolean, pageCount: number) =>
-      appendContent(parts, caller, (state) => {
+      appendContent(context, caller, (state) => {
         if (!isStored && !isKnown(state, contentVersion)) throw new ContentEnded();
         return publishContent(state, {
-          organization: caller.organization,
-          domain: caller.domain,
+          organization,
+          domain,
           contentVersion,
           ...(label === undefined ? {} : { label }),
           pageCount,
@@ -63,8 +64,8 @@ export async function publishProject(
           sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
         });
       });
-    const store = () => storeProject(parts, caller, files, contentVersion, signal);
-    const known = await knownModel(parts, caller, contentVersion, signal);
+    const store = () => storeProject(context, caller, files, contentVersion, signal);
+    const known = await knownModel(context, caller, contentVersion, signal);
     const model = known ?? (await store());
     const { revision } = await append(known === undefined, model.pages.length).catch(async (error: unknown) => {
       if (!(error instanceof ContentEnded)) throw error;
@@ -81,9 +82,23 @@ export async function publishProject(
   }
 }
 
+/** Appends to a domain's content log what `decide` says for the caller's domain, and answers with the revision that has it. */
+export async function appendContent(
+  { bus, clock, random }: Pick<PublisherContext, 'bus' | 'clock' | 'random'>,
+  { organization, domain, actor, requestId, traceparent }: Caller,
+  decide: (state: ContentState | undefined) => ContentEvent[],
+): Promise<{ revision: number }> {
+  const { stored } = await handleCommand({ log: bus.content, clock, random }, contentAggregate, {
+    subject: contentLogSubject(organization, domain),
+    decide,
+    origin: { source: 'publisher', actor, causationId: requestId, correlationId: requestId, traceparent },
+  });
+  return { revision: stored?.commit.revision ?? 0 };
+}
+
 /** The site model of content that was published before: then nothing has to be read or stored again. */
 async function knownModel(
-  { bus, objectStore }: PublisherParts,
+  { bus, objectStore }: PublisherContext,
   { organization, domain }: Caller,
   contentVersion: string,
   signal: AbortSignal,
@@ -96,9 +111,9 @@ async function knownModel(
   });
 }
 
-/** Reads the project in a child, stores its files, then what its pages share: a site model that exists has all of its files. */
+/** Reads the project in a child, and stores its files before its site model: when there is a site model, there are all of its files. */
 async function storeProject(
-  { objectStore, pool, clock }: PublisherParts,
+  { objectStore, pool, clock }: PublisherContext,
   { organization, domain }: Caller,
   files: readonly ReceivedFile[],
   contentVersion: string,
@@ -126,12 +141,7 @@ async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(Math.min(size, maxBytes)),
-      0,
-      Math.min(size, maxBytes),
-      0,
-    );
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(size, maxBytes)), { position: 0 });
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
@@ -150,13 +160,13 @@ const asSentence = (text: string): string =>
 
 const hexDigits = 32;
 
-/** The name of a project's content: the same files have the same, whatever archive they came in. Pure. */
+/** Names a project's content: the same files have the same name, whatever archive they came in. Pure. */
 export function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
   const lines = files.map(({ path, sha256 }) => `${path}\0${sha256}\n`).sort();
   return `cv_${sha256Of(lines.join('')).slice(0, hexDigits)}`;
 }
 
-/** Says that restricted pages are open to whoever names their groups, on a domain that trusts what callers claim. Pure. */
+/** Warns that everybody who names the groups of restricted pages sees them, on a domain that trusts what callers claim. Pure. */
 export function claimedGroupsWarning(
   pages: readonly Pick<PageEntry, 'file' | 'groups'>[],
   groupTrust: 'claimed' | 'signed',

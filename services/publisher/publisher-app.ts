@@ -2,15 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { deleteContent, promoteContent } from '#shared/aggregates/content/decide.ts';
 import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
-import { appendContent } from './append-content.ts';
-import { type PublisherParts, publishProject } from './publish-project.ts';
+import { appendContent, type PublisherContext, publishProject } from './publish-project.ts';
 
-/** The publisher's HTTP server: what others ask of a domain's content. */
-export function publisherApp(parts: PublisherParts, options: InternalServerOptions): FastifyInstance {
+/** The publisher's HTTP server, for changes to a domain's content. */
+export function publisherApp(context: PublisherContext, options: InternalServerOptions): FastifyInstance {
   const app = internalApp('publisher', options);
 
   answerCall(app, publisher.publishContent, async ({ caller, body, query, signal }) => {
-    const { answer, revision } = await publishProject(parts, caller, body, query.label, signal);
+    const { answer, revision } = await publishProject(context, caller, body, query.label, signal);
     return { body: answer, headers: { 'x-bindery-content-revision': revision } };
   });
 
@@ -20,7 +19,7 @@ export function publisherApp(parts: PublisherParts, options: InternalServerOptio
   ] as const) {
     answerCall(app, call, async ({ caller, params: { contentVersion } }) => {
       const { organization, domain } = caller;
-      const { revision } = await appendContent(parts, caller, (state) =>
+      const { revision } = await appendContent(context, caller, (state) =>
         decide(state, { organization, domain, contentVersion }),
       );
       return { body: {}, headers: { 'x-bindery-content-revision': revision } };

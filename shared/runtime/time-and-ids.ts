@@ -25,3 +25,6 @@ export function randomBase62(length: number): string {
   // Twice the bits that are kept, so that the remainder's bias is far below one in 2^32.
   return base62Of(randomBytes(length + 16), length);
 }
+
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;

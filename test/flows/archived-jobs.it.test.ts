@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startExport, waitForExport } from '#services/cli/export-client.ts';
 import { jobPath } from '#services/cli/api-client.ts';
@@ -9,6 +8,7 @@ import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { addOrganization, type Organization } from '../support/installation-exports.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { housekeeperContext } from '../support/housekeeper-context.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const monthMs = 31 * 86_400_000;
@@ -38,9 +38,8 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
     const objectStore = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
     try {
       const clock = { now: () => new Date(Date.now() + monthMs) };
-      const logger = pino({ level: 'silent' });
       const signal = new AbortController().signal;
-      return await archiveClosedJobs({ bus, objectStore, clock, logger, archiveAfterMs: monthMs - 1_000 }, signal);
+      return await archiveClosedJobs(housekeeperContext({ bus, objectStore, clock }), monthMs - 1_000, signal);
     } finally {
       await bus.close();
       await objectStore.close();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { linkSignerApp } from '#services/link-signer/sign-link.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { type ServiceParts, serviceToken } from './gateway-harness.ts';
 
 /** The real publisher and link-signer, behind sockets, on the bus and object store of a gateway harness. */
@@ -11,7 +12,7 @@ export async function contentServices({ bus, objectStore, clock, logger, folder 
   await mkdir(uploadFolder);
   const pool = projectPool({ slots: 1 });
   const options = { serviceToken, logger, checks: {}, draining: () => false };
-  const publisher = publisherApp({ bus, objectStore, pool, clock, uploadFolder }, options);
+  const publisher = publisherApp({ bus, objectStore, pool, clock, random: randomBase62, uploadFolder }, options);
   const linkSigner = linkSignerApp({ bus, objectStore, clock, linkLifetimeSeconds: 3600 }, options);
   return {
     env: {

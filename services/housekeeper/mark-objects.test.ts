@@ -10,7 +10,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import { exportState } from '../../test/support/make-commit.ts';
 import { keptJob } from './kept-jobs.ts';
-import { isMarked, markBlobs, markJob, markSegments, noMarks } from './marks.ts';
+import { isMarked, markBlobs, markJob, markSegments, noMarks } from './mark-objects.ts';
 
 const hash = (letter: string) => letter.repeat(64);
 const contentVersion = `cv_${'1'.repeat(32)}`;

@@ -1,0 +1,19 @@
+import pino from 'pino';
+import type { HousekeeperContext } from '#services/housekeeper/context.ts';
+import { keptJobsIn } from '#services/housekeeper/kept-jobs.ts';
+import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
+
+/** What chores work with: objects are kept for 90 days, and the publisher does nothing unless `parts` say otherwise. */
+export function housekeeperContext(
+  parts: Pick<HousekeeperContext, 'bus' | 'objectStore'> & Partial<HousekeeperContext>,
+): HousekeeperContext {
+  return {
+    clock: systemClock,
+    logger: pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' }),
+    keptJobs: keptJobsIn(parts.bus.exports, parts.objectStore),
+    endContent: async () => {},
+    keepObjectsMs: 90 * dayMs,
+    dryRun: false,
+    ...parts,
+  };
+}
