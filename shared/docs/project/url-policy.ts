@@ -1,5 +1,5 @@
 /** What an address that an author wrote is. The one place that decides whether it may be in a page at all. */
-export type ClassifiedUrl =
+type ClassifiedUrl =
   | { kind: 'anchor'; hash: string }
   /** Inside the site, as written: rooted or relative; `suffix` is the query. */
   | { kind: 'path'; path: string; query: string; hash: string }

@@ -5,6 +5,27 @@ export function pageFile(path: string): string {
   return `${path}.html`;
 }
 
+/** Page paths that a target inside the site may mean, likeliest first: `guides/x.mdx` is `guides/x`, `guides` may be `guides/index`. */
+export function pageNames(path: string): string[] {
+  return [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
+}
+
+/** `/guides/x/` → `guides/x`; `/` → `index`. */
+export function pagePathOfAddress(address: string): string {
+  return withoutSlashes(address) || 'index';
+}
+
+export const withoutSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
+
+/** Percent signs read; what is no valid escape stays as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Address of a page on a server, without extension: `guides/x` → `/guides/x`, `index` → `/`, `guides/index` → `/guides`. */
 export function pageAddress(path: string): string {
   const trimmed = path === 'index' ? '' : path.replace(/\/index$/, '');
@@ -14,6 +35,11 @@ export function pageAddress(path: string): string {
 /** Relative address from a page's file to another file of the bundle: from `guides/x` to `a/b.html` is `../a/b.html`. */
 export function relativeHref(fromPage: string, toFile: string): string {
   return `${pathToTop(fromPage)}${encodePath(toFile)}`;
+}
+
+/** Relative address from a page to another page. */
+export function pageHref(fromPage: string, toPage: string): string {
+  return relativeHref(fromPage, pageFile(toPage));
 }
 
 /** `../` as often as the page is deep; `./` at the top, so that a name with a colon is not taken for a protocol. */

@@ -49,9 +49,9 @@ function replacement(sign: string): string {
   }
 }
 
-/** A value as JSON that can stand inside of `<script>`. */
-export function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replace(
+/** A value as JSON that can stand inside `<script>`. */
+export function scriptJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replace(
     /[<>&\u2028\u2029]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -24,7 +24,7 @@ export type NavigationPlace = {
   next?: string;
 };
 
-export type NavigationPlaces = {
+type NavigationPlaces = {
   places: Map<string, NavigationPlace>;
   defaultPlace: NavigationPlace;
   sidebars: Sidebar[];

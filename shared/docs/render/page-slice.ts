@@ -6,7 +6,7 @@ import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { resolveTarget, type SiteIndex } from './site-index.ts';
 
 /** A page by name: what a link to it needs. */
-export type PageLink = { path: string; title: string };
+type PageLink = { path: string; title: string };
 
 /** All of the site model that the bytes of one page may depend on, and nothing else. Plain JSON of a few kilobytes. */
 export type PageSlice = {
@@ -138,7 +138,7 @@ export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScri
 export type SharedLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
 
 /** What every page shows of docs.json. */
-export type SharedSettings = {
+type SharedSettings = {
   name: string;
   theme: string;
   appearance: SiteSettings['appearance'];
@@ -158,7 +158,7 @@ export type SharedSettings = {
 
 const remembered = new WeakMap<SiteIndex, SharedSettings>();
 
-export function sharedSettings(index: SiteIndex): SharedSettings {
+function sharedSettings(index: SiteIndex): SharedSettings {
   const known = remembered.get(index);
   if (known) return known;
   const made = makeSharedSettings(index);

@@ -2,7 +2,15 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { ExportPlan, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { pageAddress, type RenderedFile, siteBase } from './bundle-paths.ts';
+import {
+  decoded,
+  pageAddress,
+  pageFile,
+  pageNames,
+  pagePathOfAddress,
+  type RenderedFile,
+  siteBase,
+} from './bundle-paths.ts';
 import { escapeHtml, scriptJson } from './html.ts';
 import { fullText } from './site/crawler-files.ts';
 import type { SearchIndex } from './site/page-globals.ts';
@@ -71,7 +79,7 @@ type BrokenLink = { page: string; target: string; reason: 'no such page or file'
  * `_bindery/report.json`: what authors should know of this export. Diagnostics by page, pages that failed, and links that lead nowhere, which
  * only shows when all pages are there. `files`: paths of all files of the bundle.
  */
-export function exportReport(model: SiteModel, pages: readonly RenderedPage[], files: ReadonlySet<string>): string {
+function exportReport(model: SiteModel, pages: readonly RenderedPage[], files: ReadonlySet<string>): string {
   const anchors = new Map(pages.map((page) => [page.path, new Set(page.anchors)]));
   const redirected = new Set(model.redirects.map(({ source }) => source.replace(/\/+$/, '')));
   const brokenLinks: BrokenLink[] = [];
@@ -107,24 +115,15 @@ function problemOf(
   redirected: ReadonlySet<string>,
 ): BrokenLink['reason'] | undefined {
   const [rooted = '', hash] = target.split('#', 2);
-  const path = decoded(rooted).replace(/^\/+|\/+$/g, '') || 'index';
-  const names = [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
-  const page = names.find((name) => anchors.has(name));
+  const path = pagePathOfAddress(decoded(rooted));
+  const page = pageNames(path).find((name) => anchors.has(name));
   if (page === undefined) {
-    const isThere = files.has(path) || files.has(`${path}.html`) || redirected.has(rooted.replace(/\/+$/, ''));
+    const isThere = files.has(path) || files.has(pageFile(path)) || redirected.has(rooted.replace(/\/+$/, ''));
     return isThere ? undefined : 'no such page or file';
   }
   if (hash === undefined || hash === '') return undefined;
   const known = anchors.get(page);
   return known?.has(decoded(hash)) || known?.has(hash) ? undefined : 'no such anchor';
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function countBySeverity(diagnostics: readonly Diagnostic[]) {
@@ -140,7 +139,7 @@ const MAX_SEARCH_INDEX = 24 * 1024 * 1024;
  * `_bindery/search-index.js`: pages as `[path, title, description]`, sections as `[page, anchor, heading, text]`, for the search that
  * needs no server. Long sections are cut, and all of them shorter where the site is so large that the file would be.
  */
-export function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): string {
+function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): string {
   const searchable = new Set(model.pages.filter((page) => page.searchable).map((page) => page.path));
   const found = pages.filter((page) => searchable.has(page.path));
   const total = found.reduce(
@@ -167,7 +166,7 @@ export function searchIndexScript(model: SiteModel, pages: readonly RenderedPage
 const MAX_FEED_ITEMS = 100;
 
 /** RSS of a page with updates, newest as the page has them; undefined for a page without. No dates: the page's labels are in the titles. */
-export function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
+function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
   if (page.feedItems.length === 0) return undefined;
   const base = siteBase(model.settings) ?? '';
   const address = base + pageAddress(page.path);

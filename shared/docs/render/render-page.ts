@@ -2,7 +2,7 @@ import type { Root } from 'hast';
 import { toHtml } from 'hast-util-to-html';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
-import type { RenderedFile } from './bundle-paths.ts';
+import { pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
 import { finishContent } from './content/finish-content.ts';
 import { resolveAddresses } from './content/resolve-addresses.ts';
@@ -147,7 +147,7 @@ function plainSource(source: string | Uint8Array): string {
 
 function pageFiles({ path }: PageSlice, html: string, markdown: string): RenderedFile[] {
   return [
-    { path: `${path}.html`, body: Buffer.from(html) },
+    { path: pageFile(path), body: Buffer.from(html) },
     { path: `${path}.md`, body: Buffer.from(markdown) },
   ];
 }

@@ -1,5 +1,5 @@
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
-import { pageFile } from './bundle-paths.ts';
+import { decoded, pageFile, pageNames, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 
@@ -55,9 +55,9 @@ export function exportedPages(model: SiteModel, groups: readonly string[], selec
  * Pages may be named as `/guides/x`, `/guides/x.mdx`, `/guides` for `guides/index`, or through a redirect.
  */
 export function resolveTarget(index: SiteIndex, target: string): string | null {
-  const path = pagePathOf(decoded(target));
+  const path = pagePathOfAddress(decoded(target));
   if (index.files.has(path)) return path;
-  const page = pageNamed(index, path);
+  const page = pageNames(path).find((name) => index.exported.has(name));
   if (page !== undefined) return pageFile(page);
   if (path.endsWith('.md') && index.exported.has(path.slice(0, -3))) return path;
   const redirected = index.redirects.get(`/${path}`);
@@ -67,36 +67,20 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
   return pageFile(to) + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-function pageNamed(index: SiteIndex, path: string): string | undefined {
-  const names = [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
-  return names.find((name) => index.exported.has(name));
-}
-
-function decoded(target: string): string {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    return target;
-  }
-}
-
 const MAX_HOPS = 10;
 
 /**
  * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Those that loop, end nowhere
  * or shadow a page are left out. Sources are `/`-rooted without a slash at the end.
  */
-export function redirectTargets(
-  redirects: SiteModel['redirects'],
-  isPage: (path: string) => boolean,
-): Map<string, string> {
+function redirectTargets(redirects: SiteModel['redirects'], isPage: (path: string) => boolean): Map<string, string> {
   const next = new Map<string, string>();
   for (const { source, destination } of redirects) {
     if (!/[*:]/.test(source)) next.set(rooted(source), destination);
   }
   const ends = new Map<string, string>();
   for (const source of next.keys()) {
-    if (isPage(pagePathOf(source))) continue;
+    if (isPage(pagePathOfAddress(source))) continue;
     let at: string | undefined = source;
     for (let hops = 0; hops < MAX_HOPS && at !== undefined; hops++) {
       const target: string | undefined = next.get(at);
@@ -105,8 +89,8 @@ export function redirectTargets(
       if (url.kind === 'external' && url.href.startsWith('https:')) ends.set(source, url.href);
       if (url.kind !== 'path') break;
       const path = rooted(url.path);
-      if (isPage(pagePathOf(path))) {
-        ends.set(source, pagePathOf(path) + url.hash);
+      if (isPage(pagePathOfAddress(path))) {
+        ends.set(source, pagePathOfAddress(path) + url.hash);
         break;
       }
       at = path;
@@ -115,10 +99,4 @@ export function redirectTargets(
   return ends;
 }
 
-/** `/guides/x/` → `guides/x`; `/` → `index`. */
-export function pagePathOf(rootedPath: string): string {
-  const path = rootedPath.replace(/^\/+|\/+$/g, '');
-  return path === '' ? 'index' : path;
-}
-
-const rooted = (path: string): string => `/${path.replace(/^\/+|\/+$/g, '')}`;
+const rooted = (path: string): string => `/${withoutSlashes(path)}`;

@@ -153,7 +153,7 @@ function withoutMarks(code: string, marks: Map<number, string>): string {
 }
 
 /** What an author said after the language of a fence. Line numbers count from 1. */
-export type FenceMeta = {
+type FenceMeta = {
   title?: string;
   icon?: string;
   lines: boolean;
@@ -209,7 +209,7 @@ function setFlag(read: FenceMeta, name: string): void {
 }
 
 /** `1,3-5` or `[1,3]` as a set of numbers from 1 to `lineCount`. */
-export function lineNumbers(written: string, lineCount: number): ReadonlySet<number> {
+function lineNumbers(written: string, lineCount: number): ReadonlySet<number> {
   const numbers = new Set<number>();
   for (const part of written
     .replace(/[[\]{}\s]/g, '')

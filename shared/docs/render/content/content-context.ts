@@ -5,7 +5,7 @@ import type { Report } from '../findings.ts';
 /** An entry of "On this page". */
 export type TocEntry = { anchor: string; title: string; depth: 2 | 3 };
 
-export type FeedItem = { anchor: string; title: string; text: string; tags: string[] };
+type FeedItem = { anchor: string; title: string; text: string; tags: string[] };
 
 /** What the parts of a page's content share while they become HTML. */
 export type ContentContext = {

@@ -11,6 +11,7 @@ const BLOCKS = new Set(
 );
 /** Not part of the text of a page. */
 const UNREAD = new Set(['svg', 'button', 'style']);
+const NOT_IN_HEADINGS = new Set([...UNREAD, 'br']);
 const MAX_TEXT = 200_000;
 
 /**
@@ -48,7 +49,12 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
       return;
     }
     const startsSection = /^h[1-4]$/.test(tagName) && typeof properties.id === 'string';
-    if (startsSection) sections.push({ anchor: String(properties.id), heading: textOf(node).trim(), text: '' });
+    if (startsSection)
+      sections.push({
+        anchor: String(properties.id),
+        heading: toText(node.children, NOT_IN_HEADINGS).trim(),
+        text: '',
+      });
     else for (const child of node.children) walk(child);
     if (BLOCKS.has(tagName) || tagName === 'li' || tagName === 'br' || tagName === 'td' || tagName === 'th')
       addText('\n');
@@ -67,11 +73,6 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
   return { sections: made, classes: [...classes], ids };
 }
 
-function textOf(node: ElementContent): string {
-  if (node.type === 'text') return node.value;
-  return node.type === 'element' && !UNREAD.has(node.tagName) ? node.children.map(textOf).join('') : '';
-}
-
 const hasClass = (node: Element, name: string): boolean =>
   Array.isArray(node.properties.className) && node.properties.className.includes(name);
 
@@ -79,10 +80,12 @@ const hasBlock = (node: ElementContent): boolean =>
   node.type === 'element' && (BLOCKS.has(node.tagName) || (!UNREAD.has(node.tagName) && node.children.some(hasBlock)));
 
 /** Text of a tree as a reader sees it, blocks apart. */
-export function toText(nodes: Nodes | readonly Nodes[]): string {
-  if (Array.isArray(nodes)) return (nodes as readonly Nodes[]).map(toText).join('');
-  const node = nodes as Nodes;
-  if (node.type === 'text') return node.value;
-  if (node.type === 'element' && node.tagName === 'br') return '\n';
-  return 'children' in node ? node.children.map(toText).join('') : '';
+export function toText(nodes: readonly Nodes[], unread: ReadonlySet<string> = new Set()): string {
+  return nodes
+    .map((node) => {
+      if (node.type === 'text') return node.value;
+      if (!('children' in node) || (node.type === 'element' && unread.has(node.tagName))) return '';
+      return node.type === 'element' && node.tagName === 'br' ? '\n' : toText(node.children, unread);
+    })
+    .join('');
 }

@@ -5,19 +5,9 @@ import { s } from 'hastscript';
 export function icon(name: string | undefined, className: string): Element[] {
   const shape = name === undefined ? undefined : iconShape(name);
   if (shape === undefined) return [];
-  return [
-    s(
-      'svg',
-      {
-        className: ['icon', className],
-        viewBox: '0 0 24 24',
-        fill: 'none',
-        stroke: 'currentColor',
-        ariaHidden: 'true',
-      },
-      [s('path', { d: shape })],
-    ),
-  ];
+  const attributes = { viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', ariaHidden: 'true' };
+  const classes = className === '' ? ['icon'] : ['icon', className];
+  return [s('svg', { className: classes, ...attributes }, [s('path', { d: shape })])];
 }
 
 /** Outlines on a grid of 24 with strokes of 2, drawn for this project. */

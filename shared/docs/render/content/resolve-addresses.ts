@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 import { visit } from 'unist-util-visit';
-import { relativeHref } from '../bundle-paths.ts';
+import { decoded, pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
@@ -96,9 +96,8 @@ function becomeText(element: Element): void {
 }
 
 function fallbackFile(target: string): string {
-  const path = target.replace(/^\/+|\/+$/g, '');
-  if (path === '') return 'index.html';
-  return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : `${decoded(path)}.html`;
+  const path = pagePathOfAddress(target);
+  return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : pageFile(decoded(path));
 }
 
 /** `/`-rooted: from the top, or from the folder of the page's file. */
@@ -119,14 +118,6 @@ function climbsOut(path: string, file: string): boolean {
     if (depth < 0) return true;
   }
   return false;
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }
 
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));

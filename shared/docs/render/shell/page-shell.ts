@@ -1,13 +1,14 @@
+import { toHtml } from 'hast-util-to-html';
 import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
-import { iconShape } from '#shared/docs/render/content/icon.ts';
+import { icon } from '#shared/docs/render/content/icon.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
-import { pathToTop, relativeHref } from '../bundle-paths.ts';
-import { html, type SafeHtml } from '../html.ts';
+import { pageHref, pathToTop, relativeHref } from '../bundle-paths.ts';
+import { html, SafeHtml } from '../html.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
 import type { PageSlice, SharedLink } from '../page-slice.ts';
 import { languageName } from './language-name.ts';
 
-export type PageParts = {
+type PageParts = {
   /** Sanitized and serialized. */
   content: SafeHtml;
   aside: SafeHtml | undefined;
@@ -49,7 +50,7 @@ ${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${pa
 ${siteHeader(slice, id)}
 <div${id('body-content')} class="layout">
 <aside${id('sidebar')} class="sidebar">
-<nav${id('sidebar-content')} class="sidebar-content" aria-label="Documentation">${fallbackSidebar(slice)}</nav>
+<nav${id('sidebar-content')} class="sidebar-content" aria-label="Documentation">${sidebarWithoutScripts(slice)}</nav>
 </aside>
 <script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
 <script src="${top}_bindery/sidebar.js"></script>
@@ -118,7 +119,7 @@ function favicon(path: string, pictures: PageSlice['settings']['favicon']): Safe
 <link rel="icon" href="${pictureHref(path, dark)}" media="(prefers-color-scheme: dark)">\n`;
 }
 
-export function pictureHref(path: string, picture: string): string {
+function pictureHref(path: string, picture: string): string {
   return /^(https|data):/.test(picture) ? picture : relativeHref(path, picture);
 }
 
@@ -164,15 +165,13 @@ function tocList(toc: readonly TocEntry[]): SafeHtml {
 function pagination({ path, previous, next, frontmatter }: PageSlice, id: IdOf): SafeHtml | undefined {
   if ((!previous && !next) || frontmatter.hideFooterPagination === true) return undefined;
   return html`<nav${id('pagination')} class="pagination" aria-label="Pages">
-${previous && html`<a class="pagination-link previous" rel="prev" href="${relativeHref(path, `${previous.path}.html`)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}Previous</span><span class="pagination-title">${previous.title}</span></a>`}
-${next && html`<a class="pagination-link next" rel="next" href="${relativeHref(path, `${next.path}.html`)}"><span class="pagination-label">Next${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
+${previous && html`<a class="pagination-link previous" rel="prev" href="${pageHref(path, previous.path)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}Previous</span><span class="pagination-title">${previous.title}</span></a>`}
+${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path, next.path)}"><span class="pagination-label">Next${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
 </nav>`;
 }
 
-type HeaderIdOf = (name: string) => SafeHtml | undefined;
-
 /** Logo, switchers, search, links and theme switch; under them the tabs where there are any. */
-export function siteHeader(slice: PageSlice, id: HeaderIdOf): SafeHtml {
+function siteHeader(slice: PageSlice, id: IdOf): SafeHtml {
   const { path, settings, choices } = slice;
   const tabs = choices.find((choice) => choice.division === 'tab');
   const switchers = choices.filter((choice) => choice !== tabs);
@@ -211,7 +210,7 @@ function navbarLink({ path }: PageSlice, link: PageSlice['settings']['links'][nu
 }
 
 const optionHref = (from: string, option: DivisionChoice['options'][number]): string =>
-  option.page !== undefined ? relativeHref(from, `${option.page}.html`) : (option.href ?? '#');
+  option.page !== undefined ? pageHref(from, option.page) : (option.href ?? '#');
 
 function tab(from: string, option: DivisionChoice['options'][number], isCurrent: boolean): SafeHtml {
   return html`<a class="nav-tabs-item" href="${optionHref(from, option)}"${isCurrent && html` data-active aria-current="true"`}>${shapeSvg(option.icon ?? '', '')}<span>${option.title}</span></a>`;
@@ -230,20 +229,17 @@ const titleOf = (choice: DivisionChoice, title: string): string =>
   choice.division === 'language' ? languageName(title) : title;
 
 /** The page's own group: what readers without scripts have; with scripts the whole sidebar takes its place before it is seen. */
-export function fallbackSidebar({ path, groups, siblings }: PageSlice): SafeHtml | undefined {
+function sidebarWithoutScripts({ path, groups, siblings }: PageSlice): SafeHtml | undefined {
   if (siblings.length === 0) return undefined;
   const title = groups.at(-1);
   return html`<div class="sidebar-group">${title !== undefined && html`<p class="sidebar-group-header">${title}</p>`}<ul class="sidebar-list">${siblings.map(
     (page) =>
-      html`<li><a class="sidebar-link" href="${relativeHref(path, `${page.path}.html`)}"${page.path === path && html` aria-current="page"`}>${page.title}</a></li>`,
+      html`<li><a class="sidebar-link" href="${pageHref(path, page.path)}"${page.path === path && html` aria-current="page"`}>${page.title}</a></li>`,
   )}</ul></div>`;
 }
 
 /** Socials as icons, columns of links, nothing else. */
-export function siteFooter(
-  { path, settings }: PageSlice,
-  id: (name: string) => SafeHtml | undefined,
-): SafeHtml | undefined {
+function siteFooter({ path, settings }: PageSlice, id: IdOf): SafeHtml | undefined {
   const { socials, footer } = settings;
   if (socials.length === 0 && footer.length === 0) return undefined;
   return html`<footer${id('footer')} class="footer">
@@ -253,21 +249,19 @@ ${socials.length > 0 && html`<div class="socials">${socials.map((social) => html
 }
 
 /** Address of a link of header or footer as seen from a page. */
-export function sharedHref(from: string, link: SharedLink): string {
+function sharedHref(from: string, link: SharedLink): string {
   if (link.file !== undefined) return relativeHref(from, link.file) + (link.hash ?? '');
   return link.href ?? '#';
 }
 
 /** Attributes of such a link: those that leave the site open a new tab and tell it nothing. */
-export function linkAttributes(from: string, link: SharedLink): SafeHtml {
+function linkAttributes(from: string, link: SharedLink): SafeHtml {
   const leaves = link.href !== undefined && /^https?:/.test(link.href);
   return html`href="${sharedHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
 }
 
 /** An icon for the shell; nothing where none of that name is drawn. */
-export function shapeSvg(name: string, className: string): SafeHtml | undefined {
-  const shape = iconShape(name);
-  if (shape === undefined) return undefined;
-  const classes = className === '' ? 'icon' : `icon ${className}`;
-  return html`<svg class="${classes}" viewBox="0 0 24 24" fill="none" stroke="currentColor" aria-hidden="true"><path d="${shape}"></path></svg>`;
+function shapeSvg(name: string, className: string): SafeHtml | undefined {
+  const [drawn] = icon(name, className);
+  return drawn && new SafeHtml(toHtml(drawn));
 }

@@ -50,7 +50,7 @@ export function llmsText(index: SiteIndex): string {
 function listedPages(index: SiteIndex): PageEntry[] {
   const { settings } = index.model;
   const listed = (page: PageEntry | undefined): page is PageEntry =>
-    page !== undefined && index.exported.has(page.path) && isInLlms(page, settings.seo.indexing);
+    page !== undefined && index.exported.has(page.path) && isListed(page, settings.seo.indexing);
   const ordered = [...index.places.keys()].map((path) => index.pages.get(path)).filter(listed);
   const others = index.model.pages.filter((page) => !index.places.has(page.path)).filter(listed);
   const first = ordered.find((page) => index.places.get(page.path)?.sidebar === index.defaultPlace.sidebar);
@@ -72,7 +72,7 @@ export function fullText(model: SiteModel, pages: readonly RenderedPage[]): stri
   const entries = new Map(model.pages.map((page) => [page.path, page]));
   const parts = pages.flatMap((page) => {
     const entry = entries.get(page.path);
-    if (entry === undefined || !isInLlms(entry, model.settings.seo.indexing)) return [];
+    if (entry === undefined || !isListed(entry, model.settings.seo.indexing)) return [];
     const [heading = '', ...rest] = page.markdown.split('\n');
     return [`${heading}\nSource: ${base}${pageAddress(page.path)}\n${rest.join('\n').trimEnd()}\n`];
   });
@@ -87,7 +87,7 @@ export function sitemapXml(index: SiteIndex): string {
   const { settings, pages } = index.model;
   const base = siteBase(settings) ?? '';
   const urls = pages
-    .filter((page) => index.exported.has(page.path) && isInSitemap(page, settings.seo.indexing))
+    .filter((page) => index.exported.has(page.path) && isListed(page, settings.seo.indexing))
     .map((page) => `<url><loc>${escapeHtml(base + pageAddress(page.path))}</loc></url>\n`);
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
 }
@@ -99,17 +99,13 @@ export function robotsText(settings: SiteSettings): string {
   return `User-agent: *\nContent-Signal: ai-train=yes, search=yes, ai-input=yes\nAllow: /\n${sitemap}`;
 }
 
-/*
- * Where a page is named, by the visibility matrix of the documentation format; the page's own flags come from publication. Every exported page
- * has its file, whatever is said here.
- */
-
 type Flags = Pick<PageEntry, 'inNavigation' | 'noindex'>;
 type Indexing = SiteModel['settings']['seo']['indexing'];
 
-export function isInSitemap(page: Flags, indexing: Indexing): boolean {
+/**
+ * Whether sitemap, `llms.txt` and the start of the search list a page, by the visibility matrix of the documentation format; the page's
+ * flags come from publication. Every exported page has its file, listed or not.
+ */
+export function isListed(page: Flags, indexing: Indexing): boolean {
   return !page.noindex && (indexing === 'all' || page.inNavigation);
 }
-
-/** `llms.txt` lists what the sitemap lists. */
-export const isInLlms = isInSitemap;

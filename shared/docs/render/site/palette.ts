@@ -52,7 +52,7 @@ const variables = (colors: Record<string, string>): string =>
     .join('');
 
 /** Lightness 0–1, chroma 0–0.4, hue in degrees. */
-export type Oklch = { l: number; c: number; h: number };
+type Oklch = { l: number; c: number; h: number };
 type Rgb = [number, number, number];
 
 /** `#abc`, `#aabbcc` or `#aabbccdd` (transparency ignored); undefined for anything else. */
@@ -88,7 +88,7 @@ export function contrast(a: string, b: string): number {
 }
 
 /** The shade of a colour that is nearest to it and has the contrast on a background, darker or lighter as told. */
-export function readable(color: Oklch, background: string, direction: 'darker' | 'lighter', wanted = 4.6): string {
+function readable(color: Oklch, background: string, direction: 'darker' | 'lighter', wanted = 4.6): string {
   let { l } = color;
   for (let step = 0; step < 100; step++) {
     const hex = toHex({ ...color, l });

@@ -3,14 +3,23 @@ import { iconShape } from '#shared/docs/render/content/icon.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { portableName } from '#shared/export/bundle/archive-names.ts';
 import { themeName } from '#shared/docs/render/shell/page-shell.ts';
-import { encodePath, pageAddress, pathToTop, relativeHref, type RenderedFile, siteBase } from '../bundle-paths.ts';
+import {
+  encodePath,
+  pageAddress,
+  pageFile,
+  pageHref,
+  pagePathOfAddress,
+  pathToTop,
+  type RenderedFile,
+  siteBase,
+} from '../bundle-paths.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { RenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
-import { indexSite, pagePathOf, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { notFoundScript, siteScripts, themeSheet } from './browser-files.ts';
-import { isInSitemap, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
+import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import type { SidebarEntry, SidebarFile, SiteConfig } from './page-globals.ts';
 import { paletteCss } from './palette.ts';
 
@@ -75,7 +84,7 @@ function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'co
 }
 
 /** `_bindery/navigation/<id>.js`: the sidebar that the pages of one division share, with the outlines of its icons. */
-export function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string {
+function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string {
   const icons: Record<string, string> = {};
   const chevron = iconShape('chevron-right');
   if (chevron !== undefined) icons['chevron-right'] = chevron;
@@ -112,7 +121,7 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
  * What the pages of a deployment can do before anyone edits the file. Client-hosted sites have all that they may configure off, but for search in
  * the bundle's own index, which needs no server; nothing goes on in an air-gapped one.
  */
-export function siteConfig(deployment: RenderOptions['deployment'], siteUrl = ''): SiteConfig {
+function siteConfig(deployment: RenderOptions['deployment'], siteUrl = ''): SiteConfig {
   const features: Record<RenderOptions['deployment'], SiteConfig['features']> = {
     cloud: { search: 'server', assistant: true, analytics: true, playground: true },
     'client-hosted': { search: 'bundle', assistant: false, analytics: false, playground: true },
@@ -122,15 +131,11 @@ export function siteConfig(deployment: RenderOptions['deployment'], siteUrl = ''
 }
 
 /** `_bindery/config.js`: the one file that may be edited after the export; the manifest leaves it out. */
-export function siteConfigScript(config: SiteConfig): string {
-  const pretty = JSON.stringify(JSON.parse(scriptJson(config)), null, 2).replace(
-    /[<>&\u2028\u2029]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+function siteConfigScript(config: SiteConfig): string {
   return `// Settings of this copy of the site. You may edit this file: it is the only one that the manifest does not list.
 // features.search: "server" asks serverUrl, "bundle" searches the index in this folder, "off".
 // siteUrl: where the site is, for canonical addresses, such as "https://docs.example.com".
-window.binderyConfig = ${pretty};
+window.binderyConfig = ${scriptJson(config, 2)};
 `;
 }
 
@@ -138,15 +143,15 @@ window.binderyConfig = ${pretty};
  * A page per redirect, since a folder of files can redirect no other way; those with wildcards are for the host. Targets are pages of the
  * export, or what docs.json itself names with https. A site without a start page gets one that leads to its first page.
  */
-export function redirectPages(index: SiteIndex): [string, string][] {
+function redirectPages(index: SiteIndex): [string, string][] {
   const made: [string, string][] = [];
   // Where names differ by case only, the first one stands: on many disks the second would overwrite it.
   const taken = new Set([...index.exported].map(portableName));
   for (const [source, target] of index.redirects) {
-    const path = pagePathOf(source);
-    if (!isSafePath(path) || index.files.has(`${path}.html`) || taken.has(portableName(path))) continue;
+    const path = pagePathOfAddress(source);
+    if (!isSafePath(path) || index.files.has(pageFile(path)) || taken.has(portableName(path))) continue;
     taken.add(portableName(path));
-    made.push([`${path}.html`, redirectPage(index, path, target)]);
+    made.push([pageFile(path), redirectPage(index, path, target)]);
   }
   if (!index.exported.has('index') && !made.some(([path]) => path === 'index.html')) {
     const shown = (path: string) => index.exported.has(path) && index.pages.get(path)?.hidden === false;
@@ -165,7 +170,7 @@ const isSafePath = (path: string): boolean =>
 function redirectPage(index: SiteIndex, from: string, target: string): string {
   const [page = '', anchor] = target.split('#');
   const isOutside = target.startsWith('https:');
-  const href = isOutside ? target : relativeHref(from, `${page}.html`) + (anchor === undefined ? '' : `#${anchor}`);
+  const href = isOutside ? target : pageHref(from, page) + (anchor === undefined ? '' : `#${anchor}`);
   const base = siteBase(index.model.settings);
   const canonical = isOutside ? target : base === undefined ? undefined : base + pageAddress(page);
   return html`<!doctype html>
@@ -191,13 +196,12 @@ const NOT_FOUND_STYLE = new SafeHtml(
 );
 
 /** `404.html`: works under whatever address it is shown. Without scripts its links start at the root of the host. */
-export function notFoundPage(index: SiteIndex): string {
+function notFoundPage(index: SiteIndex): string {
   const { settings, pages } = index.model;
   const { title, description } = settings.notFound;
   const suggestions = pages
     .filter(
-      (page) =>
-        index.exported.has(page.path) && isInSitemap(page, settings.seo.indexing) && index.places.has(page.path),
+      (page) => index.exported.has(page.path) && isListed(page, settings.seo.indexing) && index.places.has(page.path),
     )
     .slice(0, 3);
   const item = (file: string, label: string) =>
@@ -217,7 +221,7 @@ export function notFoundPage(index: SiteIndex): string {
 <h1>${title ?? 'Page not found'}</h1>
 <p>${description ?? 'There is no page at this address. It may have moved.'}</p>
 <ul>
-${item('index.html', `${settings.name}: start page`)}${suggestions.map((page) => item(`${page.path}.html`, page.title))}</ul>
+${item('index.html', `${settings.name}: start page`)}${suggestions.map((page) => item(pageFile(page.path), page.title))}</ul>
 </main>
 <script>${NOT_FOUND_SCRIPT}</script>
 </body>

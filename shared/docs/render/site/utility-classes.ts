@@ -13,7 +13,7 @@ export function classCss(pages: readonly Pick<RenderedPage, 'classes'>[]): strin
 }
 
 /** A rule for one utility class; `condition` where it only holds sometimes (dark, wide screens, hover). */
-export type UtilityRule = { css: string; condition?: string };
+type UtilityRule = { css: string; condition?: string };
 
 const WIDTHS: ReadonlyMap<string, string> = new Map([
   ['sm', '640px'],
