@@ -25,28 +25,18 @@ function inside(part: Part): string {
   return escapeHtml(String(part));
 }
 
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+const TO_ESCAPE = /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+
 /** For text and quoted attribute values alike. Control characters that HTML does not allow become U+FFFD. */
 export function escapeHtml(text: string): string {
-  return /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)
-    ? text.replace(/[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, replacement)
-    : text;
-}
-
-function replacement(sign: string): string {
-  switch (sign) {
-    case '&':
-      return '&amp;';
-    case '<':
-      return '&lt;';
-    case '>':
-      return '&gt;';
-    case '"':
-      return '&quot;';
-    case "'":
-      return '&#39;';
-    default:
-      return '\ufffd';
-  }
+  return text.replace(TO_ESCAPE, (character) => ESCAPED.get(character) ?? '\ufffd');
 }
 
 /** A value as JSON that can stand inside `<script>`. */

@@ -1,4 +1,5 @@
 import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
+import { withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { siteAddress } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace } from './navigation-places.ts';
@@ -23,7 +24,7 @@ export type PageSlice = {
   /** Absolute address without extension, where the project names its site. */
   canonical?: string;
   frontmatter: PageEntry['frontmatter'];
-  settings: SharedSettings;
+  settings: PageChrome;
   sidebar: string;
   choices: DivisionChoice[];
   groups: string[];
@@ -49,8 +50,8 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     throw new Error(`there is no page ${JSON.stringify(path)} in content version ${index.model.contentVersion}`);
   const { settings } = index.model;
   const place = index.places.get(path) ?? index.defaultPlace;
-  const canonical = siteAddress(settings, path);
-  const slice: PageSlice = {
+  const isLanguage = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(page.language ?? '');
+  return {
     path,
     file: page.file,
     sha256: page.sha256,
@@ -58,7 +59,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     deprecated: page.deprecated,
     noindex: page.noindex,
     frontmatter: page.frontmatter,
-    settings: sharedSettings(index),
+    settings: pageChrome(index),
     sidebar: place.sidebar,
     choices: choicesFor(index, page, place),
     groups: place.groups,
@@ -67,15 +68,15 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     dependencies: dependenciesOf(index, page),
     styles: index.model.styles.map((file) => file.path),
     scripts: options.allowTenantScripts ? index.model.scripts.map((file) => file.path) : [],
+    ...withoutUndefined({
+      description: page.description,
+      tag: page.tag,
+      language: isLanguage ? page.language : undefined,
+      canonical: siteAddress(settings, path),
+      previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
+      next: place.next === undefined ? undefined : pageLink(index, place.next),
+    }),
   };
-  if (page.description !== undefined) slice.description = page.description;
-  if (page.tag !== undefined) slice.tag = page.tag;
-  if (page.language !== undefined && /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(page.language))
-    slice.language = page.language;
-  if (canonical !== undefined) slice.canonical = canonical;
-  if (place.previous !== undefined) slice.previous = pageLink(index, place.previous);
-  if (place.next !== undefined) slice.next = pageLink(index, place.next);
-  return slice;
 }
 
 const pageLink = (index: SiteIndex, path: string): PageLink => {
@@ -135,76 +136,73 @@ export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScri
 };
 
 /** A link of header or footer, ready to use: a file of the bundle or an address elsewhere. */
-export type SharedLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
+export type ChromeLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
 
 /** What every page shows of docs.json. */
-type SharedSettings = {
+type PageChrome = {
   name: string;
   theme: string;
   appearance: SiteSettings['appearance'];
   eyebrows: SiteSettings['styling']['eyebrows'];
   latex?: boolean;
   logo?: { light: string; dark: string };
-  home: SharedLink;
+  home: ChromeLink;
   favicon?: { light: string; dark: string };
-  links: SharedLink[];
-  primary?: SharedLink;
-  socials: SharedLink[];
-  footer: { header?: string; items: SharedLink[] }[];
+  links: ChromeLink[];
+  primary?: ChromeLink;
+  socials: ChromeLink[];
+  footer: { header?: string; items: ChromeLink[] }[];
   banner?: SiteSettings['banner'];
   metatags: Record<string, string>;
   variables: Record<string, string>;
 };
 
-const remembered = new WeakMap<SiteIndex, SharedSettings>();
+const remembered = new WeakMap<SiteIndex, PageChrome>();
 
-function sharedSettings(index: SiteIndex): SharedSettings {
-  const known = remembered.get(index);
-  if (known) return known;
-  const made = makeSharedSettings(index);
-  remembered.set(index, made);
-  return made;
+function pageChrome(index: SiteIndex): PageChrome {
+  const settings = remembered.get(index) ?? makeChrome(index);
+  remembered.set(index, settings);
+  return settings;
 }
 
-function makeSharedSettings(index: SiteIndex): SharedSettings {
+function makeChrome(index: SiteIndex): PageChrome {
   const { settings } = index.model;
-  const home = sharedLink(index, settings.name, settings.logo?.href ?? '/');
-  const shared: SharedSettings = {
+  const home = chromeLink(index, settings.name, settings.logo?.href ?? '/');
+  const { primary } = settings.navbar;
+  const primaryLink = primary && chromeLink(index, primary.label, primary.href);
+  return {
     name: settings.name,
     theme: settings.theme,
     appearance: settings.appearance,
     eyebrows: settings.styling.eyebrows,
     home: home ?? { label: settings.name, file: 'index.html' },
     links: settings.navbar.links.flatMap((link) => {
-      const made = sharedLink(index, link.label, link.href);
+      const made = chromeLink(index, link.label, link.href);
       if (!made) return [];
       return [{ ...made, ...(link.icon && { icon: link.icon }), ...(link.type && { type: link.type }) }];
     }),
     socials: Object.entries(settings.footer.socials).flatMap(([name, href]) => {
-      const made = sharedLink(index, name, href);
+      const made = chromeLink(index, name, href);
       return made ? [{ ...made, icon: name }] : [];
     }),
     footer: settings.footer.links.map((column) => ({
       ...(column.header !== undefined && { header: column.header }),
-      items: column.items.flatMap((item) => sharedLink(index, item.label, item.href) ?? []),
+      items: column.items.flatMap((item) => chromeLink(index, item.label, item.href) ?? []),
     })),
     metatags: settings.seo.metatags,
     variables: settings.variables,
+    ...withoutUndefined({
+      logo: pictures(index, settings.logo),
+      favicon: pictures(index, settings.favicon),
+      primary: primaryLink && { ...primaryLink, ...(primary.type && { type: primary.type }) },
+      banner: settings.banner,
+      latex: settings.styling.latex,
+    }),
   };
-  const logo = pictures(index, settings.logo);
-  const favicon = pictures(index, settings.favicon);
-  const { primary } = settings.navbar;
-  const made = primary && sharedLink(index, primary.label, primary.href);
-  if (logo) shared.logo = logo;
-  if (favicon) shared.favicon = favicon;
-  if (made) shared.primary = { ...made, ...(primary.type && { type: primary.type }) };
-  if (settings.banner) shared.banner = settings.banner;
-  if (settings.styling.latex !== undefined) shared.latex = settings.styling.latex;
-  return shared;
 }
 
 /** Undefined for an address that must not be in a page. */
-function sharedLink(index: SiteIndex, label: string, written: string): SharedLink | undefined {
+function chromeLink(index: SiteIndex, label: string, written: string): ChromeLink | undefined {
   const url = classifyUrl(written);
   if (url.kind === 'external') return { label, href: url.href };
   if (url.kind !== 'path') return undefined;

@@ -159,7 +159,7 @@ function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): st
       }),
     ),
   };
-  const lines = (rows: readonly unknown[]) => rows.map(scriptJson).join(',\n');
+  const lines = (rows: readonly unknown[]) => rows.map((row) => scriptJson(row)).join(',\n');
   return `window.binderySearchIndex={"pages":[\n${lines(index.pages)}\n],"sections":[\n${lines(index.sections)}\n]};\n`;
 }
 

@@ -1,5 +1,6 @@
 import type { Root } from 'hast';
 import { toHtml } from 'hast-util-to-html';
+import { h } from 'hastscript';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import { pageFile, type RenderedFile } from './bundle-paths.ts';
@@ -64,9 +65,7 @@ export function renderPage({ slice, source, dependencies }: PageInput): Rendered
     hasFeed: content.feedItems.length > 0,
   });
   if (Buffer.byteLength(html) > MAX_HTML_BYTES) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
-  const page: RenderedPage = {
-    path: slice.path,
-    title: slice.title,
+  return renderedFiles(slice, html, {
     markdown,
     sections: [...finished.sections, ...finishedAside.sections],
     links,
@@ -74,9 +73,7 @@ export function renderPage({ slice, source, dependencies }: PageInput): Rendered
     classes: [...new Set([...finished.classes, ...finishedAside.classes])].sort(),
     diagnostics,
     feedItems: content.feedItems,
-  };
-  if (slice.description !== undefined) page.description = slice.description;
-  return { files: pageFiles(slice, html, markdown), page };
+  });
 }
 
 /** The page with its title and plain source, for `onPageError: "report"`. `reason` says why, as a sentence. */
@@ -85,30 +82,13 @@ export function renderFailedPage(
   reason: string,
 ): RenderedPageFiles {
   const text = plainSource(source);
-  const tree: Root = {
-    type: 'root',
-    children: [
-      {
-        type: 'element',
-        tagName: 'div',
-        properties: { className: ['callout', 'callout-warning'], role: 'note' },
-        children: [
-          {
-            type: 'element',
-            tagName: 'div',
-            properties: { className: ['callout-content'] },
-            children: [{ type: 'text', value: 'This page could not be rendered; its source is shown as it is.' }],
-          },
-        ],
-      },
-      {
-        type: 'element',
-        tagName: 'pre',
-        properties: { className: ['plain-source'], tabIndex: 0 },
-        children: [{ type: 'element', tagName: 'code', properties: {}, children: [{ type: 'text', value: text }] }],
-      },
-    ],
-  };
+  const note = 'This page could not be rendered; its source is shown as it is.';
+  const tree = h(null, [
+    h('div', { className: ['callout', 'callout-warning'], role: 'note' }, [
+      h('div', { className: ['callout-content'] }, note),
+    ]),
+    h('pre', { className: ['plain-source'], tabIndex: 0 }, [h('code', text)]),
+  ]);
   const html = pageShell(slice, {
     content: serialized(tree),
     aside: undefined,
@@ -117,12 +97,9 @@ export function renderFailedPage(
     banner: banner(slice),
     hasFeed: false,
   });
-  const markdown = `# ${slice.title}\n\n${text}\n`;
   const failure = reason.slice(0, 300);
-  const page: RenderedPage = {
-    path: slice.path,
-    title: slice.title,
-    markdown,
+  return renderedFiles(slice, html, {
+    markdown: `# ${slice.title}\n\n${text}\n`,
     sections: [],
     links: [],
     anchors: [],
@@ -130,9 +107,22 @@ export function renderFailedPage(
     diagnostics: [{ severity: 'error', code: 'page-not-rendered', message: failure, file: slice.file }],
     failure,
     feedItems: [],
+  });
+}
+
+/** The files of a page, and what the closing segment needs of it. */
+function renderedFiles(
+  { path, title, description }: PageSlice,
+  html: string,
+  content: Omit<RenderedPage, 'path' | 'title' | 'description'>,
+): RenderedPageFiles {
+  return {
+    files: [
+      { path: pageFile(path), body: Buffer.from(html) },
+      { path: `${path}.md`, body: Buffer.from(content.markdown) },
+    ],
+    page: { path, title, ...content, ...(description !== undefined && { description }) },
   };
-  if (slice.description !== undefined) page.description = slice.description;
-  return { files: pageFiles(slice, html, markdown), page };
 }
 
 function plainSource(source: string | Uint8Array): string {
@@ -143,13 +133,6 @@ function plainSource(source: string | Uint8Array): string {
     .replace(/^---\n[\s\S]*?\n---(\n|$)/, '')
     .replaceAll('\0', '\ufffd');
   return shown.length > MAX_MARKDOWN / 4 ? `${shown.slice(0, MAX_MARKDOWN / 4).toWellFormed()}\n…` : shown;
-}
-
-function pageFiles({ path }: PageSlice, html: string, markdown: string): RenderedFile[] {
-  return [
-    { path: pageFile(path), body: Buffer.from(html) },
-    { path: `${path}.md`, body: Buffer.from(markdown) },
-  ];
 }
 
 /** `raw` nodes are coloured code of ours, put in after all that an author wrote was sanitized. */

@@ -78,19 +78,6 @@ export function diagram(source: string): Element {
   ]);
 }
 
-/** Classes of the palette, short because a page has thousands. */
-const CLASSES: ReadonlyMap<string, string> = new Map([
-  ['constant', 'tc'],
-  ['string', 'ts'],
-  ['comment', 'tm'],
-  ['keyword', 'tk'],
-  ['parameter', 'tp'],
-  ['function', 'tf'],
-  ['string-expression', 'te'],
-  ['punctuation', 'tu'],
-  ['link', 'tl'],
-]);
-
 /** Characters that reorder what a reader sees: shown by their number, since in code they are an attack and nothing else. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are what is taken out
@@ -126,9 +113,8 @@ function lineHtml(tokens: readonly Token[], number: number, meta: FenceMeta, mar
   if (mark === '++') classes.push('diff', 'add');
   if (mark === '--') classes.push('diff', 'remove');
   let inside = '';
-  for (const { text, kind } of tokens) {
-    const name = kind === undefined ? undefined : CLASSES.get(kind);
-    inside += name === undefined ? escapeHtml(text) : `<span class="${name}">${escapeHtml(text)}</span>`;
+  for (const { text, className } of tokens) {
+    inside += className === undefined ? escapeHtml(text) : `<span class="${className}">${escapeHtml(text)}</span>`;
   }
   return `<span class="${classes.join(' ')}">${inside}</span>`;
 }

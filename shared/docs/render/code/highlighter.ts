@@ -14,19 +14,20 @@ const MAX_LINE_LENGTH = 2000;
 const MAX_CODE_LENGTH = 200_000;
 const REMEMBERED = 1000;
 
-/** A piece of a line; `kind` is one of the palette's names, absent for plain text. */
-export type Token = { text: string; kind?: string };
+/** A piece of a line; `className` is absent for plain text. */
+export type Token = { text: string; className?: string };
 
-const KINDS = new Set([
-  'constant',
-  'string',
-  'comment',
-  'keyword',
-  'parameter',
-  'function',
-  'string-expression',
-  'punctuation',
-  'link',
+/** Classes by the theme's names of colours, short because a page has thousands. */
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ['constant', 'tc'],
+  ['string', 'ts'],
+  ['comment', 'tm'],
+  ['keyword', 'tk'],
+  ['parameter', 'tp'],
+  ['function', 'tf'],
+  ['string-expression', 'te'],
+  ['punctuation', 'tu'],
+  ['link', 'tl'],
 ]);
 
 /** Names as authors write them that the highlighter does not know itself. A map: a name of JavaScript's own is none of ours. */
@@ -76,7 +77,7 @@ export function highlight(code: string, written: string): Token[][] {
 function tokenize(code: string, language: string): Token[][] {
   const limits = { tokenizeMaxLineLength: MAX_LINE_LENGTH, tokenizeTimeLimit: 0 };
   const lines = highlighterOf(language).codeToTokensBase(code, { lang: language, theme: THEME, ...limits });
-  return lines.map((line) => merged(line.map(({ content, color }) => ({ text: content, ...kindOf(color) }))));
+  return lines.map((line) => merged(line.map(({ content, color }) => ({ text: content, ...classOf(color) }))));
 }
 
 /**
@@ -98,17 +99,17 @@ function highlighterOf(language: string): HighlighterCore {
   return highlighter;
 }
 
-function kindOf(color: string | undefined): { kind?: string } {
-  const kind = /^var\(--token-([a-z-]+)\)$/.exec(color ?? '')?.[1];
-  return kind !== undefined && KINDS.has(kind) ? { kind } : {};
+function classOf(color: string | undefined): { className?: string } {
+  const className = CLASSES.get(/^var\(--token-([a-z-]+)\)$/.exec(color ?? '')?.[1] ?? '');
+  return className === undefined ? {} : { className };
 }
 
-/** Neighbours of one kind become one piece. */
+/** Neighbours of the same class become one piece. */
 function merged(tokens: Token[]): Token[] {
   const pieces: Token[] = [];
   for (const token of tokens) {
     const last = pieces.at(-1);
-    if (last && last.kind === token.kind) last.text += token.text;
+    if (last && last.className === token.className) last.text += token.text;
     else pieces.push({ ...token });
   }
   return pieces;

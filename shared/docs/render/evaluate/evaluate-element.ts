@@ -4,55 +4,37 @@ import type { Nodes } from 'mdast';
 import type { Place } from '../findings.ts';
 import { callClosure, evaluateExpression, spreadObject } from './evaluate-expression.ts';
 import { type Frame, NotStatic, report } from './evaluation.ts';
-import {
-  Closure,
-  ComponentReference,
-  type Module,
-  StaticNodes,
-  type StaticObject,
-  type StaticValue,
-} from './static-tree.ts';
+import { Closure, ComponentReference, StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
+
+/** An element as it is written: its name, props and content, and where it stands. */
+type Use = { name: string; props: StaticObject; children: Nodes[]; place: Place };
 
 /**
- * An element of JSX, wherever it stands: of HTML or built-in it stays an element; a component of the project gives way to what it renders;
- * one that nobody knows gives way to its children.
+ * An element of JSX. One of HTML or a built-in one stays an element; a component of the project is replaced by what it renders, an
+ * unknown one by its children.
  */
-export function evaluateElement(
-  name: string,
-  props: StaticObject,
-  children: Nodes[],
-  frame: Frame,
-  place: Place,
-): Nodes[] {
-  const { evaluation } = frame;
-  evaluation.budget.node();
+export function evaluateElement(use: Use, frame: Frame): Nodes[] {
+  const { name, props, children, place } = use;
+  const { budget, components } = frame.evaluation;
+  budget.node();
   const component = lookUp(name, frame);
-  if (component instanceof Closure) return expand(component, props, children, frame, place);
-  if (component instanceof ComponentReference) return include(component, name, props, children, frame, place);
-  if (name === 'Snippet') return legacyInclude(props, children, frame, place);
+  if (component instanceof Closure || component instanceof ComponentReference) return expand(component, use, frame);
+  if (name === 'Snippet') return legacyInclude(use, frame);
   if (name === 'React.Fragment' || name === 'Fragment') return children;
-  if (evaluation.components.has(name) || /^[a-z][A-Za-z0-9-]*$/.test(name)) {
-    for (const key of props.keys()) {
-      if (!/^on[A-Z]/.test(key)) continue;
-      report(
-        frame,
-        'expression-not-static',
-        `The handler \`${key.slice(0, 40)}\` of <${name}> is left out: pages run no code of the project.`,
-        place,
-      );
-    }
-    return [{ type: 'staticElement', name, props, children, ...positionOf(place) }];
+  if (!components.has(name) && !/^[a-z][A-Za-z0-9-]*$/.test(name)) {
+    const message = `There is no component <${name.slice(0, 60)}>; its content is shown without it.`;
+    report(frame, 'unknown-component', message, place);
+    return children;
   }
-  report(
-    frame,
-    'unknown-component',
-    `There is no component <${name.slice(0, 60)}>; its content is shown without it.`,
-    place,
-  );
-  return children;
+  for (const key of props.keys()) {
+    if (!/^on[A-Z]/.test(key)) continue;
+    const message = `The handler \`${key.slice(0, 40)}\` of <${name}> is left out: pages run no code of the project.`;
+    report(frame, 'expression-not-static', message, place);
+  }
+  return [{ type: 'staticElement', name, props, children, ...positionOf(place) }];
 }
 
-/** What the page itself binds goes before what is built in. */
+/** A name that the page itself binds goes before a built-in one. */
 function lookUp(name: string, frame: Frame): StaticValue {
   if (/^[a-z]/.test(name) && !name.includes('.')) return undefined;
   const [first = '', ...rest] = name.split('.');
@@ -62,26 +44,39 @@ function lookUp(name: string, frame: Frame): StaticValue {
   return value;
 }
 
-function expand(component: Closure, props: StaticObject, children: Nodes[], frame: Frame, place: Place): Nodes[] {
-  const { evaluation } = frame;
-  if (evaluation.active.includes(component)) {
-    report(
-      frame,
-      'component-recursion',
-      `The component <${component.name}> renders itself; it is left out there.`,
-      place,
-    );
+/** What a component or snippet of the project renders. One that would render itself is left out. */
+function expand(component: Closure | ComponentReference, use: Use, frame: Frame): Nodes[] {
+  const { name, props, children, place } = use;
+  const { evaluation, module } = frame;
+  const target = component instanceof Closure ? component : component.module;
+  if (evaluation.active.includes(target) || target === module) {
+    if (target instanceof Closure) {
+      const message = `The component <${target.name}> renders itself; it is left out there.`;
+      report(frame, 'component-recursion', message, place);
+    } else {
+      const chain = evaluation.active.flatMap((item) => (item instanceof Closure ? [] : [item.path]));
+      const shown = [...chain, target.path].join(' → ').slice(0, 300);
+      report(frame, 'snippet-cycle', `The snippet <${name}> includes itself (${shown}); it is left out there.`, place);
+    }
     return [];
   }
   const all: StaticObject = new Map(props);
   if (children.length > 0) all.set('children', new StaticNodes(children));
-  evaluation.active.push(component);
+  if (!(target instanceof Closure)) evaluation.budget.include();
+  evaluation.active.push(target);
   try {
-    const value = evaluation.budget.deeper(() => callClosure(component, [all], frame));
-    return nodesOf(value);
+    return evaluation.budget.deeper(() =>
+      target instanceof Closure
+        ? nodesOf(callClosure(target, [all], frame))
+        : evaluation.evaluateSnippet(target, all, evaluation),
+    );
   } catch (error) {
     if (!(error instanceof NotStatic)) throw error;
-    const what = `The component <${component.name}> cannot be rendered without running it: it ${error.message}.`;
+    if (!(target instanceof Closure)) {
+      report(frame, error.code, `The snippet <${name}> is left out: it ${error.message}.`, place);
+      return [];
+    }
+    const what = `The component <${target.name}> cannot be rendered without running it: it ${error.message}.`;
     report(frame, error.code, `${what} Its content is shown without it.`, place);
     return children;
   } finally {
@@ -89,51 +84,19 @@ function expand(component: Closure, props: StaticObject, children: Nodes[], fram
   }
 }
 
-function include(
-  reference: ComponentReference,
-  name: string,
-  props: StaticObject,
-  children: Nodes[],
-  frame: Frame,
-  place: Place,
-): Nodes[] {
-  const { evaluation, module } = frame;
-  const target = reference.module;
-  if (evaluation.active.includes(target) || target === module) {
-    const chain = evaluation.active
-      .filter((item): item is Module => !(item instanceof Closure))
-      .map((item) => item.path);
-    const message = `The snippet <${name}> includes itself (${[...chain, target.path].join(' → ').slice(0, 300)}); it is left out there.`;
-    report(frame, 'snippet-cycle', message, place);
-    return [];
-  }
-  const all: StaticObject = new Map(props);
-  if (children.length > 0) all.set('children', new StaticNodes(children));
-  evaluation.budget.include();
-  evaluation.active.push(target);
-  try {
-    return evaluation.budget.deeper(() => evaluation.evaluateSnippet(target, all, evaluation));
-  } catch (error) {
-    if (!(error instanceof NotStatic)) throw error;
-    report(frame, error.code, `The snippet <${name}> is left out: it ${error.message}.`, place);
-    return [];
-  } finally {
-    evaluation.active.pop();
-  }
-}
-
 /** `<Snippet file="x.mdx" />` of older projects: from `_snippets` or `snippets`. */
-function legacyInclude(props: StaticObject, children: Nodes[], frame: Frame, place: Place): Nodes[] {
-  const file = props.get('file');
+function legacyInclude(use: Use, frame: Frame): Nodes[] {
+  const file = use.props.get('file');
   const path = typeof file === 'string' && !file.split('/').includes('..') ? file.replace(/^\/+/, '') : undefined;
   const target =
     path &&
     [`_snippets/${path}`, `snippets/${path}`, path, `_snippets/${path}.mdx`, `snippets/${path}.mdx`]
       .map((candidate) => frame.evaluation.loadModule(candidate))
       .find((found) => found !== undefined);
-  if (target) return include(new ComponentReference(target), 'Snippet', props, children, frame, place);
-  report(frame, 'import-not-found', `There is no snippet file ${JSON.stringify(path?.slice(0, 200) ?? '')}.`, place);
-  return children;
+  if (target) return expand(new ComponentReference(target), use, frame);
+  const message = `There is no snippet file ${JSON.stringify(path?.slice(0, 200) ?? '')}.`;
+  report(frame, 'import-not-found', message, use.place);
+  return use.children;
 }
 
 /** A value as content: text and numbers are shown, nothing and booleans are not, objects cannot be. */
@@ -150,7 +113,7 @@ function positionOf(place: Place): Pick<Extract<Nodes, { type: 'staticElement' }
   return 'position' in place && place.position ? { position: place.position as NonNullable<Nodes['position']> } : {};
 }
 
-/** JSX inside of an expression. */
+/** JSX inside an expression. */
 export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[] {
   frame.evaluation.budget.step();
   const children = node.children.flatMap((child): Nodes[] => {
@@ -174,7 +137,7 @@ export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes
   }
   const given = children.length === 0 && props.has('children') ? nodesOf(props.get('children')) : children;
   props.delete('children');
-  return evaluateElement(tagName(node.openingElement.name), props, given, frame, node);
+  return evaluateElement({ name: tagName(node.openingElement.name), props, children: given, place: node }, frame);
 }
 
 type AttributeValue = JSXElement['openingElement']['attributes'][number] extends infer Attribute

@@ -64,7 +64,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
           ? attempt(frame, node, 'The content', () => nodesOf(props.get('children')))
           : children;
       props.delete('children');
-      return evaluateElement(node.name, props, given, frame, node);
+      return evaluateElement({ name: node.name, props, children: given, place: node }, frame);
     }
     case 'paragraph':
       return isOnlyJsx(node, frame.evaluation.components)

@@ -109,28 +109,8 @@ const drawn = [...words(presentation), ...words(geometry)];
 /** All elements and attributes that a page's content may have; addresses are checked a second time by the URL policy. */
 export const contentSchema: Schema = {
   tagNames: [...words(text), ...words(media), ...words(drawing)],
-  strip: [
-    'script',
-    'style',
-    'template',
-    'noscript',
-    'object',
-    'embed',
-    'math',
-    'textarea',
-    'select',
-    'foreignObject',
-    'animate',
-    'set',
-  ],
-  ancestors: {
-    tbody: ['table'],
-    thead: ['table'],
-    tfoot: ['table'],
-    tr: ['table'],
-    td: ['table'],
-    th: ['table'],
-  },
+  strip: words('script style template noscript object embed math textarea select foreignObject animate set'),
+  ancestors: Object.fromEntries(words('tbody thead tfoot tr td th').map((name) => [name, ['table']])),
   attributes: {
     '*': [
       ...words(`id className style title lang dir role tabIndex hidden data*

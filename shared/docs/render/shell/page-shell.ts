@@ -5,7 +5,7 @@ import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { pageHref, pathToTop, relativeHref } from '../bundle-paths.ts';
 import { html, SafeHtml } from '../html.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
-import type { PageSlice, SharedLink } from '../page-slice.ts';
+import type { PageSlice, ChromeLink } from '../page-slice.ts';
 import { languageName } from './language-name.ts';
 
 type PageParts = {
@@ -178,7 +178,7 @@ function siteHeader(slice: PageSlice, id: IdOf): SafeHtml {
   return html`<header${id('navbar')} class="navbar">
 <div class="navbar-row">
 <button type="button" class="menu-button icon-button" aria-label="Open navigation" aria-expanded="false">${shapeSvg('menu', '')}</button>
-<a class="nav-logo" href="${sharedHref(path, settings.home)}">${logo(slice)}</a>
+<a class="nav-logo" href="${chromeHref(path, settings.home)}">${logo(slice)}</a>
 <div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
 <button type="button"${id('search-bar-entry')} class="search-entry" hidden>${shapeSvg('search', '')}<span>Search</span><kbd>/</kbd></button>
 <div class="topbar-right">
@@ -249,15 +249,15 @@ ${socials.length > 0 && html`<div class="socials">${socials.map((social) => html
 }
 
 /** Address of a link of header or footer as seen from a page. */
-function sharedHref(from: string, link: SharedLink): string {
+function chromeHref(from: string, link: ChromeLink): string {
   if (link.file !== undefined) return relativeHref(from, link.file) + (link.hash ?? '');
   return link.href ?? '#';
 }
 
 /** Attributes of such a link: those that leave the site open a new tab and tell it nothing. */
-function linkAttributes(from: string, link: SharedLink): SafeHtml {
+function linkAttributes(from: string, link: ChromeLink): SafeHtml {
   const leaves = link.href !== undefined && /^https?:/.test(link.href);
-  return html`href="${sharedHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
+  return html`href="${chromeHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
 }
 
 /** An icon for the shell; nothing where none of that name is drawn. */
