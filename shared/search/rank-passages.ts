@@ -53,8 +53,8 @@ export type CollectionFacts = {
   averageLength: Record<Field, number>;
 };
 
-const fields = ['title', 'path', 'heading', 'text'] as const;
-type Field = (typeof fields)[number];
+export const fields = ['title', 'path', 'heading', 'text'] as const;
+export type Field = (typeof fields)[number];
 
 const weights: Record<Field, number> = { title: 5, path: 3.5, heading: 2, text: 1 };
 /** How much a longer field counts less, 0–1. */

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { analyzeText } from './analyze-text.ts';
-import type { CollectionFacts, RankedCandidate } from './rank-passages.ts';
+import { type CollectionFacts, type Field, fields, type RankedCandidate } from './rank-passages.ts';
 import {
+  type FoundPage,
+  type FoundPassage,
   type IndexBuild,
-  type Passage,
   type SearchFacets,
   type SearchFilter,
   SearchUnavailable,
@@ -62,8 +64,10 @@ export function buildSqlitePassages(file: string): IndexBuild {
   return {
     async add(pages) {
       for (const page of pages) {
-        const pathTerms = analyzeText(page.path.replaceAll(/[/_-]/g, ' '));
-        const titleTerms = analyzeText([page.title, ...page.keywords].join(' \n '));
+        const terms = {
+          title: analyzeText([page.title, ...page.keywords].join(' \n ')),
+          path: analyzeText(page.path.replaceAll(/[/_-]/g, ' ')),
+        };
         const { lastInsertRowid: pageId } = insertPage.run(
           page.path,
           page.title,
@@ -74,27 +78,17 @@ export function buildSqlitePassages(file: string): IndexBuild {
           page.boost,
         );
         for (const { anchor, heading, text } of page.passages) {
-          const headingTerms = analyzeText(heading);
-          const textTerms = analyzeText(text);
           const { lastInsertRowid: id } = insertPassage.run(pageId, anchor, heading, text);
-          insertWords.run(id, titleTerms.join(' '), pathTerms.join(' '), headingTerms.join(' '), textTerms.join(' '));
-          lengths.title += titleTerms.length;
-          lengths.path += pathTerms.length;
-          lengths.heading += headingTerms.length;
-          lengths.text += textTerms.length;
+          const all = { ...terms, heading: analyzeText(heading), text: analyzeText(text) };
+          insertWords.run(id, ...fields.map((field) => all[field].join(' ')));
+          for (const field of fields) lengths[field] += all[field].length;
           passageCount += 1;
         }
       }
     },
     async commit() {
-      const average = (sum: number): number => (passageCount === 0 ? 0 : sum / passageCount);
-      db.prepare('INSERT INTO facts VALUES (?, ?, ?, ?, ?)').run(
-        passageCount,
-        average(lengths.title),
-        average(lengths.path),
-        average(lengths.heading),
-        average(lengths.text),
-      );
+      const averages = fields.map((field) => (passageCount === 0 ? 0 : lengths[field] / passageCount));
+      db.prepare('INSERT INTO facts VALUES (?, ?, ?, ?, ?)').run(passageCount, ...averages);
       db.exec("INSERT INTO words (words) VALUES ('optimize'); COMMIT");
       db.close();
       await flushFile(building);
@@ -121,14 +115,7 @@ async function flushFile(path: string): Promise<void> {
 const CANDIDATES = 300;
 
 type SqliteCandidate = RankedCandidate & { id: number };
-
-type SqlitePage = {
-  path: string;
-  title: string;
-  language: string | undefined;
-  version: string | undefined;
-  groups: string[];
-};
+type SqlitePage = FoundPage & { groups: string[] };
 
 /** The readable side of one file; the file never changes while it is open. */
 export type SqlitePassages = {
@@ -136,7 +123,7 @@ export type SqlitePassages = {
   collection: CollectionFacts;
   facets: SearchFacets;
   candidates(terms: readonly string[], filter: SearchFilter, exclude: readonly string[]): SqliteCandidate[];
-  passage(candidate: SqliteCandidate): Passage & Pick<SqlitePage, 'language' | 'version'> & { tag: string | undefined };
+  passage(candidate: SqliteCandidate): Omit<FoundPassage, 'score' | 'coverage'>;
   page(path: string): SqlitePage | undefined;
   close(): void;
 };
@@ -151,7 +138,8 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
      FROM passages s JOIN pages p ON p.id = s.page WHERE s.id = ?`,
   );
   const find = db.prepare(
-    `SELECT words.rowid AS id, words.title, words.path AS path_terms, words.heading, words.text, p.path, p.language, p.version, p.boost
+    `SELECT words.rowid AS id, words.title AS title_terms, words.path AS path_terms, words.heading AS heading_terms,
+       words.text AS text_terms, p.path, p.language, p.version, p.boost
      FROM words JOIN passages s ON s.id = words.rowid JOIN pages p ON p.id = s.page
      WHERE words MATCH :match
        AND (:version IS NULL OR p.version = :version OR (p.version IS NULL AND :versionKnown))
@@ -174,12 +162,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
     collection: {
       passageCount: Number(facts.passage_count),
       passagesWith: (term) => Number(countOfTerm.get(term)?.doc ?? 0),
-      averageLength: {
-        title: Number(facts.title_length),
-        path: Number(facts.path_length),
-        heading: Number(facts.heading_length),
-        text: Number(facts.text_length),
-      },
+      averageLength: byField((field) => Number(facts[`${field}_length`])),
     },
     candidates(terms, filter, exclude) {
       const rows = find.all({
@@ -200,12 +183,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
         language: optional(row.language),
         version: optional(row.version),
         boost: Number(row.boost),
-        terms: {
-          title: split(row.title),
-          path: split(row.path_terms),
-          heading: split(row.heading),
-          text: split(row.text),
-        },
+        terms: byField((field) => split(row[`${field}_terms`])),
       }));
     },
     passage({ id }) {
@@ -242,7 +220,7 @@ function openFile(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   } catch (error) {
-    throw new SearchUnavailable(`The search index ${file} cannot be opened: ${(error as Error).message}`, {
+    throw new SearchUnavailable(`The search index ${file} cannot be opened: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -250,3 +228,9 @@ function openFile(file: string): DatabaseSync {
 
 const optional = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
+const byField = <T>(valueOf: (field: Field) => T): Record<Field, T> => ({
+  title: valueOf('title'),
+  path: valueOf('path'),
+  heading: valueOf('heading'),
+  text: valueOf('text'),
+});

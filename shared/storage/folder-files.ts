@@ -21,21 +21,13 @@ import { type ObjectDescription, objectDescription } from './object-store.ts';
 const ATTEMPTS = 10;
 
 /**
- * Files on their way into the folder store: written and synced under a name of their own in `uploads`, then moved in one step to where
- * readers look. A writer that dies leaves its file in `uploads` only.
+ * Files on their way into the folder store. Each is written and synced under a name of its own in `uploads`, then moved in one step to
+ * where readers look. A writer that dies leaves its file in `uploads` only.
  */
-export type FolderUploads = {
-  /** Writes a file with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
-  store(target: string, options: { replace: boolean }, write: (file: FileHandle) => Promise<void>): Promise<boolean>;
-  /** Removes files that nobody wrote to since `olderThan`; how many. */
-  sweep(olderThan: Date): Promise<number>;
-  /** Rejects when files cannot be written. */
-  check(): Promise<void>;
-};
-
-export function folderUploads(folder: string): FolderUploads {
+export function folderUploads(folder: string) {
   return {
-    async store(target, { replace }, write) {
+    /** Writes a file with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
+    async store(target: string, replace: boolean, write: (file: FileHandle) => Promise<void>): Promise<boolean> {
       await mkdir(folder, { recursive: true });
       const upload = join(folder, randomUUID());
       try {
@@ -51,27 +43,36 @@ export function folderUploads(folder: string): FolderUploads {
         await rm(upload, { force: true });
       }
     },
-    async sweep(olderThan) {
+    /** Removes files that were last written before `olderThan`, and says how many. */
+    async sweep(olderThan: Date): Promise<number> {
       let swept = 0;
-      for (const name of await readdir(folder).catch(noFolder)) {
+      for (const name of await unlessGone(readdir(folder), [])) {
         const path = join(folder, name);
-        const modifiedAt = await stat(path).then(
-          (stats) => stats.mtime,
-          () => undefined, // Finished meanwhile.
-        );
-        if (modifiedAt === undefined || modifiedAt >= olderThan) continue;
+        const stats = await unlessGone(stat(path), undefined);
+        if (stats === undefined || stats.mtime >= olderThan) continue;
         await rm(path, { force: true });
         swept++;
       }
       return swept;
     },
-    async check() {
+    /** Rejects when files cannot be written. */
+    async check(): Promise<void> {
       await mkdir(folder, { recursive: true });
       const probe = join(folder, randomUUID());
       await writeFile(probe, 'x', { flag: 'wx' });
       await rm(probe, { force: true });
     },
   };
+}
+
+/** What `reading` gives, or `otherwise` when the file or folder is not there (or no longer). */
+export async function unlessGone<T, O>(reading: Promise<T>, otherwise: O): Promise<T | O> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return otherwise;
+    throw error;
+  }
 }
 
 async function moveTo(upload: string, target: string, replace: boolean): Promise<boolean> {
@@ -91,14 +92,11 @@ async function moveTo(upload: string, target: string, replace: boolean): Promise
   }
 }
 
-/** A name is on disk once its folder is: from `folder` up to `top`, which are the ones that got a new entry. */
+/** A name is on disk once its folder is synced: from `folder` up to `top`, all of which got a new entry. */
 async function syncFolders(folder: string, top: string): Promise<void> {
   if (process.platform === 'win32') return; // Folders cannot be opened there.
   for (let current = folder; ; current = dirname(current)) {
-    const handle = await open(current, 'r').catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return undefined; // Pruned: then the object is gone as well.
-      throw error;
-    });
+    const handle = await unlessGone(open(current, 'r'), undefined); // Pruned: then the object is gone as well.
     try {
       await handle?.sync();
     } finally {
@@ -108,19 +106,9 @@ async function syncFolders(folder: string, top: string): Promise<void> {
   }
 }
 
-function noFolder(error: unknown): string[] {
-  if (errorCode(error) === 'ENOENT') return [];
-  throw error;
-}
-
-/** Files below `top` whose path, relative and with `/`, starts with `prefix`; folders that cannot hold such a file are not read. */
+/** Files below `top` whose path, relative and with `/`, starts with `prefix`. Folders that cannot hold such a file are not read. */
 export async function* filesUnder(top: string, prefix: string, path = ''): AsyncGenerator<string> {
-  const folder = await opendir(join(top, path)).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined; // Removed meanwhile, or never made.
-    throw error;
-  });
-  if (folder === undefined) return;
-  for await (const entry of folder) {
+  for await (const entry of await unlessGone(opendir(join(top, path)), [])) {
     const found = `${path}${entry.name}`;
     if (entry.isFile() && found.startsWith(prefix)) yield found;
     if (entry.isDirectory() && (found.startsWith(prefix) || prefix.startsWith(`${found}/`))) {
@@ -129,7 +117,7 @@ export async function* filesUnder(top: string, prefix: string, path = ''): Async
   }
 }
 
-/** Removes a file, if it is there, and the folders above it that are empty then, up to `top`. */
+/** Removes a file, if it is there, and the folders above it that are then empty, up to `top`. */
 export async function removeFile(path: string, top: string): Promise<void> {
   await rm(path, { force: true });
   for (let folder = dirname(path); folder !== top; folder = dirname(folder)) {

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,6 +14,7 @@ import {
   openObjectFile,
   readFully,
   removeFile,
+  unlessGone,
 } from './folder-files.ts';
 import {
   checkObjectKey,
@@ -37,19 +39,8 @@ export type FolderObjectStoreSettings = {
 /** No key has this character, so the file of `a` and the folder of `a/b` have different names. */
 const FILE_SUFFIX = '#';
 
-/** What the system says when the disk or its rights are the trouble, not the call. */
-const UNUSABLE = new Set([
-  'ENOSPC',
-  'ENOTDIR',
-  'EDQUOT',
-  'EROFS',
-  'EACCES',
-  'EPERM',
-  'EIO',
-  'EMFILE',
-  'ENFILE',
-  'ESTALE',
-]);
+/** Codes of the system that blame the disk or its rights, not the call. */
+const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE ENFILE ESTALE'.split(' '));
 
 /** Objects as files in a folder of this machine, for one host. */
 export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectStore {
@@ -68,19 +59,24 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
       return await action();
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      if (!UNUSABLE.has(errorCode(error) ?? '')) throw error;
+      if (!unusable.has(errorCode(error) ?? '')) throw error;
       throw new ObjectStoreUnavailable(`the folder ${settings.folder} cannot be used: ${messageOf(error)}`, {
         cause: error,
       });
     }
   }
 
-  async function write(key: string, body: Uint8Array, options: PutOptions, replace: boolean): Promise<boolean> {
+  async function write(
+    key: string,
+    options: PutOptions,
+    replace: boolean,
+    writeBody: (file: FileHandle) => Promise<void>,
+  ): Promise<boolean> {
     const path = pathOf(key);
     const end = objectFileEnd(objectDescription(options));
     return onDisk(options.signal, () =>
-      uploads.store(path, { replace }, async (file) => {
-        await file.writeFile(body, options);
+      uploads.store(path, replace, async (file) => {
+        await writeBody(file);
         await file.writeFile(end);
       }),
     );
@@ -88,33 +84,21 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
 
   async function opened(key: string, signal: AbortSignal | undefined): Promise<OpenObject | undefined> {
     const path = pathOf(key);
-    return onDisk(signal, () =>
-      openObjectFile(path).catch((error: unknown) => {
-        if (errorCode(error) === 'ENOENT') return undefined;
-        throw error;
-      }),
-    );
+    return onDisk(signal, () => unlessGone(openObjectFile(path), undefined));
   }
 
   const store: ObjectStore = {
     async put(key, body, options = {}) {
-      await write(key, body, options, true);
+      await write(key, options, true, (file) => file.writeFile(body, options));
     },
 
     async putIfAbsent(key, body, options = {}) {
       if ((await store.head(key, options)) !== undefined) return false;
-      return write(key, body, options, false);
+      return write(key, options, false, (file) => file.writeFile(body, options));
     },
 
     async putStream(key, body, options = {}) {
-      const path = pathOf(key);
-      const end = objectFileEnd(objectDescription(options));
-      await onDisk(options.signal, () =>
-        uploads.store(path, { replace: true }, async (file) => {
-          await pipeline(body, (source) => file.writeFile(source), options);
-          await file.writeFile(end);
-        }),
-      );
+      await write(key, options, true, (file) => pipeline(body, (source) => file.writeFile(source), options));
     },
 
     async get(key, options = {}) {

@@ -91,7 +91,7 @@ export function checkObjectKey(key: string): void {
 
 /** Throws as `checkObjectKey`. A prefix may end anywhere in a key, also in the middle of a segment; '' is every key. */
 export function checkObjectPrefix(prefix: string): void {
-  // Whatever the last segment begins with, it only filters names: complete it to a segment that is one.
+  // The end of the prefix only filters names: complete it to a whole segment.
   checkObjectKey(`${prefix}x`);
 }
 
@@ -113,7 +113,7 @@ export type ObjectDescription = { contentType?: string; metadata: Readonly<Recor
 /** S3 allows 2 KB. */
 const MAX_METADATA_BYTES = 2000;
 
-/** Checks what a writer gives with an object, the same for every store. Throws a sentence that names the wrong entry. */
+/** Checks what a writer gives with an object; the rules are the same for every store. The error names the wrong entry. */
 export function objectDescription({ contentType, metadata = {} }: PutOptions): ObjectDescription {
   for (const [name, value] of Object.entries(metadata)) {
     if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) throw new Error(`metadata "${name}": a name has only a-z, 0-9 and -`);

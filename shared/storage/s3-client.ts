@@ -79,7 +79,7 @@ export function s3Calls(timeoutMs: number) {
 
 export type S3Call = ReturnType<typeof s3Calls>;
 
-/** Names the SDK gives to errors of the way to the store, not of its answer. */
+/** Names that the SDK gives to errors on the way to the store, before there is an answer. */
 const NETWORK_ERRORS = new Set(['TimeoutError', 'AbortError', 'CredentialsProviderError']);
 
 /** HTTP status and code of the answer that refused a call, from the SDK's error or from ours around it; undefined when there was none. */

@@ -26,12 +26,12 @@ export function objectToStore(options: PutOptions) {
 
 /** S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** On their way at once; with the one that is being filled, some 24 MiB are in memory. */
+/** Sent at the same time. With the one that is being filled, some 24 MiB are in memory. */
 const PARTS_IN_FLIGHT = 2;
 
 /**
- * Stores a stream of any length in bounded memory. Whatever fails, the parts are removed before this rejects and the key is as it was;
- * the stream is destroyed then.
+ * Stores a stream of any length in bounded memory. When anything fails, the stream is destroyed and the parts are removed before this
+ * rejects, and the key is as it was.
  */
 export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, options: PutOptions): Promise<void> {
   const { signal } = options;
@@ -82,7 +82,10 @@ function uploadClient(
   return Object.create(client, { send: { value: send } }) as S3Client;
 }
 
-/** Aborts all multipart uploads that began before `olderThan`, a time of the store's clock; how many. Stores without lifecycle rules would keep their parts for ever. */
+/**
+ * Aborts all uploads in parts that began before `olderThan`, a time of the store's clock, and says how many. A store without lifecycle
+ * rules would keep their parts forever.
+ */
 export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderThan: Date): Promise<number> {
   let swept = 0;
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
@@ -96,7 +99,7 @@ export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderTh
         await call({ what: `give up the upload of ${Key}` }, (http) => client.send(abort, http));
         swept++;
       } catch (error) {
-        if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // It was finished meanwhile.
+        if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // Finished in the meantime.
       }
     }
     const more = page.IsTruncated === true && page.NextKeyMarker !== undefined;

@@ -41,12 +41,8 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
   const closing = /^---[ \t]*$/m.exec(text.slice(start));
   if (!closing) {
     const head = text.slice(start, start + MAX_UNCLOSED);
-    return {
-      ...none,
-      raw: head,
-      broken: true,
-      diagnostics: [report('The frontmatter is never closed. Add a line "---" after it.')],
-    };
+    const diagnostics = [report('The frontmatter is never closed. Add a line "---" after it.')];
+    return { ...none, raw: head, broken: true, diagnostics };
   }
   const raw = text.slice(start, start + closing.index);
   const rest = text.slice(start + closing.index + closing[0].length);
@@ -115,41 +111,34 @@ function rescued(raw: string): JsonObject {
   return data;
 }
 
-/** A value with a tag that core schema does not know becomes null, and the tag is noted, instead of all the block being refused. */
+/** A value with a tag that core schema does not know becomes null, and the tag is noted. Otherwise the whole block would be refused. */
 function schemaThatDropsUnknownTags(seen: Set<string>) {
-  const prefixes = ['!', 'tag:'];
+  const note = (tag: string): void => void seen.add(shortTag(tag));
+  const dropped = { matchByTagPrefix: true as const, identify: () => false };
+  const collection = {
+    ...dropped,
+    create: (tag: string): null[] => {
+      note(tag);
+      return [];
+    },
+    finalize: () => null,
+  };
   return CORE_SCHEMA.withTags(
-    prefixes.flatMap((prefix) => [
+    ['!', 'tag:'].flatMap((prefix) => [
       defineScalarTag<null>(prefix, {
-        matchByTagPrefix: true,
+        ...dropped,
         resolve: (_source, _isExplicit, tag) => {
-          seen.add(shortTag(tag));
+          note(tag);
           return null;
         },
-        identify: () => false,
       }),
-      defineSequenceTag<null[], null>(prefix, {
-        matchByTagPrefix: true,
-        create: (tag) => {
-          seen.add(shortTag(tag));
-          return [];
-        },
-        addItem: () => undefined,
-        finalize: () => null,
-        identify: () => false,
-      }),
+      defineSequenceTag<null[], null>(prefix, { ...collection, addItem: () => undefined }),
       defineMappingTag<null[], null>(prefix, {
-        matchByTagPrefix: true,
-        create: (tag) => {
-          seen.add(shortTag(tag));
-          return [];
-        },
+        ...collection,
         addPair: () => '',
         has: () => false,
         keys: () => [],
         get: () => undefined,
-        finalize: () => null,
-        identify: () => false,
       }),
     ]),
   );

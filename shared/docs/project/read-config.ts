@@ -116,11 +116,8 @@ const MAX_CONFIG_NESTING = 64;
 /** Reads a JSON file of the project's configuration. Throws `InvalidProject` (`bad-config`, `config-too-deep`, `config-too-large`). */
 function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
   if (bytes.byteLength > MAX_CONFIG_BYTES) {
-    throw new InvalidProject(
-      'config-too-large',
-      file,
-      `${file} is larger than 5 MB. Split it, or remove what is not needed.`,
-    );
+    const message = `${file} is larger than 5 MB. Split it, or remove what is not needed.`;
+    throw new InvalidProject('config-too-large', file, message);
   }
   const { text } = decodeSource(bytes, file);
   if (nesting(text) >= MAX_CONFIG_NESTING) {

@@ -91,10 +91,8 @@ export function readNavigation(
     const named = entry.trim();
     if (isExternalHref(named)) {
       if (isSafeHref(named)) return [{ kind: 'link', title: named.replace(/^https?:\/\//, ''), href: named }];
-      warn(
-        'bad-link',
-        `The navigation names ${quoted(named)}, which is no address that a page may link to. Remove it.`,
-      );
+      const message = `The navigation names ${quoted(named)}, which is no address that a page may link to. Remove it.`;
+      warn('bad-link', message);
       return [];
     }
     const [path = '', anchor] = named.replace(/^\//, '').replace(/\/$/, '').split('#', 2);
@@ -102,18 +100,14 @@ export function readNavigation(
     const problem = archivePathProblem(target);
     if (problem || !isSafeHref(target)) {
       const why = problem ?? 'is no path';
-      warn(
-        'bad-navigation-entry',
-        `The navigation names the page ${quoted(named)}, which ${why}. Name a file of this project.`,
-      );
+      const message = `The navigation names the page ${quoted(named)}, which ${why}. Name a file of this project.`;
+      warn('bad-navigation-entry', message);
       return [];
     }
     const page = pageAt(target);
     if (page === undefined) {
-      warn(
-        'missing-page',
-        `The navigation names the page ${quoted(target)}, but there is no file ${quoted(`${target}.mdx`)}. Add the file, or remove the entry.`,
-      );
+      const message = `The navigation names the page ${quoted(target)}, but there is no file ${quoted(`${target}.mdx`)}. Add the file, or remove the entry.`;
+      warn('missing-page', message);
       return [];
     }
     if (anchor) return [{ kind: 'link', title: anchor.replaceAll('-', ' '), href: `/${page}#${anchor}` }];
@@ -159,10 +153,8 @@ export function readNavigation(
     const children = childrenOf(node, inner);
     let href = textOf(node['href']);
     if (href !== undefined && !isSafeHref(href)) {
-      warn(
-        'bad-link',
-        `"href" of the ${division} ${quoted(title)} is ${quoted(href)}, which is no address that a page may link to.`,
-      );
+      const message = `"href" of the ${division} ${quoted(title)} is ${quoted(href)}, which is no address that a page may link to.`;
+      warn('bad-link', message);
       href = undefined;
     }
     noteSpecs(node, title, children.length > 0);
