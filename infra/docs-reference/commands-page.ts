@@ -25,7 +25,7 @@ export function commandsPage(): string {
     return [
       `## ${name}`,
       `\`\`\`sh\n${usage}\n\`\`\``,
-      `${sentence(plain(command.description()))}`,
+      sentence(plain(command.description())),
       ...(rows.length === 0 ? [] : [markdownTable(['argument or option', 'meaning'], rows)]),
     ].join('\n\n');
   });

@@ -8,22 +8,21 @@ export type ProcessSpec = {
 };
 
 export type KeptProcess = {
-  name: string;
   pid(): number | undefined;
-  /** Asks it to end, kills it after `graceMs`, and does not start it again. */
+  /** Asks the process to end, kills it after `graceMs`, and does not start it again. */
   stop(graceMs: number): Promise<void>;
 };
 
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
 /** A process that ran this long was healthy: its next restart is quick again. */
-export const healthyAfterMs = 10_000;
+const healthyAfterMs = 10_000;
 
 /** The wait before the `failures`-th restart in a row, in milliseconds. Pure. */
 export const restartDelayMs = (failures: number): number =>
   Math.min(longestDelayMs, firstDelayMs * 2 ** Math.max(0, failures - 1));
 
-/** Runs a process and starts it again, with back-off, whenever it ends by itself. `onExit` hears of every such end. */
+/** Runs a process and starts it again, with back-off, whenever it ends by itself. `onExit` is told of each such end. */
 export function keepRunning(
   spec: ProcessSpec,
   onExit: (news: string) => void,
@@ -53,7 +52,6 @@ export function keepRunning(
   run();
 
   return {
-    name: spec.name,
     pid: () => child?.pid,
     async stop(graceMs) {
       stopping = true;

@@ -1,15 +1,16 @@
-import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { isAlive } from './data-folder.ts';
-import { healthyAfterMs, restartDelayMs } from './keep-running.ts';
+import { keepRunning } from './keep-running.ts';
 
 export type EmbeddedNats = { url: string; pid(): number | undefined; stop(): Promise<void> };
 
+const stopGraceMs = 30_000;
+
 /**
- * Runs a nats-server on a data folder and starts it again if it dies. It is started detached, in a process group of its own: a Ctrl-C
- * that reached it together with the services would take the bus away before they have drained, so it is stopped last.
+ * Runs a nats-server on a data folder and starts it again if it dies. It is detached, in a process group of its own: a Ctrl-C would
+ * otherwise take the bus away before the services have drained.
  */
 export async function runNatsServer(options: {
   binary: string;
@@ -26,52 +27,30 @@ export async function runNatsServer(options: {
   await stopOrphan(pidFile, options.folder);
   await writeFile(configFile, options.configText, { mode: 0o600 });
 
-  let stopping = false;
-  let failures = 0;
-  let pid: number | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const healthyMs = options.healthyAfterMs ?? healthyAfterMs;
-  let ended: Promise<void> = Promise.resolve();
-  const run = () => {
-    const startedAt = performance.now();
-    const server = spawn(options.binary, ['-c', configFile, '-P', pidFile, '-l', join(options.folder, 'nats.log')], {
-      detached: true,
-      stdio: 'ignore',
-    });
-    pid = server.pid;
-    ended = new Promise((resolve) => {
-      server.once('error', (error) => {
-        options.onExit(`nats-server cannot be started: ${error.message}`);
-        resolve();
-      });
-      server.once('exit', (code, signal) => {
-        pid = undefined;
-        resolve();
-        if (stopping) return;
-        failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1;
-        options.onExit(`nats-server ended (${signal ?? `exit code ${code}`}) and is started again`);
-        timer = setTimeout(run, restartDelayMs(failures));
-      });
-    });
-  };
-  run();
-  await greeting(options.port, 10_000, join(options.folder, 'nats.log'));
+  const args = ['-c', configFile, '-P', pidFile, '-l', join(options.folder, 'nats.log')];
+  const kept = keepRunning(
+    { name: 'nats-server', command: options.binary, args, options: { detached: true, stdio: 'ignore' } },
+    options.onExit,
+    options.healthyAfterMs,
+  );
+  try {
+    await greeting(options.port, 10_000, join(options.folder, 'nats.log'));
+  } catch (error) {
+    await kept.stop(stopGraceMs);
+    throw error;
+  }
 
   return {
     url: `nats://127.0.0.1:${options.port}`,
-    pid: () => pid,
+    pid: () => kept.pid(),
     async stop() {
-      stopping = true;
-      // One that is about to be started again would outlive us.
-      clearTimeout(timer);
-      if (pid !== undefined) process.kill(pid, 'SIGTERM');
-      await ended;
+      await kept.stop(stopGraceMs);
       await rm(pidFile, { force: true });
     },
   };
 }
 
-/** A server that outlived its supervisor is stopped, not adopted: its settings and port may be others. */
+/** A server that outlived its supervisor is stopped, not adopted: its settings and port may differ. */
 async function stopOrphan(pidFile: string, folder: string): Promise<void> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return;

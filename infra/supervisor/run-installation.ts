@@ -4,13 +4,14 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { variableName } from '#shared/runtime/common-settings.ts';
 import { lockFolder, openSecrets, type Secrets, writePrivateJson } from './data-folder.ts';
 import { freePorts, isFree } from './free-ports.ts';
 import { keepRunning, type KeptProcess } from './keep-running.ts';
 import { runNatsServer } from './nats-server.ts';
 import { type InstallationPlan, serviceEnvironment, type ServiceName, serviceNames } from './services.ts';
 
-/** The installation cannot start; the message names the setting or file that is in the way. */
+/** The installation cannot start; the message names the setting or file that prevents it. */
 export class CannotStart extends Error {
   override name = 'CannotStart';
 }
@@ -20,7 +21,7 @@ export type InstallationOptions = {
   host: string;
   port: number;
   environment: Record<string, string | undefined>;
-  /** How many processes of a service run; 1 where nothing is said, 0 for a service that is not wanted. */
+  /** How many processes of a service run. The default is 1; 0 leaves the service out. */
   copies?: Partial<Record<ServiceName, number>>;
   /** A process that ran this long was healthy: its next restart is quick again. Tests that kill shorten it. */
   healthyAfterMs?: number;
@@ -136,7 +137,7 @@ function startService(
 ): { name: ServiceName; kept: KeptProcess } {
   const env = serviceEnvironment(name, plan, options.environment);
   // The first copy has the port that others know; further ones take any.
-  if (copy > 0) env[`BINDERY_${name.toUpperCase().replaceAll('-', '_')}_PORT`] = '0';
+  if (copy > 0) env[`BINDERY_${variableName(name)}_PORT`] = '0';
   const main = join(import.meta.dirname, '../../services/cli/main.ts');
   const kept = keepRunning(
     {

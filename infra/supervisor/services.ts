@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { cacheFolder } from '#infra/setup/server-locations.mjs';
+import { variableName } from '#shared/runtime/common-settings.ts';
 import type { Secrets } from './data-folder.ts';
 
 /** Every service of an installation, in the order in which they are started. */
@@ -36,9 +37,7 @@ export type InstallationPlan = {
   rendererSlots: number;
 };
 
-const variable = (service: string) => service.toUpperCase().replaceAll('-', '_');
-
-/** What of our own environment services see: the settings that the user made, and what Node and the system need. */
+/** The part of our environment that services see: the user's settings, and what Node and the system need. */
 const passedOn = /^(BINDERY_|OTEL_|CRASH_|NODE_|PATH$|HOME$|TMPDIR$|TZ$|LANG$|LC_|MISTRAL_)/;
 
 /** The environment of one service of an embedded installation: only the secrets that it needs. */
@@ -53,7 +52,7 @@ export function serviceEnvironment(
   const internalUrl = (name: ServiceName) => `http://127.0.0.1:${plan.ports[name]}`;
   const own: Record<string, string> = {
     BINDERY_NATS_URL: plan.natsUrl,
-    [`BINDERY_NATS_PASSWORD_${variable(service)}`]: plan.secrets.natsPasswords[service] ?? '',
+    [`BINDERY_NATS_PASSWORD_${variableName(service)}`]: plan.secrets.natsPasswords[service] ?? '',
     BINDERY_DATA: plan.dataFolder,
     BINDERY_OBJECT_STORE: 'folder',
     BINDERY_OBJECT_FOLDER: join(plan.dataFolder, 'objects'),
@@ -68,13 +67,13 @@ export function serviceEnvironment(
     NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled'),
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
-  for (const name of serviceNames) own[`BINDERY_${variable(name)}_PORT`] = String(plan.ports[name]);
+  for (const name of serviceNames) own[`BINDERY_${variableName(name)}_PORT`] = String(plan.ports[name]);
   if (service === 'gateway') {
     own.BINDERY_HOST = plan.host;
     own.BINDERY_PORT = String(plan.gatewayPort);
     own.BINDERY_OPERATOR_TOKEN = plan.secrets.operatorToken;
   }
-  // What the user set wins, but for what the supervisor alone can know.
+  // What the user set wins, except for what only the supervisor knows.
   const decided = new Set([
     'BINDERY_NATS_URL',
     'BINDERY_DATA',

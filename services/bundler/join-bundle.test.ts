@@ -7,7 +7,7 @@ import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { segmentsDigest } from '#shared/export/export-objects.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
 
@@ -39,7 +39,7 @@ let uploads: number;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bindery-bundler-'));
-  const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  const store = testObjectStore(folder);
   uploads = 0;
   objectStore = {
     ...store,

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody } from '#shared/http/errors.ts';
 
-/** An answer other than 2xx, or no answer; the message is the server's sentence. */
+/** An answer other than 2xx, or none; the message is the server's sentence. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly code: string;
@@ -73,7 +74,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
     return new ApiFailure(`${body.error}${fields}`, body.code, response.status);
   } catch {
     return new ApiFailure(
-      `${response.url} answered ${response.status} with a body that is no error of this interface.`,
+      `${response.url} answered ${response.status} with a body that is not an error of this interface.`,
       'internal',
       response.status,
     );
@@ -85,11 +86,18 @@ function causeOf(error: unknown): string {
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }
 
+/** The data of each server-sent event, until the connection ends. */
+export async function* sseData(response: Response): AsyncGenerator<string> {
+  if (response.body === null) return;
+  const text = response.body.pipeThrough(new TextDecoderStream());
+  for await (const { data } of text.pipeThrough(new EventSourceParserStream())) yield data;
+}
+
 const retryMs = 250;
 const deadlineMs = 60_000;
 
-/** Repeats a harmless call for as long as the server cannot be reached or says that a needed system is down, up to a minute. */
-export async function whileAway<T>(call: () => Promise<T>): Promise<T> {
+/** Repeats a harmless call while the server cannot be reached or says that a needed system is down, for up to a minute. */
+export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + deadlineMs; ; await delay(retryMs)) {
     try {
       return await call();

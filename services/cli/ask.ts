@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, sseData } from './api-client.ts';
 import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
 import { createOutput } from './terminal.ts';
@@ -54,7 +52,9 @@ export async function askQuestion(
   });
   const answer: Answer = { text: '', sources: [], threadId: undefined };
   let finished = false;
-  for await (const chunk of readChunks(response)) {
+  for await (const data of sseData(response)) {
+    if (data === '[DONE]') continue;
+    const chunk = JSON.parse(data) as Chunk;
     if (chunk.type === 'text-delta' && chunk.delta !== undefined) {
       answer.text += chunk.delta;
       options.onText?.(chunk.delta);
@@ -69,13 +69,4 @@ export async function askQuestion(
   }
   if (!finished) throw new AnswerFailed('The answer was cut off. Ask again.');
   return answer;
-}
-
-async function* readChunks(response: Response): AsyncIterable<Chunk> {
-  if (response.body === null) return;
-  for await (const line of createInterface({ input: Readable.fromWeb(response.body), crlfDelay: Infinity })) {
-    if (!line.startsWith('data:')) continue;
-    const data = line.slice('data:'.length).trim();
-    if (data !== '[DONE]') yield JSON.parse(data) as Chunk;
-  }
 }

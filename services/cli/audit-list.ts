@@ -4,8 +4,8 @@ import { auditActions, type AuditEntry } from '#shared/contracts/audit-entry.ts'
 import { auditAreas, type AuditList } from '#shared/contracts/http/audit.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { formatBytes, formatNumber, printable } from './format.ts';
-import { createOutput, type Paint, paintFor, type PaintStyle, terminalWidth } from './terminal.ts';
+import { counted, formatBytes, printable } from './format.ts';
+import { aligned, createOutput, type Paint, paintFor, type PaintStyle, terminalWidth } from './terminal.ts';
 
 type Options = ServerCommandOptions & {
   domain?: string;
@@ -60,16 +60,15 @@ export function auditText({ entries, nextCursor }: AuditList, options: { width: 
   const more = nextCursor === undefined ? [] : [`More: --cursor ${nextCursor}`];
   if (entries.length === 0)
     return more.length === 0 ? 'Nothing was done.' : ['Nothing was done so far back.', ...more].join('\n');
-  const rows = entries.map((entry) => ({ entry, cells: cellsOf(entry) }));
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0)));
+  const cells = aligned(entries.map(cellsOf));
   const lines: string[] = [];
   let day = '';
-  for (const { entry, cells } of rows) {
+  for (const [at, entry] of entries.entries()) {
     if (entry.time.slice(0, 10) !== day) {
       day = entry.time.slice(0, 10);
       lines.push(...(lines.length === 0 ? [] : ['']), options.paint('bold', dayHead(day)));
     }
-    lines.push(...entryLines(entry, cells, widths, options));
+    lines.push(...entryLines(entry, cells[at] ?? [], options));
   }
   return [...lines, ...(more.length === 0 ? [] : ['', ...more])].join('\n');
 }
@@ -79,11 +78,9 @@ const cellsOf = (entry: AuditEntry): string[] => [entry.action, printable(entry.
 
 function entryLines(
   entry: AuditEntry,
-  cells: readonly string[],
-  widths: readonly number[],
+  [action = '', actor = '', object = '']: readonly string[],
   { width, paint }: { width: number; paint: Paint },
 ): string[] {
-  const [action = '', actor = '', object = ''] = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
   const time = entry.time.slice(11, 19);
   const facts = factsOf(entry).join(', ');
   const painted = `${paint('gray', time)}${gap}${paint(styleOf(entry.action), action)}${gap}${actor}${gap}`;
@@ -115,7 +112,7 @@ function factsOf(entry: AuditEntry): string[] {
     ...fact(entry.name, (name) => `"${printable(name)}"`),
     ...fact(entry.plan, (plan) => `plan ${plan}`),
     ...fact(entry.oldKeyId, (keyId) => `replaces ${keyId}`),
-    ...fact(entry.pageCount, (count) => `${formatNumber(count)} ${count === 1 ? 'page' : 'pages'}`),
+    ...fact(entry.pageCount, (count) => counted(count, 'page')),
     ...fact(entry.sizeBytes, formatBytes),
     ...fact(entry.address, (address) => `from ${printable(address)}`),
     ...fact(

@@ -20,7 +20,7 @@ import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { busUsers, streamRows } from '#shared/messaging/subjects/subject-table.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { contentCommit, exportState } from '../../test/support/make-commit.ts';
+import { contentCommit, exportRequested } from '../../test/support/make-commit.ts';
 import { type NatsServer, startNatsServer } from '../../test/support/start-bus.ts';
 
 const time = (n: number) => new Date(Date.parse('2026-03-01T10:00:00.000Z') + n * 1_000);
@@ -37,12 +37,10 @@ const subjectOf = (letter: string) => exportLogSubject('acme', jobOf(letter));
 
 /** The five commits of one job, with the stream sequences that they will have. */
 function jobHistory(letter: string, sequences: number[]): StoredText[] {
-  const { jobId, organization, organizationPlan, domain, contentVersion, options, requestDigest } = exportState();
-  const request = { organization, organizationPlan, domain, contentVersion, options, requestDigest };
   const rendered = { attempt: 1, renderer: 'r1', reused: false };
   const hash = '1'.repeat(64);
   const decisions: ExportEvent[][] = [
-    [{ type: 'ExportRequested', version: 1, data: { ...request, jobId: jobOf(letter) ?? jobId } }],
+    [exportRequested({ jobId: jobOf(letter) })],
     [
       {
         type: 'PagesPlanned',

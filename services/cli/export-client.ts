@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
-import { type ApiClient, jobPath, whileAway } from './api-client.ts';
+import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
+import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { type ApiClient, jobPath, retryWhileAway, sseData } from './api-client.ts';
 
 export type ExportRequest = {
   domain: string;
@@ -25,13 +25,13 @@ export class ExportFailed extends Error {
 const firstPollMs = 100;
 const slowestPollMs = 2_000;
 
-/** Starts a job. Asks again while the server is away: the idempotency key makes the same request the same job. */
+/** Starts a job. It asks again while the server is away: the idempotency key makes the same request the same job. */
 export function startExport(
   client: ApiClient,
   request: ExportRequest,
   idempotencyKey: string = randomUUID(),
 ): Promise<ExportJob> {
-  return whileAway(() =>
+  return retryWhileAway(() =>
     client.json<ExportJob>('/v1/static-export/jobs', {
       method: 'POST',
       json: request,
@@ -47,7 +47,7 @@ export async function waitForExport(
   onChange: (job: ExportJob) => void,
 ): Promise<ExportJob> {
   for (let pollMs = firstPollMs; ; pollMs = Math.min(slowestPollMs, pollMs * 1.2)) {
-    const job = await whileAway(() => client.json<ExportJob>(jobPath(jobId)));
+    const job = await retryWhileAway(() => client.json<ExportJob>(jobPath(jobId)));
     onChange(job);
     if (job.status === 'completed') return job;
     if (job.status === 'failed') throw new ExportFailed(job.error ?? 'The export failed without a reason.');
@@ -55,23 +55,24 @@ export async function waitForExport(
   }
 }
 
-export type BundleLink = { jobId: string; bundleUrl: string; expiresAt: string; sizeBytes: number; sha256: string };
-
 export function signBundleLink(client: ApiClient, jobId: string): Promise<BundleLink> {
-  return whileAway(() => client.json<BundleLink>(`${jobPath(jobId)}/bundle`, { method: 'POST' }));
+  return retryWhileAway(() => client.json<BundleLink>(`${jobPath(jobId)}/bundle`, { method: 'POST' }));
 }
 
 const reconnectMs = 250;
 
 /**
- * A job at each of its changes until it has ended, as the server tells them. When the connection breaks it is made again; each state comes
- * once. Rejects with `ApiFailure` when there is no such job, or the server stays away.
+ * A job at each of its changes until it has ended. A broken connection is made again, and each state comes once. Rejects with `ApiFailure`
+ * when there is no such job, or the server stays away.
  */
 export async function* followJob(client: ApiClient, jobId: string): AsyncGenerator<ExportJob> {
   for (let revision = 0; ; await delay(reconnectMs)) {
-    const response = await whileAway(() => client.raw(jobPath(jobId), { headers: { accept: 'text/event-stream' } }));
+    const response = await retryWhileAway(() =>
+      client.raw(jobPath(jobId), { headers: { accept: 'text/event-stream' } }),
+    );
     try {
-      for await (const job of jobEvents(response)) {
+      for await (const data of sseData(response)) {
+        const job = JSON.parse(data) as ExportJob;
         if (job.revision <= revision) continue;
         revision = job.revision;
         yield job;
@@ -81,14 +82,6 @@ export async function* followJob(client: ApiClient, jobId: string): AsyncGenerat
       // A broken connection is a reason to make a new one; a broken event is not.
       if (error instanceof SyntaxError) throw error;
     }
-  }
-}
-
-async function* jobEvents(response: Response): AsyncGenerator<ExportJob> {
-  if (response.body === null) return;
-  const lines = createInterface({ input: Readable.fromWeb(response.body), crlfDelay: Infinity });
-  for await (const line of lines) {
-    if (line.startsWith('data:')) yield JSON.parse(line.slice('data:'.length)) as ExportJob;
   }
 }
 
@@ -102,7 +95,7 @@ export class DigestMismatch extends Error {
  * `onBytes` is told how many bytes have arrived.
  */
 export async function downloadBundle(
-  link: { bundleUrl: string; sizeBytes: number; sha256: string },
+  link: Pick<BundleLink, 'bundleUrl' | 'sizeBytes' | 'sha256'>,
   file: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
@@ -132,4 +125,16 @@ export async function downloadBundle(
   } finally {
     await rm(unfinished, { force: true });
   }
+}
+
+/** Downloads a bundle, and checks it against its manifest: as many files, and each as it should be. */
+export async function downloadVerified(
+  link: BundleLink,
+  file: string,
+  onBytes?: (bytes: number) => void,
+): Promise<BundleReport> {
+  await downloadBundle(link, file, onBytes);
+  const report = await verifyBundle(createReadStream(file));
+  if (report.problems.length === 0) return report;
+  throw new Error(`${file} is not what its manifest says: ${report.problems.join('; ')}`);
 }

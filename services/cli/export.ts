@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
-import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
-import { jobPath, whileAway } from './api-client.ts';
+import { type ApiClient, jobPath, retryWhileAway } from './api-client.ts';
 import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect, domainOrLocal } from './connection.ts';
-import { downloadBundle, signBundleLink, startExport, waitForExport } from './export-client.ts';
-import { createOutput, progressBar } from './terminal.ts';
+import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
+import { createOutput, type Output, progressBar } from './terminal.ts';
 
 type ExportOptions = ServerCommandOptions & {
   wait: boolean;
@@ -39,18 +37,10 @@ export function exportCommand(program: Command): void {
       const request = { domain: domainOrLocal(named, options), version, paths, groups, deployment, onPageError };
       const job = await startExport(client, request, options.idempotencyKey);
       if (!options.wait && options.out === undefined) {
-        output.result(job, `Started ${job.jobId}. Follow it with "bindery jobs --watch ${job.jobId}".`);
+        output.result(job, startedText(job));
         return;
       }
-      output.note(`Job ${job.jobId}`);
-      const bar = options.json ? undefined : progressBar(process.stderr);
-      const ended = await waitForExport(client, job.jobId, (now) =>
-        bar?.show(
-          now.progress,
-          now.pageTotal === undefined ? now.status : `${now.pageCount} of ${now.pageTotal} pages`,
-        ),
-      );
-      bar?.end(`Exported ${ended.pageCount} pages.`);
+      const ended = await waitShowing(client, job.jobId, output);
       const link = await signBundleLink(client, job.jobId);
       if (options.out === undefined) {
         output.result(
@@ -61,18 +51,29 @@ export function exportCommand(program: Command): void {
       }
       const file = options.out;
       const download = options.json ? undefined : progressBar(process.stderr);
-      await downloadBundle(link, file, (bytes) =>
+      const checked = await downloadVerified(link, file, (bytes) =>
         download?.show((bytes / link.sizeBytes) * 100, `${bytes} of ${link.sizeBytes} bytes`),
       );
-      const checked = await verifyBundle(createReadStream(file));
-      if (checked.problems.length > 0)
-        throw new Error(`${file} is not what its manifest says: ${checked.problems.join('; ')}`);
       download?.end(`Downloaded ${file}.`);
       output.result(
         { job: ended, bundle: link, file, files: checked.files },
         `${file}: ${link.sizeBytes} bytes, SHA-256 ${link.sha256} as announced, ${checked.files} files as its manifest says.`,
       );
     });
+}
+
+const startedText = ({ jobId }: ExportJob): string =>
+  `Started ${jobId}. Follow it with "bindery jobs --watch ${jobId}".`;
+
+/** Waits until a job is completed and shows how far it is. */
+async function waitShowing(client: ApiClient, jobId: string, output: Output): Promise<ExportJob> {
+  output.note(`Job ${jobId}`);
+  const bar = output.json ? undefined : progressBar(process.stderr);
+  const ended = await waitForExport(client, jobId, ({ progress, status, pageCount, pageTotal }) =>
+    bar?.show(progress, pageTotal === undefined ? status : `${pageCount} of ${pageTotal} pages`),
+  );
+  bar?.end(`Exported ${ended.pageCount} pages.`);
+  return ended;
 }
 
 type ReplayOptions = ServerCommandOptions & { wait: boolean; idempotencyKey?: string };
@@ -87,20 +88,17 @@ export function replayCommand(program: Command): void {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
       const idempotencyKey = options.idempotencyKey ?? randomUUID();
-      const job = await whileAway(() =>
+      const job = await retryWhileAway(() =>
         client.json<ExportJob>(`${jobPath(jobId)}/replay`, {
           method: 'POST',
           headers: { 'idempotency-key': idempotencyKey },
         }),
       );
       if (!options.wait) {
-        output.result(job, `Started ${job.jobId}. Follow it with "bindery jobs --watch ${job.jobId}".`);
+        output.result(job, startedText(job));
         return;
       }
-      output.note(`Job ${job.jobId}`);
-      const bar = options.json ? undefined : progressBar(process.stderr);
-      const ended = await waitForExport(client, job.jobId, (now) => bar?.show(now.progress, now.status));
-      bar?.end(`Exported ${ended.pageCount} pages.`);
+      const ended = await waitShowing(client, job.jobId, output);
       output.result(ended, digestSentence(ended));
     });
 }

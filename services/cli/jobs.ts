@@ -1,12 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type ExportJob, exportJobStatuses, type ExportList } from '#shared/contracts/http/exports.ts';
-import { type ApiClient, jobPath, whileAway } from './api-client.ts';
+import { type ApiClient, jobPath, retryWhileAway } from './api-client.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
 import { ExportFailed, followJob } from './export-client.ts';
 import { formatDuration, formatNumber, printable } from './format.ts';
-import { bar, createOutput, liveArea, type Paint, paintFor, type PaintStyle, terminalWidth } from './terminal.ts';
+import {
+  aligned,
+  createOutput,
+  liveArea,
+  type Paint,
+  paintFor,
+  type PaintStyle,
+  progressGlyphs,
+  terminalWidth,
+} from './terminal.ts';
 
 type Options = ServerCommandOptions & {
   watch: boolean;
@@ -95,7 +104,7 @@ export async function watchJobs(
   const area = liveArea(stream);
   let before: readonly ExportJob[] = [];
   for (;;) {
-    const { jobs } = await whileAway(() => client.json<ExportList>('/v1/static-export/jobs', { query }));
+    const { jobs } = await retryWhileAway(() => client.json<ExportList>('/v1/static-export/jobs', { query }));
     if (isLive) {
       const room = Math.max(1, (stream.rows ?? Number.POSITIVE_INFINITY) - otherLines);
       area.draw([...jobTable(jobs.slice(0, room), new Date(), looks(stream)), countsOf(jobs)]);
@@ -163,17 +172,16 @@ export function jobTable(jobs: readonly ExportJob[], now: Date, options: { width
     job.domain,
     job.version ?? '',
     job.status,
-    `${width >= roomForBar ? `${bar(job.progress, barWidth)} ` : ''}${job.progress.toFixed(0).padStart(3)} %`,
+    `${width >= roomForBar ? `${progressGlyphs(job.progress, barWidth)} ` : ''}${job.progress.toFixed(0).padStart(3)} %`,
     pagesOf(job),
     formatDuration(elapsedMs(job, now)),
   ]);
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const lineOf = (cells: string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  const [titles = [], ...lines] = aligned([head, ...rows]);
   return [
-    paint('gray', lineOf(head).join('  ').trimEnd()),
-    ...rows.map((row, index) => {
+    paint('gray', titles.join('  ').trimEnd()),
+    ...lines.map((cells, index) => {
       const style = styles[jobs[index]?.status ?? 'queued'];
-      return lineOf(row)
+      return cells
         .map((cell, column) => (column === 3 || column === 4 ? paint(style, cell) : cell))
         .join('  ')
         .trimEnd();
@@ -190,7 +198,7 @@ export function jobPanel(job: ExportJob, now: Date, options: { width: number; pa
   const length = Math.max(10, Math.min(60, width - after.length - 2));
   return [
     `${paint('bold', `${job.domain}${version}`)}  ${paint(style, `● ${job.status}`)}  ${paint('gray', job.jobId)}`,
-    `${paint(style, bar(job.progress, length))} ${after}`,
+    `${paint(style, progressGlyphs(job.progress, length))} ${after}`,
   ];
 }
 

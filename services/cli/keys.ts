@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
+import type { CreatedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
 import { printable } from './format.ts';
@@ -15,9 +15,6 @@ type CreateOptions = ServerCommandOptions & {
 };
 
 type RotateOptions = ServerCommandOptions & { overlapHours: number };
-
-/** A key right after it was made; `key` is its secret. */
-type CreatedKey = ShownApiKey & { key: string };
 
 export function keysCommand(program: Command): void {
   const keys = program.command('keys').description("an organization's API keys");
@@ -43,7 +40,7 @@ export function keysCommand(program: Command): void {
     .option('--expires-in-days <days>', 'admin: 90 by default; assistant: never by default', wholeNumber(1, 3650))
     .action(async (options: CreateOptions) => {
       const { kind, name, scopes, allowAddress, allowOrigin, expiresInDays } = options;
-      const created = await connect(options, 'admin').json<CreatedKey>('/v1/api-keys', {
+      const created = await connect(options, 'admin').json<CreatedApiKey>('/v1/api-keys', {
         method: 'POST',
         json: { kind, name, scopes, allowedAddresses: allowAddress, allowedOrigins: allowOrigin, expiresInDays },
       });
@@ -55,7 +52,7 @@ export function keysCommand(program: Command): void {
     .argument('<keyId>', 'such as key_1a2B… ("keys list" shows it)')
     .option('--overlap-hours <hours>', 'how long the old key goes on', numberBetween(0, 720), 24)
     .action(async (keyId: string, options: RotateOptions) => {
-      const created = await connect(options, 'admin').json<CreatedKey>(`${keyPath(keyId)}/rotate`, {
+      const created = await connect(options, 'admin').json<CreatedApiKey>(`${keyPath(keyId)}/rotate`, {
         method: 'POST',
         json: { overlapHours: options.overlapHours },
       });
@@ -74,7 +71,7 @@ export function keysCommand(program: Command): void {
 
 const keyPath = (keyId: string): string => `/v1/api-keys/${encodeURIComponent(keyId)}`;
 
-const createdText = ({ id, kind, key, expiresAt }: CreatedKey): string =>
+const createdText = ({ id, kind, key, expiresAt }: CreatedApiKey): string =>
   `${key}\nThis is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
 
 /** Pure; `now` tells which have expired. */

@@ -9,7 +9,7 @@ const program = new Command('bindery')
   .exitOverride();
 addCommands(program);
 
-// Whoever reads may have had enough: "bindery events … | head".
+// The reader may stop early: "bindery events … | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -18,13 +18,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  // Help that was asked for arrives here, too.
+  // Help that was asked for also arrives here.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
   const isUsage = error instanceof CommanderError;
   const message = (error instanceof Error ? error.message : String(error)).replace(/^error: /, '');
   const code = isUsage ? 'usage' : ((error as { code?: unknown }).code ?? 'failed');
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ error: message, code })}\n`);
-  // Wrong usage was told to standard error already.
+  // Wrong usage is on standard error already.
   if (!isUsage) process.stderr.write(`bindery: ${message}\n`);
   if (process.env.BINDERY_LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exit(1);

@@ -1,20 +1,22 @@
 import { type Command, Option } from 'commander';
 import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
+import type {
+  CreatedApiKey,
+  DomainAdded,
+  OrganizationCreated,
+  ShownOrganization,
+} from '#shared/contracts/http/directory.ts';
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
 import { apiClient } from './api-client.ts';
 import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect, type LocalInstallation } from './connection.ts';
 import { createOutput } from './terminal.ts';
 
-type Organization = { id: string; name: string; plan: string };
-type Created = { organization: Organization; adminKey: { id: string; key: string } };
-type Added = { domain: string; hosts: string[]; groups: string };
-
 type CreateOptions = ServerCommandOptions & { plan?: string };
 type ChangeOptions = CreateOptions & { name?: string };
 type AddDomainOptions = ServerCommandOptions & { hosts?: string[]; groups?: string };
 
-/** Organizations and domains, for whoever runs the installation: these need the operator's token, not a key. */
+/** Organizations and domains. These commands need the operator's token, not a key. */
 export function orgsCommand(program: Command): void {
   const orgs = program.command('orgs').description("organizations and their domains; needs the operator's token");
   const operatorCommand = (name: string) => withConnection(orgs.command(name), 'operator');
@@ -25,7 +27,7 @@ export function orgsCommand(program: Command): void {
     .argument('<name>')
     .addOption(plan())
     .action(async (name: string, options: CreateOptions) => {
-      const created = await connect(options, 'operator').json<Created>('/v1/organizations', {
+      const created = await connect(options, 'operator').json<OrganizationCreated>('/v1/organizations', {
         method: 'POST',
         json: { name, plan: options.plan },
       });
@@ -43,7 +45,7 @@ export function orgsCommand(program: Command): void {
     .addOption(plan())
     .action(async (id: string, options: ChangeOptions) => {
       const { name, plan } = options;
-      const organization = await connect(options, 'operator').json<Organization>(organizationPath(id), {
+      const organization = await connect(options, 'operator').json<ShownOrganization>(organizationPath(id), {
         method: 'PATCH',
         json: { name, plan },
       });
@@ -63,7 +65,7 @@ export function orgsCommand(program: Command): void {
     )
     .action(async (id: string, domain: string, options: AddDomainOptions) => {
       const { hosts, groups } = options;
-      const added = await connect(options, 'operator').json<Added>(`${organizationPath(id)}/domains`, {
+      const added = await connect(options, 'operator').json<DomainAdded>(`${organizationPath(id)}/domains`, {
         method: 'POST',
         json: { domain, hosts, groups },
       });
@@ -74,17 +76,15 @@ export function orgsCommand(program: Command): void {
 
 const organizationPath = (id: string): string => `/v1/organizations/${encodeURIComponent(id)}`;
 
-const organizationText = ({ id, name, plan }: Organization): string => `${id} ("${name}", plan ${plan})`;
+const organizationText = ({ id, name, plan }: ShownOrganization): string => `${id} ("${name}", plan ${plan})`;
 
-type CreatedOrganization = { organization: { id: string }; adminKey: { key: string } };
-
-/** The organization, domain and keys that a fresh installation begins with, made through the public interface like any other. */
+/** Makes the organization, domain and keys that a fresh installation begins with, through the public interface. */
 export async function createFirstOrganization(
   baseUrl: string,
   operatorToken: string,
 ): Promise<Omit<LocalInstallation, 'baseUrl' | 'operatorToken'>> {
   const operator = apiClient(baseUrl, operatorToken);
-  const created = await operator.json<CreatedOrganization>('/v1/organizations', {
+  const created = await operator.json<OrganizationCreated>('/v1/organizations', {
     method: 'POST',
     json: { name: 'Demo', plan: 'enterprise' },
   });
@@ -95,7 +95,7 @@ export async function createFirstOrganization(
     json: { domain, hosts: [], groups: 'claimed' },
   });
   const admin = apiClient(baseUrl, created.adminKey.key);
-  const assistant = await admin.json<{ key: string }>('/v1/api-keys', {
+  const assistant = await admin.json<CreatedApiKey>('/v1/api-keys', {
     method: 'POST',
     json: { kind: 'assistant', name: 'demo' },
   });

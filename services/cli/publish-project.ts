@@ -4,10 +4,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { ContentList, PublishedContent } from '#shared/contracts/http/content.ts';
 import type { ApiClient } from './api-client.ts';
-
-export type Publication = { contentVersion: string; version: string | null; pages: number; diagnostics: Diagnostic[] };
 
 /** Packs a docs project's folder and publishes it; resolves once its content version is in the log. */
 export async function publishProject(
@@ -15,9 +13,9 @@ export async function publishProject(
   domain: string,
   folder: string,
   label?: string,
-): Promise<Publication> {
+): Promise<PublishedContent> {
   const archive = await packProject(folder);
-  return client.json<Publication>(`/v1/domains/${domain}/content`, {
+  return client.json<PublishedContent>(`/v1/domains/${domain}/content`, {
     method: 'PUT',
     query: { version: label },
     headers: { 'content-type': 'application/gzip' },
@@ -50,10 +48,10 @@ async function writeEntries(folder: string, paths: readonly string[], archive: R
   archive.finalize();
 }
 
-/** Folders that never belong to a docs project; what else is ignored decides the reader by `.mintignore`. */
+/** Folders that never belong to a docs project. The reader ignores more, by `.mintignore`. */
 const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
 
-/** A folder that is no docs project's; the message names it. */
+/** The folder is not a docs project; the message names it. */
 export class NotAProject extends Error {
   override name = 'NotAProject';
 }
@@ -73,7 +71,7 @@ async function listFiles(folder: string, prefix: string): Promise<string[]> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     if (neverPacked.has(entry.name)) continue;
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    // A link to a file counts as the file; a link to a folder is left out, it may lead round in a circle.
+    // A link to a file counts as the file. A link to a folder is left out: it may lead in a circle.
     const isFile =
       entry.isFile() ||
       (entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true);
@@ -88,7 +86,7 @@ const deadlineMs = 60_000;
 /** Resolves once the assistant searches this content version of the domain. */
 export async function whenSearched(client: ApiClient, domain: string, contentVersion: string): Promise<void> {
   for (const deadline = performance.now() + deadlineMs; performance.now() < deadline; await delay(50)) {
-    const contents = await client.json<{ searched?: string | null }>(`/v1/domains/${domain}/content`);
+    const contents = await client.json<ContentList>(`/v1/domains/${domain}/content`);
     if (contents.searched === contentVersion) return;
   }
   throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);

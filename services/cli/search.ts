@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { SearchAnswer } from '#shared/contracts/http/assistant.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
 import { printable } from './format.ts';
@@ -11,13 +12,6 @@ type Options = ServerCommandOptions & {
   language?: string;
   tag?: string;
   groups?: string[];
-};
-
-/** A passage as `POST /discovery/v1/search/{domain}` answers it. */
-export type FoundPassage = {
-  content: string;
-  path: string;
-  metadata: { title: string; heading?: string; url: string; score: number };
 };
 
 const shownCharacters = 240;
@@ -35,7 +29,7 @@ export function searchCommand(program: Command): void {
     .option('--groups <groups...>', 'also pages restricted to these groups')
     .action(async (domain: string, query: string, options: Options) => {
       const { limit, minScore, version, language, tag, groups } = options;
-      const found = await connect(options, 'assistant').json<FoundPassage[]>(
+      const found = await connect(options, 'assistant').json<SearchAnswer>(
         `/discovery/v1/search/${encodeURIComponent(domain)}`,
         {
           method: 'POST',
@@ -48,9 +42,9 @@ export function searchCommand(program: Command): void {
 }
 
 /** Title, heading, address and score of a passage, and how it begins. Pure. */
-export function passageText({ content, metadata }: FoundPassage): string {
+export function passageText({ content, metadata }: SearchAnswer[number]): string {
   const { title, heading, url, score } = metadata;
-  const name = heading === undefined || heading === '' || heading === title ? title : `${title} › ${heading}`;
+  const name = heading === '' || heading === title ? title : `${title} › ${heading}`;
   const words = printable(content);
   const start = words.length > shownCharacters ? `${words.slice(0, shownCharacters).replace(/\s+\S*$/, '')} …` : words;
   return `${score.toFixed(2)}  ${printable(name)} (${printable(url)})\n      ${start}`;

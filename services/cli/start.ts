@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -6,12 +5,11 @@ import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
 import { runInstallation } from '#infra/supervisor/run-installation.ts';
 import { serviceNames } from '#infra/supervisor/services.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { apiClient } from './api-client.ts';
 import { askQuestion } from './ask.ts';
 import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
-import { downloadBundle, signBundleLink, startExport, waitForExport } from './export-client.ts';
+import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
 import { createFirstOrganization } from './organizations.ts';
 import { publishProject, whenSearched } from './publish-project.ts';
 
@@ -22,7 +20,7 @@ export const startSettings = {
   demo: setting('BINDERY_DEMO', onOff.default(true), '0: do not publish and export the demo'),
 };
 
-/** A second Ctrl-C within this time is the same one: the terminal sends it to npm, too, and npm passes it on. */
+/** A second Ctrl-C within this time is the same one: the terminal also sends it to npm, which passes it on. */
 const sameInterruptMs = 1_000;
 
 /** `bindery start`: everything on this machine, until Ctrl-C. */
@@ -46,7 +44,7 @@ export async function startCommand(environment: NodeJS.ProcessEnv): Promise<void
     dataFolder: config.data,
     host: config.host,
     port: config.port,
-    // People read this output: what services log as a matter of course is left out unless asked for.
+    // People read this output, so what services log about their normal work is left out.
     environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
     onNews: (news) => say(`· ${news}`),
   });
@@ -71,7 +69,7 @@ export async function startCommand(environment: NodeJS.ProcessEnv): Promise<void
   process.exit(0);
 }
 
-function sayWelcome(local: z.infer<typeof localInstallationSchema>, say: (line?: string) => void): void {
+function sayWelcome(local: LocalInstallation, say: (line?: string) => void): void {
   say();
   say(`Bindery runs at ${local.baseUrl} (organization "${local.organization}", domain "${local.domain}").`);
   say(`  admin key      ${local.adminKey}`);
@@ -112,10 +110,7 @@ export async function showDemo(
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'demo.tar.gz');
   const link = await signBundleLink(admin, job.jobId);
-  await downloadBundle(link, file);
-  const checked = await verifyBundle(createReadStream(file));
-  if (checked.problems.length > 0)
-    throw new Error(`The demo's bundle is not what its manifest says: ${checked.problems.join('; ')}`);
+  const checked = await downloadVerified(link, file);
   say(
     `· downloaded ${file} (${link.sizeBytes} bytes), SHA-256 as announced, ${checked.files} files as the manifest says`,
   );

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Where commands write: answers to standard output, what happens meanwhile to standard error, and with `--json` only JSON to the former. */
+/** Where commands write: the result to standard output, news to standard error. With `--json` there is only JSON, and no news. */
 export type Output = {
   json: boolean;
   /** The command's result: `value` with `--json`, `text` for people. */
@@ -26,7 +26,7 @@ export type Paint = (style: PaintStyle, text: string) => string;
 
 export const noPaint: Paint = (_, text) => text;
 
-/** Colours where they can be seen: on a terminal, unless `NO_COLOR` is set. */
+/** Colours on a terminal, unless `NO_COLOR` is set. */
 export function paintFor(stream: { isTTY?: boolean }, environment: Record<string, string | undefined>): Paint {
   if (stream.isTTY !== true || (environment.NO_COLOR ?? '') !== '' || environment.TERM === 'dumb') return noPaint;
   return (style, text) => styleText(style, text, { validateStream: false });
@@ -34,23 +34,30 @@ export function paintFor(stream: { isTTY?: boolean }, environment: Record<string
 
 const widthOfOthers = 100;
 
-/** Columns of a terminal; `COLUMNS`, or 100, where the output is none. */
+/** Columns of a terminal. Where the output is not a terminal: `COLUMNS`, or 100. */
 export function terminalWidth(stream: { columns?: number }, columns = process.env.COLUMNS): number {
   const given = Number(columns);
   return stream.columns ?? (Number.isInteger(given) && given > 0 ? given : widthOfOthers);
 }
 
-/** Rows under a head, columns as wide as their widest cell, two spaces apart. Pure. */
+/** Cells padded to the widest of their column: to the left, or to the right where `isRight` says so. Pure. */
+export function aligned(
+  rows: readonly (readonly string[])[],
+  isRight: (column: number) => boolean = () => false,
+): string[][] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, { length }] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, length);
+  }
+  const pad = (cell: string, column: number) =>
+    isRight(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  return rows.map((row) => row.map(pad));
+}
+
+/** Rows under a head, two spaces between columns. Pure. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+  return aligned([head, ...rows])
+    .map((cells) => cells.join('  ').trimEnd())
     .join('\n');
 }
 
@@ -60,14 +67,14 @@ export type ProgressBar = { show(progress: number, text: string): void; end(text
 const progressBarColumns = 30;
 
 /** `━━━━━━━━────`, as many columns as asked for. Pure. */
-export function bar(progress: number, columns: number): string {
+export function progressGlyphs(progress: number, columns: number): string {
   const filled = Math.round((Math.min(100, Math.max(0, progress)) / 100) * columns);
   return `${'━'.repeat(filled)}${'─'.repeat(columns - filled)}`;
 }
 
 /** The bar as text: `━━━━━━━━──── 40.0 %  text`. Pure. */
 export function drawBar(progress: number, text: string): string {
-  return `${bar(progress, progressBarColumns)} ${progress.toFixed(1).padStart(5)} %  ${text}`;
+  return `${progressGlyphs(progress, progressBarColumns)} ${progress.toFixed(1).padStart(5)} %  ${text}`;
 }
 
 export function progressBar(stream: NodeJS.WriteStream): ProgressBar {
@@ -104,8 +111,8 @@ export function liveArea(stream: { write(text: string): unknown }): LiveArea {
 }
 
 /**
- * What a terminal needs to show `lines` in place of the `before` lines above the cursor. Lines that are too long are cut by the terminal,
- * so that each stays one line. Pure.
+ * What a terminal needs to show `lines` in place of the `before` lines above the cursor. The terminal cuts lines that are too long, so each
+ * stays one line. Pure.
  */
 export function drawnOver(before: number, lines: readonly string[]): string {
   const up = before === 0 ? '' : `${escape}${before}A\r`;

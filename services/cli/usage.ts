@@ -4,7 +4,7 @@ import type { Usage } from '#shared/contracts/http/audit.ts';
 import { type ServerCommandOptions, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
 import { formatBytes, formatNumber } from './format.ts';
-import { createOutput, type Paint, paintFor, terminalWidth } from './terminal.ts';
+import { aligned, createOutput, type Paint, paintFor, terminalWidth } from './terminal.ts';
 
 type Options = ServerCommandOptions & { month?: string; months?: string };
 
@@ -41,7 +41,7 @@ const longestBar = 24;
 /** Shorter bars say nothing. */
 const shortestBar = 8;
 const none = '·';
-/** Not known any more. */
+/** No longer known. */
 const unknown = '?';
 
 type Row = { name: string; figures: SomeUsageFigures; hasLinks: boolean };
@@ -63,27 +63,21 @@ export function usageText({ organization, months }: Usage, { width, paint }: { w
   };
   if (usageFigureNames.every((name) => (sum.figures[name] ?? 0) === 0)) return `${title}: nothing was used.`;
 
-  const cells = [...rows, sum].map(cellsOf);
-  const widths = columns.map(({ head }, at) => Math.max(head.length, ...cells.map((row) => row[at]?.length ?? 0)));
-  const nameWidth = Math.max(...[...rows, sum].map(({ name }) => name.length));
-  const lineOf = (name: string, values: readonly string[]) =>
-    [name.padEnd(nameWidth), ...values.map((value, at) => value.padStart(widths[at] ?? 0))].join(gap);
-  const head = lineOf(
-    '',
-    columns.map((column) => column.head),
-  );
+  const titles = ['', ...columns.map((column) => column.head)];
+  const body = [...rows, sum].map((row) => [row.name, ...cellsOf(row)]);
+  const [head = '', ...texts] = aligned([titles, ...body], (column) => column > 0).map((cells) => cells.join(gap));
   const room = Math.min(longestBar, width - head.length - gap.length);
   const most = Math.max(1, ...rows.map(({ figures }) => figures.exportsStarted ?? 0));
   const lines = rows.map((row, at) => {
     const bar = room < shortestBar ? '' : paint('blue', barOf((row.figures.exportsStarted ?? 0) / most, room));
-    return `${lineOf(row.name, cells[at] ?? [])}${gap}${bar}`.trimEnd();
+    return `${texts[at]}${gap}${bar}`.trimEnd();
   });
   const replays = sum.figures.exportsReplayed ?? 0;
   return [
     paint('bold', title),
     paint('gray', head),
     ...lines,
-    paint('bold', lineOf(sum.name, cells.at(-1) ?? [])),
+    paint('bold', texts.at(-1) ?? ''),
     ...(replays === 0
       ? []
       : [paint('gray', `${formatNumber(replays)} of the exports ${replays === 1 ? 'was a replay' : 'were replays'}.`)]),
@@ -107,7 +101,7 @@ function sumOf(all: readonly SomeUsageFigures[]): SomeUsageFigures {
   return sums;
 }
 
-/** What there is has a bar, however short. */
+/** Anything above nothing has a bar, however short. */
 function barOf(share: number, columnCount: number): string {
   return share === 0 ? '' : '━'.repeat(Math.max(1, Math.round(share * columnCount)));
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blobKey, segmentKey } from '#shared/contracts/stored-objects.ts';
 import { readSidecar } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { packAssets } from './store-segment.ts';
 
@@ -16,7 +16,7 @@ let objectStore: ObjectStore;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bindery-assets-'));
-  objectStore = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  objectStore = testObjectStore(folder);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

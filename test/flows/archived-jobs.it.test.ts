@@ -5,7 +5,7 @@ import { jobPath } from '#services/cli/api-client.ts';
 import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { testObjectStore } from '../support/test-object-store.ts';
 import { addOrganization, type Organization } from '../support/installation-exports.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { housekeeperContext } from '../support/housekeeper-context.ts';
@@ -35,7 +35,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
     const password = secrets.natsPasswords.housekeeper ?? '';
     const bus = await connectBus({ url, service: 'housekeeper', password, instance: 'in-a-month' });
     const folder = join(harness.folder, 'objects');
-    const objectStore = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+    const objectStore = testObjectStore(folder);
     try {
       const clock = { now: () => new Date(Date.now() + monthMs) };
       const signal = new AbortController().signal;

@@ -1,8 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { downloadBundle } from '#services/cli/export-client.ts';
-import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { downloadVerified } from '#services/cli/export-client.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { corpusFolder } from '../support/docs-projects.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
@@ -29,8 +28,7 @@ describe.skipIf(!existsSync(corpusFolder))('real projects', () => {
           contentVersion: publication.contentVersion,
         });
         const file = join(harness.folder, `${project}.tar.gz`);
-        await downloadBundle(link, file);
-        expect((await verifyBundle(createReadStream(file))).problems).toEqual([]);
+        expect((await downloadVerified(link, file)).problems).toEqual([]);
       },
       5 * minuteMs,
     );

@@ -1,14 +1,13 @@
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
-import { downloadBundle } from '#services/cli/export-client.ts';
-import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { downloadVerified } from '#services/cli/export-client.ts';
 import { childGuard, type Kill, killAtRandom, rendererChild, seededRandom } from '../support/chaos/fault-injection.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { chaosProject } from '../support/docs-projects.ts';
 import { exportHistory, forgetSegments } from '../support/installation-exports.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
+import { within } from '../support/within.ts';
 
 /*
  * Export after export, while processes of the installation are killed at random. Before each export all that was rendered is deleted, so
@@ -64,7 +63,7 @@ describeWithServers(
             onKill: (kill) => killed.push(kill),
           });
           const circumstances = () => `export ${exports} of seed ${seed}, killed: ${names(killed)}`;
-          const { job, link } = await withinDeadline(harness.exportSite())
+          const { job, link } = await within(jobDeadlineMs, harness.exportSite(), 'The export did not end.')
             .catch((error: unknown) => {
               throw new Error(circumstances(), { cause: error });
             })
@@ -93,8 +92,7 @@ describeWithServers(
         }
         const { link } = await harness.exportSite();
         const file = join(harness.folder, 'bundle.tar.gz');
-        await downloadBundle(link, file);
-        expect(await verifyBundle(createReadStream(file))).toMatchObject({ problems: [], sha256: undisturbed.sha256 });
+        expect(await downloadVerified(link, file)).toMatchObject({ sha256: undisturbed.sha256 });
         const counts = [...Map.groupBy(died, ({ victim }) => victim)].map(([victim, all]) => `${victim} ${all.length}`);
         process.stdout.write(`${died.length} kills in ${exports} exports, seed ${seed}: ${counts.sort().join(', ')}\n`);
         if (kills >= killsPerExport) expect(new Set(died.map(({ victim }) => victim))).toEqual(new Set(kinds));
@@ -106,14 +104,3 @@ describeWithServers(
 
 const names = (killed: readonly Kill[]): string =>
   killed.map(({ victim, afterMs }) => `${victim}@${afterMs}`).join(' ') || 'nothing';
-
-async function withinDeadline<T>(exporting: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`The export did not end within ${jobDeadlineMs / 1000} s.`)),
-      jobDeadlineMs,
-    );
-  });
-  return Promise.race([exporting, late]).finally(() => clearTimeout(timer));
-}

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { testObjectStore } from './test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 export type AgingStore = {
@@ -16,7 +16,7 @@ export type AgingStore = {
 /** A folder as object store whose objects can be made old; in a folder of its own unless one is given. */
 export async function agingStore(given?: string): Promise<AgingStore> {
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'bindery-aging-')));
-  const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  const store = testObjectStore(folder);
   const keys = async (prefix = '') => {
     const found: string[] = [];
     for await (const { key } of store.list(prefix)) found.push(key);

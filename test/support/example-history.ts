@@ -1,5 +1,6 @@
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
+import { exportRequested } from './make-commit.ts';
 
 /** A job as tests and pictures need one: two renderers of two slots each, one of which dies, a retry, a lost segment. */
 export const exampleStart = '2026-03-01T10:00:00.000Z';
@@ -26,20 +27,12 @@ const rendered = (
 const decisions: Decision[] = [
   [
     0,
-    {
-      type: 'ExportRequested',
-      version: 1,
-      data: {
-        jobId: 'se_7k2Qw9XzLmN4pRtV8sYb3D',
-        organization: 'acme',
-        organizationPlan: 'enterprise',
-        domain: 'acme',
-        contentVersion: `cv_${'4fd21a90'.repeat(4)}`,
-        label: 'v2',
-        options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
-        requestDigest: sha256,
-      },
-    },
+    exportRequested({
+      jobId: 'se_7k2Qw9XzLmN4pRtV8sYb3D',
+      domain: 'acme',
+      contentVersion: `cv_${'4fd21a90'.repeat(4)}`,
+      label: 'v2',
+    }),
   ],
   [
     310,

@@ -14,13 +14,15 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { variableName } from '#shared/runtime/common-settings.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/health-server.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { exportRequested } from './make-commit.ts';
 import { type PageOfModel, siteModel, sourceOf } from './site-model.ts';
 import { startTestBus, type TestBus } from './start-bus.ts';
+import { testObjectStore } from './test-object-store.ts';
 
 export type ExportHarness = {
   bus: TestBus;
@@ -40,16 +42,12 @@ export type ExportHarness = {
 export const organization = 'acme';
 export const domain = 'docs';
 
-/** What an export needs but for its services: a real bus, a folder as object store, and somebody who asks. */
+/** Everything that an export needs except its services: a real bus, a folder as object store, and requests. */
 export async function startExportHarness(): Promise<ExportHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-export-'));
   const objectFolder = join(folder, 'objects');
   const bus = await startTestBus({ rendererVersions: [await rendererVersion()] });
-  const objectStore = folderObjectStore({
-    folder: objectFolder,
-    publicBaseUrl: 'http://x',
-    maxLinkLifetimeSeconds: 60,
-  });
+  const objectStore = testObjectStore(objectFolder);
   const gateway = await bus.connect('gateway');
   const watcher = await bus.connect('projector');
   const commits = await watcher.projectionReaders.exports('blue');
@@ -60,7 +58,7 @@ export async function startExportHarness(): Promise<ExportHarness> {
     BINDERY_RENDERER_SLOTS: '2',
     ...Object.fromEntries(
       Object.entries(bus.passwords).map(([service, password]) => [
-        `BINDERY_NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`,
+        `BINDERY_NATS_PASSWORD_${variableName(service)}`,
         password,
       ]),
     ),
@@ -91,20 +89,7 @@ export async function startExportHarness(): Promise<ExportHarness> {
     },
     async request(contentVersion, changes = {}) {
       const jobId = `se_${randomBase62(22)}`;
-      const event: ExportEventOf<'ExportRequested'> = {
-        type: 'ExportRequested',
-        version: 1,
-        data: {
-          jobId,
-          organization,
-          organizationPlan: 'enterprise',
-          domain,
-          contentVersion,
-          options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
-          requestDigest: sha256Of(jobId),
-          ...changes,
-        },
-      };
+      const event = exportRequested({ jobId, contentVersion, requestDigest: sha256Of(jobId), ...changes });
       const actor = { kind: 'key' as const, id: 'key_0000000000000000' };
       const time = new Date();
       const state = exportJobAggregate.evolve(undefined, event, { time: time.toISOString(), actor });

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ApiClient, apiClient, jobPath, whileAway } from '#services/cli/api-client.ts';
+import { type ApiClient, apiClient, jobPath, retryWhileAway } from '#services/cli/api-client.ts';
 import { createFirstOrganization } from '#services/cli/organizations.ts';
-import type { Publication } from '#services/cli/publish-project.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import type { PublishedContent } from '#shared/contracts/http/content.ts';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { type ChainProblem, verifyChain } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
@@ -22,7 +22,7 @@ export async function whenJob(
   wanted: (job: ExportJob) => boolean,
 ): Promise<ExportJob> {
   for (;;) {
-    const job = await whileAway(() => client.json<ExportJob>(jobPath(jobId)));
+    const job = await retryWhileAway(() => client.json<ExportJob>(jobPath(jobId)));
     if (wanted(job)) return job;
     if (job.status === 'failed' || job.status === 'completed') {
       throw new Error(`The job ${jobId} ended before that: ${job.error ?? job.status}`);
@@ -31,7 +31,7 @@ export async function whenJob(
   }
 }
 
-/** Some of its pages are in, some are not: the middle of an export. */
+/** Some of its pages are rendered, some are not. */
 export const isUnderWay = ({ status, pageCount, pageTotal }: ExportJob): boolean =>
   status === 'running' && pageTotal !== undefined && pageCount > 0 && pageCount < pageTotal;
 
@@ -74,15 +74,23 @@ export async function addOrganization(
   const { baseUrl, secrets } = installation;
   const { organization, domain, adminKey } = await createFirstOrganization(baseUrl, secrets.operatorToken);
   const admin = apiClient(baseUrl, adminKey);
-  await admin.json<Publication>(`/v1/domains/${domain}/content`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/gzip' },
-    body: new Blob([await generatedProject(siteName, pageCount)]).stream(),
-  });
+  await publishArchive({ admin, domain }, await generatedProject(siteName, pageCount));
   return { organization, domain, admin, adminKey };
 }
 
-/** Everything that was rendered or joined, gone, so that the next export of the same content does all of it again. While no job runs. */
+/** Publishes a docs project that is a `.tar.gz` already. */
+export function publishArchive(
+  { admin, domain }: Pick<Organization, 'admin' | 'domain'>,
+  archive: Buffer<ArrayBuffer>,
+): Promise<PublishedContent> {
+  return admin.json<PublishedContent>(`/v1/domains/${domain}/content`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/gzip' },
+    body: new Blob([archive]).stream(),
+  });
+}
+
+/** Removes everything that was rendered or joined, so the next export of the same content does all of it again. For when no job runs. */
 export async function forgetSegments({ folder }: { folder: string }): Promise<void> {
   const stored = join(folder, 'objects', 'stored');
   for (const part of ['segments', 'bundles']) await rm(join(stored, part), { recursive: true, force: true });

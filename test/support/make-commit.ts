@@ -4,36 +4,43 @@ import {
   type ContentState,
   contentAggregate,
 } from '#shared/aggregates/content/content.ts';
-import type { ExportCommit, ExportEvent, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import {
+  type ExportCommit,
+  type ExportEvent,
+  type ExportEventOf,
+  exportJobAggregate,
+  type ExportJobState,
+} from '#shared/aggregates/export-job/export-job.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 
-/** A job as it is right after its request; tests name what matters to them. */
-export function exportState(changes: Partial<ExportJobState> = {}): ExportJobState {
+/** The request of an export; tests name what matters to them. */
+export function exportRequested(
+  changes: Partial<ExportEventOf<'ExportRequested'>['data']> = {},
+): ExportEventOf<'ExportRequested'> {
   return {
-    jobId: `se_${'a'.repeat(22)}`,
-    organization: 'acme',
-    organizationPlan: 'enterprise',
-    domain: 'docs',
-    contentVersion: `cv_${'1'.repeat(32)}`,
-    options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
-    requestDigest: '0'.repeat(64),
-    requestedBy: 'key_0000000000000000',
-    phase: 'requested',
-    createdAt: '2026-03-01T10:00:00.000Z',
-    chunkCount: 0,
-    pageTotal: 0,
-    pageCount: 0,
-    doneChunks: '',
-    failedChunks: '',
-    timedOutAttempts: {},
-    failedPages: [],
-    failedPageCount: 0,
-    progress: 0,
-    ...changes,
+    type: 'ExportRequested',
+    version: 1,
+    data: {
+      jobId: `se_${'a'.repeat(22)}`,
+      organization: 'acme',
+      organizationPlan: 'enterprise',
+      domain: 'docs',
+      contentVersion: `cv_${'1'.repeat(32)}`,
+      options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
+      requestDigest: '0'.repeat(64),
+      ...changes,
+    },
   };
+}
+
+/** A job right after its request, with changes. */
+export function exportState(changes: Partial<ExportJobState> = {}): ExportJobState {
+  const actor = { kind: 'key' as const, id: 'key_0000000000000000' };
+  const state = exportJobAggregate.evolve(undefined, exportRequested(), { time: '2026-03-01T10:00:00.000Z', actor });
+  return { ...state, ...changes };
 }
 
 /** The commit that brings a job into `state`; the events are only as true as the test needs them. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { onPath } from '#infra/setup/server-locations.mjs';
 
@@ -116,12 +117,39 @@ function canConnect(port: number): Promise<boolean> {
   });
 }
 
-/** A loopback port that was free a moment ago, for servers that cannot choose one themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+export type RestartableServer = {
+  readonly pid: number;
+  /** SIGKILL unless said otherwise. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Connections stay open and nothing is answered until `resume`. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Ends what still runs and starts it again on the same port. */
+  restart(): Promise<void>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+};
+
+/** A server that `start` starts as often as it is asked to, with everything it keeps in `folder`. */
+export async function restartableServer(
+  folder: string,
+  start: () => Promise<ServerProcess>,
+): Promise<RestartableServer> {
+  let server = await start();
+  return {
+    get pid() {
+      return server.pid;
+    },
+    kill: (signal) => server.kill(signal),
+    pause: () => server.kill('SIGSTOP'),
+    resume: () => server.kill('SIGCONT'),
+    async restart() {
+      await server.kill();
+      server = await start();
+    },
+    async stop() {
+      await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
 }

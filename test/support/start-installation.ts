@@ -5,16 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Installation, type InstallationOptions, runInstallation } from '#infra/supervisor/run-installation.ts';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
-import {
-  type BundleLink,
-  type ExportRequest,
-  signBundleLink,
-  startExport,
-  waitForExport,
-} from '#services/cli/export-client.ts';
+import { type ExportRequest, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import { createFirstOrganization } from '#services/cli/organizations.ts';
-import { type Publication, publishProject } from '#services/cli/publish-project.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { publishProject } from '#services/cli/publish-project.ts';
+import type { PublishedContent } from '#shared/contracts/http/content.ts';
+import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 
 export type TestInstallation = {
   installation: Installation;
@@ -28,7 +23,7 @@ export type TestInstallation = {
   news: string[];
   /** Resolves when there is more news than so many lines. */
   whenNews(moreThan: number): Promise<void>;
-  publish(project: string, label?: string): Promise<Publication>;
+  publish(project: string, label?: string): Promise<PublishedContent>;
   /** Exports and waits; the job and a link to its bundle. */
   exportSite(request?: Partial<ExportRequest>): Promise<{ job: ExportJob; link: BundleLink }>;
   stop(): Promise<void>;

@@ -1,24 +1,16 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireServer } from '#infra/setup/find-server.ts';
-import { acceptsConnections, freePort, startServerProcess } from './server-process.ts';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { acceptsConnections, type RestartableServer, restartableServer, startServerProcess } from './server-process.ts';
 
-export type VersityGateway = {
+/** What is stored stays through `kill` and `restart`. */
+export type VersityGateway = RestartableServer & {
   endpoint: string;
   accessKeyId: string;
   secretAccessKey: string;
   region: string;
-  readonly pid: number;
-  /** SIGKILL unless said otherwise; what is stored stays for `restart`. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Connections stay open and nothing is answered until `resume`. */
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  /** The same port and objects; ends what still runs. */
-  restart(): Promise<void>;
-  /** Ends it and removes what it stored. */
-  stop(): Promise<void>;
 };
 
 const accessKeyId = 'test';
@@ -30,7 +22,7 @@ export async function startVersityGateway(): Promise<VersityGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-s3-'));
   const [data, sidecar] = [join(folder, 'data'), join(folder, 'meta')];
   await Promise.all([mkdir(data), mkdir(sidecar)]);
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const command = {
     program,
     args: ['--quiet', '--port', `127.0.0.1:${port}`, 'posix', '--sidecar', sidecar, data],
@@ -42,25 +34,7 @@ export async function startVersityGateway(): Promise<VersityGateway> {
     await acceptsConnections(port);
     return started;
   };
-  let server = await start();
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    accessKeyId,
-    secretAccessKey,
-    region: 'us-east-1',
-    get pid() {
-      return server.pid;
-    },
-    kill: (signal) => server.kill(signal),
-    pause: () => server.kill('SIGSTOP'),
-    resume: () => server.kill('SIGCONT'),
-    async restart() {
-      await server.kill();
-      server = await start();
-    },
-    async stop() {
-      await server.kill();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const endpoint = `http://127.0.0.1:${port}`;
+  const server = await restartableServer(folder, start);
+  return Object.assign(server, { endpoint, accessKeyId, secretAccessKey, region: 'us-east-1' });
 }

@@ -200,7 +200,6 @@ export function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]):
     attempts: attempts.size,
     repeated: attempts.size - works.size,
     renderers: renderers.length,
-    busyMs: renderers.reduce((sum, { busyMs }) => sum + busyMs, 0),
     waitMs: renderers.reduce((sum, { waits }) => sum + lengthMs(waits), 0),
   };
 }

@@ -57,7 +57,6 @@ export type Totals = {
   attempts: number;
   repeated: number;
   renderers: number;
-  busyMs: number;
   waitMs: number;
 };
 

@@ -102,6 +102,8 @@ export const pageBodySchema = z.looseObject({
   groups: z.array(z.string().max(200)).max(100).nullish(),
 });
 
+export type SearchAnswer = z.infer<typeof searchAnswerSchema>;
+
 /** The Markdown of a page. */
 export const pageAnswerSchema = z.object({ path: z.string(), content: z.string() });
 

@@ -44,11 +44,15 @@ export const addDomainBodySchema = z
 
 export const organizationSchema = z.object({ id: organizationId, name: z.string(), plan: z.enum(organizationPlans) });
 
+export type ShownOrganization = z.infer<typeof organizationSchema>;
+
 /** The first admin key; this is the only time it is shown. */
 export const organizationCreatedSchema = z.object({
   organization: organizationSchema,
   adminKey: z.object({ id: z.string(), key: z.string() }),
 });
+
+export type OrganizationCreated = z.infer<typeof organizationCreatedSchema>;
 
 export const domainAddedSchema = z.object({
   domain: domainSlug,
@@ -56,6 +60,8 @@ export const domainAddedSchema = z.object({
   groups: z.enum(groupTrusts),
   userTokenKeys: z.array(userTokenKeySchema).optional(),
 });
+
+export type DomainAdded = z.infer<typeof domainAddedSchema>;
 
 /** One address, or a network such as `10.0.0.0/8`. */
 const addressOrNetwork = z.string().refine(isAddressOrNetwork, 'must be an IP address or a network such as 10.0.0.0/8');
@@ -98,6 +104,8 @@ export const apiKeyListSchema = z.object({ apiKeys: z.array(shownApiKeySchema) }
 
 /** Answer when a key was made; `key` is the secret, shown this once. */
 export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() });
+
+export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 
 /** Pure. */
 export function toShownApiKey(apiKey: ApiKey): ShownApiKey {

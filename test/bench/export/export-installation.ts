@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { serviceNames } from '#infra/supervisor/services.ts';
-import { type ApiClient, jobPath } from '#services/cli/api-client.ts';
-import { type BundleLink, ExportFailed, signBundleLink, startExport } from '#services/cli/export-client.ts';
-import type { Publication } from '#services/cli/publish-project.ts';
+import type { ApiClient } from '#services/cli/api-client.ts';
+import { ExportFailed, followJob, signBundleLink, startExport } from '#services/cli/export-client.ts';
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../../support/start-installation.ts';
+import { testObjectStore } from '../../support/test-object-store.ts';
 import { cpuSecondsOf } from './process-usage.ts';
 
 /** An installation with what an export needs, without limits that a benchmark would run into. */
@@ -26,18 +25,7 @@ export const objectFolderOf = ({ folder }: Pick<TestInstallation, 'folder'>): st
 
 /** The object store of an installation, beside its services. */
 export function objectStoreOf(harness: Pick<TestInstallation, 'folder'>): ObjectStore {
-  return folderObjectStore({ folder: objectFolderOf(harness), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
-}
-
-export function publishArchive(
-  { admin, domain }: TestInstallation,
-  archive: Buffer<ArrayBuffer>,
-): Promise<Publication> {
-  return admin.json<Publication>(`/v1/domains/${domain}/content`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/gzip' },
-    body: new Blob([archive]).stream(),
-  });
+  return testObjectStore(objectFolderOf(harness));
 }
 
 /** Processor time of all services and of nats-server until now, in seconds; undefined where it cannot be measured. */
@@ -48,28 +36,15 @@ export function cpuSecondsOfInstallation({ installation }: Pick<TestInstallation
 
 export type TimedExport = { job: ExportJob; link: BundleLink; seconds: number };
 
-/** Exports a domain, from the request to the link. Waits on the live status: polling would add its own steps to short exports. */
+/** Exports a domain, from the request to the link. It waits on the live status, because polling would add its own steps to short exports. */
 export async function exportToLink(admin: ApiClient, domain: string): Promise<TimedExport> {
   const startedAt = performance.now();
   const { jobId } = await startExport(admin, { domain });
-  const job = await lastStatus(admin, jobId);
-  if (job.status !== 'completed') throw new ExportFailed(job.error ?? 'The export did not end.');
+  let job: ExportJob | undefined;
+  for await (const changed of followJob(admin, jobId)) job = changed;
+  if (job?.status !== 'completed') throw new ExportFailed(job?.error ?? 'The export did not end.');
   const link = await signBundleLink(admin, jobId);
   return { job, link, seconds: (performance.now() - startedAt) / 1_000 };
-}
-
-async function lastStatus(admin: ApiClient, jobId: string): Promise<ExportJob> {
-  const answer = await admin.raw(jobPath(jobId), { headers: { accept: 'text/event-stream' } });
-  let last: ExportJob | undefined;
-  let text = '';
-  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const lines = (text + part).split('\n');
-    text = lines.pop() ?? '';
-    for (const line of lines) if (line.startsWith('data:')) last = JSON.parse(line.slice('data:'.length)) as ExportJob;
-    if (last?.status === 'completed' || last?.status === 'failed') break;
-  }
-  if (last === undefined) throw new Error(`The live status of ${jobId} ended before it said anything.`);
-  return last;
 }
 
 /** What the log of an export says about the work in it. */

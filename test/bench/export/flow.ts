@@ -3,14 +3,13 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chaosProject, generatedProject } from '../../support/docs-projects.ts';
-import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
+import { exportHistory, forgetSegments, publishArchive } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
 import {
   cpuSecondsOfInstallation,
   exportToLink,
   jobStory,
   objectFolderOf,
-  publishArchive,
   startExportInstallation,
 } from './export-installation.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table } from './measurement.ts';

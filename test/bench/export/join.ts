@@ -11,7 +11,7 @@ import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { segmentsDigest } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { testObjectStore } from '../../support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
 
@@ -38,7 +38,7 @@ async function measured(
   folder: string,
   { name, segments, bytes }: (typeof cases)[number],
 ): Promise<void> {
-  const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  const store = testObjectStore(folder);
   const plan = await storedPlan(store, segments, bytes);
   const found = await segmentSources(store, plan);
   if (found.kind === 'lost') throw new Error(`The segments of the benchmark are not there: ${found.reason}.`);

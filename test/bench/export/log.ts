@@ -8,6 +8,7 @@ import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { startTestBus } from '../../support/start-bus.ts';
+import { exportRequested } from '../../support/make-commit.ts';
 import { type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 
 type Append = (jobId: string) => Promise<() => Promise<unknown>>;
@@ -131,21 +132,7 @@ function commitAfter(
   });
 }
 
-const begun = (jobId: string): ExportEvent[] => [requested(jobId), planned];
-
-const requested = (jobId: string): ExportEvent => ({
-  type: 'ExportRequested',
-  version: 1,
-  data: {
-    jobId,
-    organization,
-    organizationPlan: 'enterprise',
-    domain: 'docs',
-    contentVersion: `cv_${'1'.repeat(32)}`,
-    options: { groups: [], deployment: 'cloud', onPageError: 'fail', allowTenantScripts: true },
-    requestDigest: '0'.repeat(64),
-  },
-});
+const begun = (jobId: string): ExportEvent[] => [exportRequested({ jobId, organization }), planned];
 
 const planned: ExportEvent = {
   type: 'PagesPlanned',

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { aligned } from '#services/cli/terminal.ts';
+import { median } from '../../support/chaos/watch-answers.ts';
 
 export type Stoppable = { stop(): Promise<unknown> };
 
@@ -18,13 +20,13 @@ export type Bench = {
 /** One measurement, by the name that the command takes. */
 export type Measurement = { name: string; about: string; run(bench: Bench): Promise<void> };
 
-export type OpenStands = Pick<Bench, 'using'> & {
+export type OpenInstallations = Pick<Bench, 'using'> & {
   /** Stops all that is open or just starts; what works with it fails then. */
   stopAll(): Promise<void>;
 };
 
 /** Everything that a benchmark has started and not stopped yet. */
-export function openStands(): OpenStands {
+export function openInstallations(): OpenInstallations {
   const open = new Set<() => Promise<unknown>>();
   return {
     async using(starting, work) {
@@ -52,14 +54,9 @@ export function openStands(): OpenStands {
 
 /** Text columns as wide as their widest cell: the first to the left, the others to the right. Pure. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    widths
-      .map((width, column) => (column === 0 ? (cells[0] ?? '').padEnd(width) : (cells[column] ?? '').padStart(width)))
-      .join('   ')
-      .trimEnd();
-  const rule = widths.map((width) => '-'.repeat(width)).join('   ');
-  return [line(head), rule, ...rows.map(line)].map((text) => `  ${text}`).join('\n');
+  const [titles = [], ...lines] = aligned([head, ...rows], (column) => column > 0);
+  const rule = titles.map((title) => '-'.repeat(title.length));
+  return [titles, rule, ...lines].map((cells) => `  ${cells.join('   ')}`.trimEnd()).join('\n');
 }
 
 export const notMeasured = 'not measured';
@@ -80,10 +77,8 @@ export function ratio(value: number | undefined, reference: number | undefined):
 
 /** The median of what was measured; undefined when one was not. Pure. */
 export function medianOf(values: readonly (number | undefined)[]): number | undefined {
-  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
-  if (sorted.length < values.length || sorted.length === 0) return undefined;
-  const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
-  return ((below ?? 0) + (above ?? 0)) / 2;
+  const known = values.filter((value) => value !== undefined);
+  return known.length < values.length || known.length === 0 ? undefined : median(known);
 }
 
 export async function temporaryFolder(): Promise<Stoppable & { path: string }> {

@@ -6,9 +6,9 @@ import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { generatedProject } from '../../support/docs-projects.ts';
-import { forgetSegments } from '../../support/installation-exports.ts';
+import { forgetSegments, publishArchive } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import { exportToLink, objectStoreOf, publishArchive, startExportInstallation } from './export-installation.ts';
+import { exportToLink, objectStoreOf, startExportInstallation } from './export-installation.ts';
 import { type Bench, type Measurement, ratio, shown, table } from './measurement.ts';
 import { peakBytes, resetPeak } from './process-usage.ts';
 

@@ -6,7 +6,7 @@ import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { testObjectStore } from '../../support/test-object-store.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
@@ -16,7 +16,7 @@ export type PlainRound = { pages: number; render: Cost; pack: Cost };
 export type Cost = { seconds: number; cpuSeconds: number };
 
 const [folder = '', organization = '', planHash = '', rounds = '1'] = process.argv.slice(2);
-const store = folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+const store = testObjectStore(folder);
 const read = async (key: string): Promise<Buffer> => Buffer.from((await store.get(key)) ?? '');
 
 const plan = await readPlan(store, organization, planHash);

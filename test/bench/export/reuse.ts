@@ -1,14 +1,8 @@
 import { packTar } from '../../support/archives.ts';
 import { generatedFiles } from '../../support/docs-projects.ts';
-import { exportHistory, forgetSegments } from '../../support/installation-exports.ts';
+import { exportHistory, forgetSegments, publishArchive } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
-import {
-  exportToLink,
-  type JobStory,
-  jobStory,
-  publishArchive,
-  startExportInstallation,
-} from './export-installation.ts';
+import { exportToLink, type JobStory, jobStory, startExportInstallation } from './export-installation.ts';
 import { type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 
 type Run = JobStory & { seconds: number };

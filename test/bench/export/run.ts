@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { flow } from './flow.ts';
 import { join } from './join.ts';
 import { log } from './log.ts';
-import { type Measurement, openStands } from './measurement.ts';
+import { type Measurement, openInstallations } from './measurement.ts';
 import { memory } from './memory.ts';
 import { reuse } from './reuse.ts';
 
@@ -29,14 +29,14 @@ if (values.help || unknown.length > 0 || !Number.isInteger(runs) || runs < 1) {
 }
 const chosen = measurements.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 
-const stands = openStands();
+const installations = openInstallations();
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (interrupted) return;
     interrupted = true;
     print('Stopping what was started …');
-    void stands.stopAll().then(() => process.exit(130));
+    void installations.stopAll().then(() => process.exit(130));
   });
 }
 
@@ -49,7 +49,7 @@ try {
     const load = loadavg()[0] ?? 0;
     const busy = load > processors * 1.5 ? ': others use this machine, measure again when it is idle' : '';
     print(`\n== ${measurement.name} (load ${load.toFixed(1)}${busy})\n`);
-    await measurement.run({ runs, print, progress, using: stands.using });
+    await measurement.run({ runs, print, progress, using: installations.using });
   }
 } catch (error) {
   // What was stopped under its work fails; the signal's handler ends the process.

@@ -1,22 +1,16 @@
-import { createReadStream, existsSync, watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
 import type { ServiceName } from '#infra/supervisor/services.ts';
-import {
-  type BundleLink,
-  downloadBundle,
-  signBundleLink,
-  startExport,
-  waitForExport,
-} from '#services/cli/export-client.ts';
-import type { ExportJob } from '#shared/contracts/http/exports.ts';
-import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
+import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import { type CrashOrder, type CrashPoint, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
 import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
+import { within } from '../within.ts';
 
 /** What is left of an export when it is over; the same whatever died meanwhile. */
 export type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
@@ -71,7 +65,7 @@ export async function startCrashHarness(): Promise<CrashHarness> {
       return { ...pick(job), sha256: link.sha256, problems, link };
     };
     const { link, ...undisturbed } = await exported();
-    await checkBundle(link, join(orders, 'bundle.tar.gz'));
+    await downloadVerified(link, join(orders, 'bundle.tar.gz'));
 
     return {
       installation,
@@ -104,20 +98,6 @@ export async function startCrashHarness(): Promise<CrashHarness> {
 }
 
 const pick = ({ status, pageCount: pages, pageTotal }: ExportJob) => ({ status, pageCount: pages, pageTotal });
-
-async function checkBundle(link: BundleLink, file: string): Promise<void> {
-  await downloadBundle(link, file);
-  const { problems } = await verifyBundle(createReadStream(file));
-  if (problems.length > 0) throw new Error(`The undisturbed bundle is not whole: ${JSON.stringify(problems)}`);
-}
-
-async function within<T>(deadlineMs: number, result: Promise<T>, otherwise: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(otherwise)), deadlineMs);
-  });
-  return Promise.race([result, late]).finally(() => clearTimeout(timer));
-}
 
 export type GivenOrder = {
   /** Resolves when a process has reached the place and taken the order. Rejects when the order is withdrawn before. */

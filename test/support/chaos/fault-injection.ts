@@ -121,8 +121,6 @@ export type SeededRandom = {
   fraction(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;
-  /** One of these. Throws when there are none. */
-  pick<T>(items: readonly T[]): T;
 };
 
 /** The mulberry32 generator: 32 bits of state are enough to choose what dies when. */
@@ -137,9 +135,5 @@ export function seededRandom(seed: number): SeededRandom {
   return {
     fraction,
     between: (least, most) => least + Math.floor(fraction() * (most - least + 1)),
-    pick: (items) => {
-      if (items.length === 0) throw new Error('There is nothing to choose from.');
-      return items[Math.floor(fraction() * items.length)] as (typeof items)[number];
-    },
   };
 }
