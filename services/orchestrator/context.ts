@@ -4,7 +4,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-/** What the orchestrator works with, the same before and after it leads. */
+/** What the orchestrator works with, whether it leads or not. */
 export type OrchestratorContext = {
   bus: BusOf<'orchestrator'>;
   objectStore: ObjectStore;

@@ -16,14 +16,14 @@ import {
 } from './outstanding-tasks.ts';
 
 export type TaskDispatcher = {
-  /** Looks again at what the job has to hand out. */
+  /** Looks again at which work of the job can be handed out. */
   changed(job: ActiveJob): void;
   ended(job: ActiveJob): void;
   /** A worker reported the unit: its credit is free. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** Nothing of the job is to be handed out or in a worker's hand: the facts that are here are all that come. */
+  /** No work of the job is waiting or in a worker's hand, so no more facts will come. */
   isQuiet(jobId: string): boolean;
-  /** Hands out as much as there are credits for. Answers when all of it is in the queue. */
+  /** Hands out work while there are credits. Answers when all of it is in the queue. */
   handOut(): Promise<void>;
   /** Answers when nothing is being handed out. */
   settled(): Promise<void>;
@@ -32,10 +32,10 @@ export type TaskDispatcher = {
 
 type DispatchContext = Pick<OrchestratorContext, 'bus' | 'renderers' | 'bundlers' | 'logger'>;
 
-/** Hands out work with credits, so that nothing waits in the queue that could wait in the log. */
+/** Hands out work with credits. Work without a credit waits in the log, not in the queue. */
 export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap<string, ActiveJob>): TaskDispatcher {
   const handedOut = handedOutTasks();
-  /** By group of workers: who has nothing for one group may well wait for another. */
+  /** By group of workers: an organization without work for one group may wait for another. */
   const rounds = new Map<string, Round>();
   let turn = 0;
   let running: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap
     job.waiting = open.filter((unit) => !handedOut.has(taskIdOf(state, unit)));
   }
 
-  /** The next task that somebody has a credit for, marked as handed out. */
+  /** The next task that has a credit, marked as handed out. */
   function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
     const waiting = new Map<string, { group: WorkerGroup; jobs: ActiveJob[] }>();
     for (const job of jobs().values()) {
@@ -94,7 +94,7 @@ export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap
       else await context.bus.tasks.submit(task);
       crashPoint('after-task-publish', 'orchestrator');
     } catch (error) {
-      // Perhaps it is in the queue nevertheless: the same id again is stored once.
+      // It may be in the queue all the same: the queue stores the same id once.
       context.logger.warn({ err: error, taskId }, 'a task could not be handed out; it is tried again');
       handedOut.remove(taskId);
       refresh(job);

@@ -3,15 +3,15 @@ import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
 export type WaitingJob = {
   organization: string;
   organizationPlan: OrganizationPlan;
-  /** Turn in which it was served last; 0: never. */
+  /** The last turn in which it was served; 0: never. */
   servedAt: number;
-  /** All it has left for this group of workers is the closing segment or the bundle. */
+  /** Only the closing segment or the bundle is left to do. */
   lastStep: boolean;
 };
 
 /**
- * Which job gets the next credit: first one that is at its last step, which is one unit of a job whose turn has been; then organizations
- * share by round robin, and the jobs of one take turns, the oldest first. `jobs` are those that have work which a credit is there for,
+ * Which job gets the next credit: first a job at its last step, which is one unit of a job that had its turn; then organizations
+ * share by round robin, and the jobs of one organization take turns, the oldest first. `jobs` have work that a credit is free for, the
  * oldest first. Pure.
  */
 export function pickWork<J extends WaitingJob>(jobs: readonly J[], round: Round): { job: J; round: Round } | undefined {
@@ -30,16 +30,16 @@ export function pickWork<J extends WaitingJob>(jobs: readonly J[], round: Round)
 /** How the plans of organizations share the pool. */
 export const roundShare: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
 
-/** What organizations have coming to them. `opening`: units that one which just came may still have in a row. */
+/** What each organization is due. `opening`: units that a new organization may still have in a row. */
 export type Round = readonly { organization: string; due: number; opening: number }[];
 
 /**
- * Smooth weighted round robin, for work of much the same size: the next organization that gets a credit, out of those that have something
- * to hand out (with their shares), and the round after it. At each turn all gain their share, the one with the most is served and pays for
- * all: equals take turns chunk by chunk, where a round of four chunks each would have a small export wait for four of a large one at each of
- * its phases. One that comes is served before all others, as many units in a row as its share, the first to come first: small exports that
- * come together end one after the other, each in the processes that it began, where in turns all would end last. An organization that has
- * nothing to hand out leaves the round and saves nothing up. Pure.
+ * Smooth weighted round robin, for units of much the same size: the next organization that gets a credit, of those that have work
+ * to hand out (with their shares), and the round after it. At each turn all gain their share, and the one with the most is served and pays
+ * for all. So equals take turns chunk by chunk. With rounds of four chunks, a small export would wait for four chunks of a large one at each
+ * of its phases. A new organization is served first, with as many units in a row as its share; of several the first one first. So small exports
+ * that arrive together end one after the other, each in the processes that it began; in turns all of them would end last. An organization
+ * without work leaves the round and saves nothing up. Pure.
  */
 export function nextOrganization(
   round: Round,
@@ -67,7 +67,7 @@ export function nextOrganization(
   return { organization: served.organization, round: after };
 }
 
-/** Credits for one group of workers: enough that none waits for its next task, few enough that nothing waits in the queue for long. */
+/** Credits for one group of workers: enough that no worker waits for a task, and few enough that no task waits in the queue for long. */
 export function windowSize(liveSlots: number): number {
   return Math.max(2, Math.floor(1.75 * liveSlots));
 }

@@ -27,7 +27,7 @@ export type ActiveJob = {
   stored: StoredCommit<ExportCommit>;
   /** Work that may be handed out, in order. */
   waiting: WorkUnit[];
-  /** Turn in which it was handed out last; 0: never. */
+  /** The last turn in which it was served; 0: never. */
   servedAt: number;
   /** Decisions on one job are made one after the other. */
   lastDecision: Promise<unknown>;

@@ -23,8 +23,8 @@ export type MadePlan = { plan: ExportPlan; planHash: string; text: string };
 const pagesBetweenPauses = 50;
 
 /**
- * The plan of an export: which pages and files, in which segments, under which keys. `text` is its canonical JSON, `planHash` that one's
- * SHA-256. The same input gives the same plan. Gives other work of the process its turn.
+ * The export plan: which pages and files, in which segments, under which keys. `text` is its canonical JSON, and `planHash` the
+ * SHA-256 of that. The same input gives the same plan. It lets other work of the process run in between.
  */
 export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const { model, organization, domain, contentVersion, label, rendererVersion } = input;
@@ -85,12 +85,12 @@ async function pageChunks(
   return chunks;
 }
 
-/** Everything of ours is below it. */
+/** Our own files are below it. */
 const ownFolder = '_bindery/';
 
 /**
- * Files of the project that the bundle has as they are: images and other assets, style sheets, API specifications, and scripts where they are allowed.
- * A file in the place of a page's HTML or Markdown is left out: a path may be in a bundle once, and the page is what readers ask for. Pure.
+ * Files of the project that the bundle has unchanged: images and other assets, style sheets, API specifications, and scripts where they are allowed.
+ * A file in the place of a page's HTML or Markdown is left out: a path may be in a bundle once, and readers ask for the page. Pure.
  */
 export function exportedFiles(
   model: Pick<SiteModel, 'assets' | 'styles' | 'scripts' | 'specs'>,

@@ -26,18 +26,18 @@ export const groupName = (group: WorkerGroup): string =>
 export type HandedOutTasks = {
   add(task: HandedOut): void;
   has(taskId: string): boolean;
-  /** Whether a task of the job is out that no worker reported. */
+  /** Whether the job has a task that was handed out and not reported yet. */
   isOut(jobId: string): boolean;
   /** Credits in use of a group. */
   inUse(group: WorkerGroup): number;
-  /** A worker reported the unit: its credit is free again. With `attempt`, only if that one is out. */
+  /** A worker reported the unit: its credit is free again. With `attempt`, only for that attempt. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** After a commit: forgets the job's tasks that are not in `current`, and believes no report that changed nothing. */
+  /** After a commit: forgets the job's tasks that are not in `current`. A report that changed nothing is forgotten, too. */
   keepOnly(jobId: string, current: ReadonlySet<string>): void;
   remove(taskId: string): void;
   /**
-   * Counts `elapsedMs` as silence for each task that no worker names although one of its group is free, and gives those that reached
-   * `lostAfterMs`. While all are busy or none is heard a task may wait in the queue as long as it takes.
+   * Counts `elapsedMs` as silence for each task that no worker names although a worker of its group is free, and gives the tasks that reached
+   * `lostAfterMs`. While all workers are busy or silent, a task may wait in the queue without end.
    */
   countSilence(
     elapsedMs: number,
@@ -88,7 +88,7 @@ export function handedOutTasks(): HandedOutTasks {
   };
 }
 
-/** What is left to do in the job's phase: repeated chunks first, so that few have lost attempts at a time. Pure. */
+/** The units that are left in the job's phase: repeated chunks first, so that few have lost attempts at a time. Pure. */
 export function openUnits(state: ExportJobState): WorkUnit[] {
   if (state.phase === 'closing') return [closingUnit];
   if (state.phase === 'joining') return [bundleUnit];

@@ -71,7 +71,7 @@ export async function planJob(context: PlanContext, state: ExportJobState): Prom
     if (typeof selection === 'string') return { type: 'Fail', error: selection };
     const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
     const { plan, planHash, text } = await makePlan({ ...state, model, selection, rendererVersion });
-    // Also when it is there: housekeeping goes by the age of what the log does not name yet.
+    // Also when it exists: garbage collection goes by the age of objects that the log does not name yet.
     await context.objectStore.put(planKey(state.organization, planHash), Buffer.from(text), {
       contentType: 'application/json',
     });

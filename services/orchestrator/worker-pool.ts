@@ -1,10 +1,10 @@
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
 
-/** Workers report every second; one that missed three reports is gone. */
+/** Workers report every second; a worker that missed three reports is gone. */
 const aliveMs = 3_500;
 
-/** What the workers of one service said last: who is there, how many slots they have, which tasks are in hand. */
+/** The last reports of the workers of one service: which workers are alive, their slots, and their tasks in hand. */
 export type WorkerPool = {
   heard(report: PresenceReport): void;
   /** Slots of live workers that take new tasks; with a renderer version, of those that render with it. */

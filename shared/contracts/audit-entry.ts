@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { actorSchema } from './commit.ts';
 import { timestamp } from './identifiers.ts';
 
-/** What is folded on its own, and so has audit documents of its own: one log each. */
+/** Each of these logs is folded on its own, and has audit documents of its own. */
 export const auditSources = ['exports', 'content', 'directory', 'access'] as const;
 
 export type AuditSource = (typeof auditSources)[number];
 
-/** What auditors ask about, by the log that says it. `<area>.<what was done>`, in the past tense. */
+/** The actions that an auditor can ask about, by the log that records them: `<area>.<what was done>`, in the past tense. */
 export const auditActionsOf = {
   exports: ['export.requested', 'export.replayed', 'export.completed', 'export.failed', 'export.cancelled'],
   content: ['content.published', 'content.labelled', 'content.promoted', 'content.deleted'],
@@ -28,7 +28,7 @@ export type AuditAction = (typeof auditActions)[number];
 
 /** Who did what when, and which message of which log says so. */
 export const auditEntrySchema = z.object({
-  /** Of the commit or record, and which of its entries this is: the same however often a log is read. */
+  /** The id of the commit or record and the number of the entry in it: the same in every reading of a log. */
   id: z.string().min(1).max(80),
   time: timestamp,
   action: z.enum(auditActions),
@@ -38,7 +38,7 @@ export const auditEntrySchema = z.object({
   contentVersion: z.string().optional(),
   label: z.string().optional(),
   keyId: z.string().optional(),
-  /** Of the caller; personal data, so the documents that have it go when the record does. */
+  /** The caller's address. It is personal data, so its documents are removed together with the record. */
   address: z.string().optional(),
   /** The job that was done again. */
   replayOf: z.string().optional(),
@@ -54,25 +54,25 @@ export const auditEntrySchema = z.object({
   sizeBytes: z.int().min(0).optional(),
   /** Of the bundle. */
   sha256: z.string().optional(),
-  /** Until when the link or the replaced key is good. */
+  /** When the link or the replaced key expires. */
   expiresAt: timestamp.optional(),
-  /** The beginning of what a failed job says; its status has all of it. */
+  /** The start of a failed job's error; its status has all of it. */
   error: z.string().optional(),
-  /** What says so. Records of access have no revision. */
+  /** The message behind this entry. Records of access have no revision. */
   commit: z.object({ subject: z.string(), revision: z.int().min(1).optional(), id: z.string() }),
 });
 
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
 /**
- * A text that sorts entries by time, then within one aggregate by what came first. It depends on the entry alone, so the order is the
+ * A text that sorts entries by time, then by their order in the aggregate. It depends on the entry alone, so the order is the
  * same in whichever order logs are read. Pure.
  */
 export function auditOrder({ time, commit, id }: Pick<AuditEntry, 'time' | 'commit' | 'id'>): string {
   return `${time} ${commit.subject} ${String(commit.revision ?? 0).padStart(9, '0')} ${id}`;
 }
 
-/** What is counted, by the log that says it. Exports that are replays count in `exportsStarted`, too. */
+/** The figures that are counted, by the log that they come from. Replays count in `exportsStarted`, too. */
 export const usageFigureNames = [
   'exportsStarted',
   'exportsReplayed',

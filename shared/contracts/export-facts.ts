@@ -42,7 +42,7 @@ export const factSchema = z.discriminatedUnion('type', [
   }),
   fact('ClosingRendered', { attempt, reused: z.boolean(), manifestSha256: sha256Hex }),
   fact('ClosingFailed', { attempt, reason: z.string().max(500) }),
-  /** Segments that should be there and are not, or are damaged; −1 is the closing segment. Reported by whoever needed them. */
+  /** Segments that are missing or damaged; −1 is the closing segment. The worker that needed them reports it. */
   fact('SegmentsLost', { chunks: z.array(z.int().min(-1)).min(1), reason: z.string().max(500) }),
   fact('BundleJoined', { attempt, bundleKey: z.string(), sizeBytes: z.int(), sha256: sha256Hex }),
   fact('BundleFailed', { attempt, reason: z.string().max(500) }),
@@ -53,7 +53,7 @@ export type Fact = z.infer<typeof factSchema>;
 export const storedFact = storedMessage(factSchema, {});
 export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;
 
-/** Who was given a link to which bundle (`access.<org>.<job>`, kept 400 days). Written before the link is handed out. */
+/** Who got a link to which bundle (`access.<org>.<job>`, kept 400 days). It is written before the link is given out. */
 export const accessRecordSchema = z.object({
   type: z.literal('LinkSigned'),
   version: z.literal(1),
@@ -61,7 +61,7 @@ export const accessRecordSchema = z.object({
   time: timestamp,
   organization: organizationId,
   jobId,
-  /** Of the job; records of before this field was there have none. */
+  /** The job's domain. Older records have none. */
   domain: domainSlug.optional(),
   actor: actorSchema,
   /** Address of the caller as the gateway saw it. */

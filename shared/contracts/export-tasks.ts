@@ -21,7 +21,7 @@ export const renderTaskSchema = z.discriminatedUnion('kind', [
     kind: z.literal('chunk'),
     rendererVersion,
     chunk: z.int().min(0),
-    /** Each page in a fresh child, to find the one that takes renderers down. */
+    /** Each page in a fresh child, to find the one that kills renderers. */
     pagesAlone: z.boolean(),
   }),
   z.object({ ...common, kind: z.literal('closing'), rendererVersion }),

@@ -100,7 +100,7 @@ export const inGeneration = (name: string, generation: Generation): string =>
  */
 export const projectionPointerSchema = z.object({
   live: z.enum(generations),
-  /** asked: whatever the other generation holds is to go. filling: it is empty or being filled. */
+  /** asked: the other generation has to be emptied. filling: it is empty or being filled. */
   rebuild: z.object({ id: z.string(), startedAt: timestamp, state: z.enum(['asked', 'filling']) }).optional(),
   /** The other generation was read until the last flip, and is written until then. */
   keptUntil: timestamp.optional(),

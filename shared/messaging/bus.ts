@@ -52,7 +52,7 @@ export type BusParts = {
     pointers: DocumentStore<ProjectionPointer>;
     /** Which rebuild was asked for last, by projection. */
     requests: DocumentStore<RebuildRequest>;
-    /** Empties a projection's part of a generation and has that generation's reader begin at the start of the log. Nobody may read meanwhile. */
+    /** Empties a projection's part of a generation, and makes that generation's reader begin at the start of the log. Nobody may read meanwhile. */
     startOver(projection: ProjectionName, generation: Generation): Promise<void>;
   };
   /** The orchestrator's index. */
@@ -95,14 +95,14 @@ export type BusConnection = {
   close(): Promise<void>;
 };
 
-/** The bus did not answer in time. Worth another try later; a guarded append that got through all the same is recognized then. */
+/** The bus did not answer in time. Try again later: a guarded append that got through is recognized then. */
 export class BusUnavailable extends Unavailable {
   override name = 'BusUnavailable';
 }
 
 /**
- * Changes of the `job-status` read model as the server republishes them: one subscription per gateway process,
- * however many clients watch. Delivery is at most once; whoever watches reads the document first.
+ * Changes of the `job-status` read model, which the server republishes: one subscription per gateway process,
+ * however many clients watch. Delivery is at most once, so a watcher reads the document first.
  */
 export type LiveUpdates = {
   /** Calls `listener` with the raw document of every changed key until the returned function is called. */

@@ -58,7 +58,7 @@ export type ChainProblem = {
 };
 
 export type ChainFold<S, E extends CommitEvent> = {
-  /** The commit of today for a stored one; throws what is wrong with it. */
+  /** The newest version of a stored commit; throws a sentence that says what is wrong with it. */
   read(stored: unknown): Commit<E, S>;
   evolve(state: S | undefined, event: E, commit: Commit<E, S>): S;
 };
@@ -66,8 +66,8 @@ export type ChainFold<S, E extends CommitEvent> = {
 type Link = { stored: Commit; sequence: number };
 
 /**
- * Everything that is wrong with the stored commits of one subject, given in stream order; nothing when the history is whole. With `fold`
- * the states are checked, too. What a chain cannot show is a lost tail: for that compare the last commit with a head that is known. Pure.
+ * Everything that is wrong with the stored commits of one subject, which are given in stream order; empty when the history is whole. With
+ * `fold` the states are checked, too. A chain cannot show a lost tail: compare the last commit with a known head for that. Pure.
  */
 export function verifyChain<S, E extends CommitEvent>(
   subject: string,
@@ -116,7 +116,7 @@ export function verifyChain<S, E extends CommitEvent>(
 
 type Report = (problem: ChainProblem['problem'], at: { sequence: number; revision?: number }, message: string) => void;
 
-/** Each commit against the one before, by revision. Where messages are out of order, their sequences say nothing more. */
+/** Compares each commit with the one before, by revision. When messages are out of order, their sequences say nothing more. */
 function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], report: Report): void {
   const changed = new Set(problems.filter(({ problem }) => problem === 'changed').map(({ sequence }) => sequence));
   const outOfOrder = problems.some(({ problem }) => problem === 'swapped');
@@ -151,7 +151,7 @@ function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], r
   }
 }
 
-/** Folds from one commit to the next; behind a hole it goes on with the state that is stored. */
+/** Folds from one commit to the next; after a hole it goes on with the stored state. */
 function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: ChainFold<S, E>, report: Report): void {
   let previous: Commit<E, S> | undefined;
   for (const { stored, sequence } of links) {
@@ -178,7 +178,7 @@ function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: Cha
   }
 }
 
-/** What is needed to judge a commit's place; everything else is left to its schema. */
+/** The fields that place a commit in its history; its schema judges the rest. */
 function readCommit(text: string): Commit | undefined {
   try {
     const json: unknown = JSON.parse(text);
@@ -195,12 +195,12 @@ function readCommit(text: string): Commit | undefined {
   }
 }
 
-/** Writers store `JSON.stringify`, so also a byte that changes no value (a space, a repeated name) shows. */
+/** Writers store `JSON.stringify`, so even a changed byte that changes no value (a space, a repeated name) shows. */
 function isAsWritten(text: string, stored: Commit): boolean {
   try {
     return commitHash(stored) === stored.hash && JSON.stringify(stored) === text;
   } catch {
-    // A number that is too large, or brackets too deep: nobody writes that.
+    // The number is too large, or the brackets are too deep: no writer of ours made that.
     return false;
   }
 }

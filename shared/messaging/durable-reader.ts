@@ -1,11 +1,11 @@
 /**
- * A named reader that the bus remembers: what it has not acknowledged comes again, to whoever reads under that name.
+ * A named reader that the bus remembers: messages that are not acknowledged come again, to any process that reads under that name.
  *
  * What an adapter owes:
  * - `next` takes exactly one message and waits up to `expiresMs` (30,000 by default); undefined when none came, when `signal` aborted,
  *   or when the bus is away (it comes back by itself).
- * - `more` takes up to `count` messages that wait already (see `pendingCount`), in order; fewer when they went elsewhere.
- * - `position` says how far everything has been acknowledged, and how many messages are left, unread or not acknowledged yet; it rejects
+ * - `more` takes up to `count` waiting messages (see `pendingCount`), in order; fewer when another process took some.
+ * - `position` says up to where everything is acknowledged, and how many messages are unread or not acknowledged yet; it rejects
  *   when the bus is away.
  * - Deliveries are at least once. A message that cannot be parsed rejects nothing: it is delivered with `value` undefined and `problem` set.
  */
@@ -37,7 +37,7 @@ export type Delivery<T> = {
   terminate(reason: string): void;
 };
 
-/** Where a message goes that a reader cannot handle, with the reason; kept for an operator (90 days). */
+/** Messages that a reader cannot handle, with the reason; kept for an operator (90 days). */
 export type DeadLetters = {
   put(letter: DeadLetter): Promise<void>;
 };

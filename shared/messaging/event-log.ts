@@ -8,7 +8,7 @@ import { Conflict } from '#shared/runtime/failures.ts';
  * What an adapter owes:
  * - `append` is guarded: it stores the commit only if the subject's last message has sequence `after.sequence` (0: there is none),
  *   and answers only when the commit is stored durably.
- * - A retried append whose first try did get through answers as if it had worked: on a conflict the adapter reads the message that
+ * - A retried append whose first try got through answers as if it had worked: on a conflict the adapter reads the message that
  *   follows `after` and compares commit ids. Any other conflict is `ConcurrentAppend`.
  * - `last` is one read, however long the history is; with `fromLeader` it never shows an older commit than one that was acknowledged.
  * - Commits that are read have been parsed by the schema of their kind; an unknown event type is `UnknownEvent` and never skipped.
@@ -32,7 +32,7 @@ export type StoredCommit<C extends Commit> = { commit: C; sequence: number };
 /** A message as the stream has it: nothing parsed, nothing upcast. */
 export type StoredText = { subject: string; sequence: number; text: string };
 
-/** Somebody else appended to the aggregate first. Load it again, decide again. */
+/** Another writer appended to the aggregate first. Load it again, decide again. */
 export class ConcurrentAppend extends Conflict {
   override name = 'ConcurrentAppend';
   readonly subject: string;
@@ -44,7 +44,7 @@ export class ConcurrentAppend extends Conflict {
 }
 
 /**
- * Facts that workers report without deciding. Not guarded: order and repetition do not matter to who folds them.
+ * Facts that workers report without deciding. They are not guarded: the reader folds them in any order and any number of times.
  * `record` answers when the fact is stored; it retries over reconnects until its deadline, then rejects.
  */
 export type FactLog = { record(fact: Fact): Promise<void> };

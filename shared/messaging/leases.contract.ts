@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HeldLease, Leases } from './leases.ts';
 
 export type LeasesUnderTest = {
-  /** Two who compete, each with a connection of its own. */
+  /** Two competitors, each with a connection of its own. */
   first: Leases;
   second: Leases;
-  /** Takes a role in another process and kills that with SIGKILL. */
+  /** Takes a role in another process, then kills that process with SIGKILL. */
   takeAndDie(role: string): Promise<void>;
-  /** Nothing reaches the server, or the server, until the returned function is called. */
+  /** Cuts the connection to the server until the returned function is called. */
   cutOff(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 };

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 
 /**
- * One holder per role at a time, by a key that ends unless it is renewed. A holder that was paused may still believe in it for a
- * moment: the guard on the log is the real fence, the lease only keeps two from doing the same work.
+ * One holder per role at a time, by a key that ends unless it is renewed. A paused holder may believe for a
+ * moment that it still leads: the guard on the log is the real fence, the lease only keeps two from doing the same work.
  */
 export type Leases = {
   /** Waits until the role is free and taken. `lost` aborts when renewing failed or the holder was too late. Rejects when `signal` aborts. */

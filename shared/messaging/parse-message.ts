@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { Poison } from '#shared/runtime/failures.ts';
 
-/** A message that is not what its subject promises; the text names subject, sequence and field. */
+/** A message without the shape that its subject promises; the text names subject, sequence and field. */
 export class BadMessage extends Poison {
   override name = 'BadMessage';
 }
@@ -30,7 +30,7 @@ export function parseMessage<T>(message: StoredMessage, schema: z.ZodType<T>): T
   throw new BadMessage(`${where} is wrong at "${path.join('.')}": ${issue?.message}.`);
 }
 
-/** A message whose type or version this program does not know. Skipping it would fold a hole into the state, so the reader stops. */
+/** A message of a type or version that this program does not know. Skipping it would leave a hole in the state. */
 export class UnknownEvent extends Poison {
   override name = 'UnknownEvent';
 }

@@ -43,7 +43,7 @@ export type DocumentChange<T> =
 export type Pointers = {
   /** Waits until the pointers are known; rejects while the bus is away. */
   live(projection: ProjectionName): Promise<Generation>;
-  /** Whether updates from a generation count: it is read, or was until lately. As far as is known now. */
+  /** Whether updates from a generation count: it is read now, or was until lately, as far as this process knows. */
   counts(projection: ProjectionName, generation: Generation): boolean;
   /** Calls `listener` after each change until the returned function is called. */
   onChange(listener: () => void): () => void;
@@ -54,7 +54,7 @@ export type Pointers = {
 const followAgainAfterMs = 1_000;
 const closeWithinMs = 500;
 
-/** Follows the pointers from the first question on, until `close`. When the watch ends, the next question or a second later begins it again. */
+/** Follows the pointers from the first question on, until `close`. When the watch ends, it begins again with the next question, or after a second. */
 export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'watch'>): Pointers {
   const known = new Map<string, ProjectionPointer>();
   const listeners = new Set<() => void>();
@@ -63,14 +63,14 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
   let again: NodeJS.Timeout | undefined;
   let ended: Promise<void> = Promise.resolve();
 
-  /** Resolves once what is there has been read, and goes on. */
+  /** Resolves once all stored pointers have been read, and goes on watching. */
   const follow = () =>
     new Promise<void>((resolve, reject) => {
       const run = async () => {
         for await (const change of store.watch('>', stop.signal)) {
           if (change.kind === 'put') known.set(change.key, change.document);
           if (change.kind === 'caught-up') resolve();
-          // A watch that began again may bring a flip that the one before did not see.
+          // A new watch may bring a flip that the one before missed.
           if (change.kind === 'caught-up' || !change.initial) for (const listener of listeners) listener();
         }
         throw new Error('The watch of the pointers to read models ended.');
@@ -103,14 +103,14 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
     close: async () => {
       clearTimeout(again);
       stop.abort();
-      // A watch that waits for a bus that is away is not waited for.
+      // Nobody waits for a watch whose bus is away.
       await Promise.race([ended, delay(closeWithinMs, undefined, { ref: false })]);
     },
   };
 }
 
 /**
- * The generation of a store that is read now, whichever that is. A watch goes over to the new generation at a flip: what is there comes
+ * The store of the generation that is read now. At a flip a watch goes over to the new generation: its documents come
  * again (`initial`), and then another `caught-up`. Revisions count within one generation only.
  */
 export function liveStore<T>(
@@ -193,7 +193,7 @@ export function readModelsBy(
 
 /**
  * Which stores belong to which projection, in the order of writing. The last one says which revisions have been folded, where a log has
- * revisions; what is counted is written after what it is counted from.
+ * revisions. Usage is counted from audit entries, so it is written after them.
  */
 export const storesOf = {
   exports: ['auditExports', 'usageExports', 'jobList', 'jobStatus'],

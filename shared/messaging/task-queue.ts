@@ -9,14 +9,14 @@ import type { DeadLetters, DurableReader } from './durable-reader.ts';
 import type { FactLog } from './event-log.ts';
 
 /**
- * Work that exactly one worker should take. The queue may be thrown away and refilled from the log: tasks carry no truth.
+ * Work for exactly one worker. The queue may be thrown away and refilled from the log: tasks are not a source of truth.
  * A submit with the `taskId` of a task submitted within the last two minutes is stored once.
  */
 export type TaskQueue = {
   submit(task: RenderTask | BundleTask): Promise<void>;
 };
 
-/** Who is alive, told every second over a core subject; nothing is kept. */
+/** Reports of live workers, sent every second over a core subject; nothing is kept. */
 export type Presence = {
   /** Reports now and every second until stopped. `report` is asked each time. */
   announce(report: () => PresenceReport): { now(): void; stop(): void };
@@ -35,11 +35,11 @@ export type WorkOptions<T> = {
   reader: DurableReader<T>;
   slots: number;
   rendererVersion?: string;
-  /** Works on one task, and reports what came of it. When it rejects the task comes again. `signal`: give up, the worker stops. */
+  /** Works on one task and reports its outcome. When it rejects the task comes again. `signal` aborts when the worker stops. */
   work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** Tasks in hand get so long to end when a worker stops; another worker takes what is left. */
+/** How long tasks in hand may go on when a worker stops; another worker takes the rest. */
 const graceMs = 5_000;
 const again: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
 
@@ -47,7 +47,7 @@ const again: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
 export const workerRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /**
- * Works on tasks in so many slots, and says every second who it is and what it has in hand. The returned function takes no new task, lets
+ * Works on tasks in a number of slots, and reports every second which ones it has in hand. The returned function takes no new task, lets
  * those in hand end for a few seconds, and gives back what is left.
  */
 export function startWorker<T extends { taskId: string }>(
@@ -99,13 +99,13 @@ export function startWorker<T extends { taskId: string }>(
   };
 }
 
-/** What a fact says, without who says it when. */
+/** A fact without its metadata. */
 export type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'type' | 'data'> }[Fact['type']];
 
 /** Longer reasons are cut. */
 export const mostReasonCharacters = 500;
 
-/** Records what came of a task. Rejects when the fact could not be stored, or when `signal` aborts. */
+/** Records the outcome of a task. Rejects when the fact could not be stored, or when `signal` aborts. */
 export async function reportFact(
   context: { facts: FactLog; clock: Clock; random: RandomDigits; instance: string; retry: RetryPolicy },
   { organization, jobId, traceparent }: Pick<RenderTask | BundleTask, 'organization' | 'jobId' | 'traceparent'>,

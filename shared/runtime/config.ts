@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * One setting of a service: the environment variable it comes from, its schema, and a sentence for whoever runs the service.
+ * One setting of a service: its environment variable, its schema, and a sentence for the person who runs the service.
  * A schema with a default makes it optional. `secret` values are never printed.
  */
 export type Setting<T> = { env: string; schema: z.ZodType<T>; description: string; secret: boolean };

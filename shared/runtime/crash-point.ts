@@ -46,14 +46,14 @@ function createFile(path: string): boolean {
   }
 }
 
-/** `die`: the process kills itself. `wait`: it stands still until whoever gave the order takes the order away. */
+/** `die`: the process kills itself. `wait`: it stands still until the order is taken away. */
 export type CrashOrder = 'die' | 'wait';
 
 /** No process stands still for longer, even if nobody takes the order away. */
 const longestWaitMs = 60_000;
 const lookAgainMs = 2;
 
-/** The file that holds an order for whoever is the first to reach a place, and the name that it then has. */
+/** The file with an order for the first process that reaches a place, and its name once a process has taken it. */
 export const orderFile = (folder: string, place: string): string => join(folder, place);
 export const takenFile = (folder: string, place: string): string => join(folder, `${place}.taken`);
 
@@ -65,7 +65,7 @@ export function mustDieBy(folder: string, place: string): boolean {
   const taken = takenFile(folder, place);
   let order: CrashOrder;
   try {
-    // Read before it is taken: whoever gave it may take it away at once.
+    // Read before it is taken: the test may take it away at once.
     order = readFileSync(orderFile(folder, place), 'utf8') as CrashOrder;
     renameSync(orderFile(folder, place), taken);
   } catch {

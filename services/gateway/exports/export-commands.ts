@@ -149,7 +149,7 @@ async function contentState({ bus }: GatewayContext, organization: string, domai
 async function storeSelection({ objectStore }: GatewayContext, organization: string, paths: string[]): Promise<string> {
   const text = canonicalJson({ version: 1, paths } satisfies ExportSelection);
   const key = selectionKey(organization, sha256Of(text));
-  // Also when it is there: housekeeping goes by the age of what the log does not name yet.
+  // Also when it exists: garbage collection goes by the age of objects that the log does not name yet.
   await objectStore.put(key, Buffer.from(text), {
     contentType: 'application/json',
     signal: AbortSignal.timeout(putWithinMs),

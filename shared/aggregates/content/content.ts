@@ -57,7 +57,7 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
     case 'ContentPublished': {
       const { label, pageCount } = event.data;
       const known = before.versions.find((version) => version.contentVersion === contentVersion);
-      // Published again, a version becomes the newest; what was found out about it stays true, it has the same files.
+      // A version that is published again becomes the newest. It has the same files, so it is still indexed if it was.
       const entry = { contentVersion, publishedAt: time, pageCount, indexed: known?.indexed ?? false };
       return {
         ...before,

@@ -1,7 +1,7 @@
 import { ApiError } from '#shared/http/errors.ts';
 import type { ContentEvent, ContentState } from './content.ts';
 
-/** What a request makes happen to a domain's content. Pure: each throws the `ApiError` that its maker sees, `[]` means that nothing changes. */
+/** The decisions about a domain's content. Pure: each throws the `ApiError` that the caller sees; no event means that nothing changes. */
 
 type Identity = { organization: string; domain: string; contentVersion: string };
 
@@ -52,8 +52,8 @@ const noSuchContent = ({ contentVersion, domain }: Identity): ApiError =>
   new ApiError('not_found', `There is no content version "${contentVersion}" in the domain "${domain}".`);
 
 /**
- * The version that has to be made searchable, if any: the latest, unless it is searched already. A version that a newer one has overtaken
- * is left out, as the newer one's event follows; its own comes back with `ContentPromoted` if it is ever needed. Pure.
+ * The version that has to be indexed, if any: the latest one, unless it is searched already. A version that is no longer the latest
+ * is left out, because the event of the newer one follows; `ContentPromoted` brings it back if it is needed again. Pure.
  */
 export function versionToIndex(state: ContentState): string | undefined {
   const { latest, searched } = state;

@@ -3,7 +3,7 @@ import type { ApiKey, DirectoryEvent, DirectoryState, DomainEntry } from './dire
 import type { changeOrganizationBodySchema, createOrganizationBodySchema } from '#shared/contracts/http/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
-/** What a request makes happen to an organization. Pure: each throws the `ApiError` that its maker sees, `[]` means that nothing changes. */
+/** The decisions about an organization. Pure: each throws the `ApiError` that the caller sees; no event means that nothing changes. */
 
 const mostKeys = 500;
 const mostDomains = 200;
@@ -54,7 +54,7 @@ export function createApiKey(state: DirectoryState | undefined, key: ApiKey): Di
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
-/** The new key is `renew(old)`; the old one goes on until `overlapEnd`, unless it ends earlier anyway. */
+/** The new key is `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. */
 export function rotateApiKey(
   state: DirectoryState | undefined,
   keyId: string,

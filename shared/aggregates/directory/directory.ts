@@ -87,7 +87,7 @@ export const directoryEventSchema = z.discriminatedUnion('type', [
   event('OrganizationChanged', { name: z.string(), plan: z.enum(organizationPlans) }),
   event('DomainAdded', { domain: domainEntrySchema }),
   event('ApiKeyCreated', { key: apiKeySchema }),
-  /** The old key goes on until `oldExpiresAt`. */
+  /** The old key stays valid until `oldExpiresAt`. */
   event('ApiKeyRotated', { oldKeyId: z.string(), oldExpiresAt: timestamp, key: apiKeySchema }),
   event('ApiKeyRevoked', { keyId: z.string() }),
 ]);

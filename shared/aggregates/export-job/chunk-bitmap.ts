@@ -1,5 +1,5 @@
 /*
- * Sets of chunk numbers as the job state carries them: one bit per chunk, least significant bit of each byte first, base64. 1,250 chunks
+ * Sets of chunk numbers in the job's state: one bit per chunk, least significant bit of each byte first, base64. 1,250 chunks
  * are 212 characters.
  */
 

@@ -36,7 +36,7 @@ type Decision = { state: ExportJobState; events: ExportEvent[] };
 const lostReason = 'no worker reported it and none has it in hand';
 
 /**
- * What happens to a job because of a command; nothing when the state already says so or the job has ended. Order and repetition of facts
+ * The events that follow from a command; none when the state already says so or the job has ended. Order and repetition of facts
  * do not matter. Pure: `metadata` only shows in the states between the events.
  */
 export function decide(
@@ -96,7 +96,7 @@ function handle(
   }
 }
 
-/** Pages fail alone: only when every other page has been rendered does the job end. */
+/** Pages fail alone: the job ends only when every other page has been rendered. */
 function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
   if (state.phase !== 'rendering') return [];
   const failedChunks = countChunks(state.failedChunks);
@@ -114,7 +114,7 @@ export function isOpen(state: ExportJobState, chunk: number): boolean {
 }
 
 /**
- * An attempt at a chunk ended without a word on its pages. It is counted once; after the last one its pages have failed, or the job, if
+ * An attempt at a chunk failed as a whole. It is counted once. After the last attempt the chunk's pages have failed, or the job, if
  * the chunk has none.
  */
 export function chunkLost(
@@ -163,7 +163,7 @@ export function exportFailed(state: ExportJobState, error: string): ExportEvent 
   return { type: 'ExportFailed', version: 1, data: { error: sentence, failedPageCount: state.failedPageCount } };
 }
 
-/** What a worker's report means for the job. Nothing when it is known already, comes too late, or is about an attempt that was given up. Pure. */
+/** The events that follow from a fact; none when it is known already, comes too late, or is about an attempt that was given up. Pure. */
 export function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
   const version = 1;
   const renderer = fact.source;
@@ -191,12 +191,12 @@ export function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): E
   }
 }
 
-/** Only what the state still believes to be there can be lost. */
+/** Only segments that the state believes to exist can be lost. */
 function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {
   const isThere = (chunk: number): boolean =>
     chunk < 0 ? state.phase === 'joining' : hasChunk(state.doneChunks, chunk);
   const chunks = data.chunks.filter(isThere);
-  // The closing segment is rendered after the chunks in any case.
+  // The closing segment is always rendered after the chunks.
   const lost = chunks.some((chunk) => chunk >= 0) ? chunks.filter((chunk) => chunk >= 0) : chunks;
   return [...new Set(lost)].map((chunk) => ({
     type: 'SegmentLost',
@@ -205,7 +205,7 @@ function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, k
   }));
 }
 
-/** A bundle has been checked against all its segments, so it counts also when somebody else has reported one of them lost meanwhile. */
+/** A bundle has been checked against all its segments, so it counts even when one of them was reported lost meanwhile. */
 function bundleJoined(state: ExportJobState, { data }: FactOf<'BundleJoined'>, known: Knowledge): ExportEvent[] {
   const { manifestSha256 } = state;
   if (manifestSha256 === undefined) return [];

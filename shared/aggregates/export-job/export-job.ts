@@ -17,129 +17,89 @@ import { exportOptionsSchema } from '#shared/contracts/stored-objects.ts';
 import { countChunks, hasChunk, withChunk, withoutChunk } from './chunk-bitmap.ts';
 import { keepFailedPages } from './failed-pages.ts';
 
-/** What can happen to an export job, in the words of its log. Every one has version 1; golden files in `golden/` keep them readable. */
-const event = <T extends string, D extends z.ZodType>(type: T, data: D) =>
-  z.object({ type: z.literal(type), version: z.literal(1), data });
+/** The events of an export job. Each has version 1; the files in `golden/` keep them readable for good. */
+const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+  z.object({ type: z.literal(type), version: z.literal(1), data: z.object(data) });
 
-const exportRequested = event(
-  'ExportRequested',
-  z.object({
-    jobId,
-    organization: organizationId,
-    organizationPlan: z.enum(organizationPlans),
-    domain: domainSlug,
-    contentVersion,
-    /** The request's `version`: a tag, and the label whose content was chosen if there is one. */
-    label: contentLabel.optional(),
-    options: exportOptionsSchema,
-    /** SHA-256 of the canonical request, to tell a repeated request from another one under the same idempotency key. */
-    requestDigest: sha256Hex,
-    replayOf: jobId.optional(),
+const chunk = z.int().min(0);
+const attempt = z.int().min(1);
+const reason = z.string().max(500);
+const renderer = z.string();
+const digestMatch = z.enum(['same', 'different', 'renderer-changed']);
+
+/** What was asked for; the state keeps all of it. */
+const request = {
+  jobId,
+  organization: organizationId,
+  organizationPlan: z.enum(organizationPlans),
+  domain: domainSlug,
+  contentVersion,
+  /** The request's `version`: a tag, and the label whose content was chosen if there is one. */
+  label: contentLabel.optional(),
+  options: exportOptionsSchema,
+  /** SHA-256 of the canonical request. It tells a repeated request from another one under the same idempotency key. */
+  requestDigest: sha256Hex,
+  replayOf: jobId.optional(),
+};
+
+const exportRequested = event('ExportRequested', request);
+const exportCompleted = event('ExportCompleted', {
+  bundleKey: z.string(),
+  sizeBytes: z.int().min(0),
+  sha256: sha256Hex,
+  manifestSha256: sha256Hex,
+  digestMatch: digestMatch.optional(),
+});
+
+const otherEvents = [
+  event('PagesPlanned', {
+    planHash: sha256Hex,
+    rendererVersion,
+    chunkCount: z.int().min(1),
+    pageTotal: z.int().min(0),
   }),
-);
-
-const pagesPlanned = event(
-  'PagesPlanned',
-  z.object({ planHash: sha256Hex, rendererVersion, chunkCount: z.int().min(1), pageTotal: z.int().min(0) }),
-);
-
-const chunkRendered = event(
-  'ChunkRendered',
-  z.object({
-    chunk: z.int().min(0),
+  event('ChunkRendered', {
+    chunk,
     pageCount: z.int().min(0),
-    attempt: z.int().min(1),
-    renderer: z.string(),
-    /** The segment was there already: nothing was rendered. */
+    attempt,
+    renderer,
+    /** The segment existed already: nothing was rendered. */
     reused: z.boolean(),
     durationMs: z.number().min(0),
   }),
-);
-
-const chunkFailed = event(
-  'ChunkFailed',
-  z.object({
-    chunk: z.int().min(0),
-    attempt: z.int().min(1),
-    renderer: z.string(),
+  event('ChunkFailed', {
+    chunk,
+    attempt,
+    renderer,
     /** `pages`: these pages cannot be rendered, final. `renderer`: the attempt failed as a whole and may be repeated. */
     cause: z.enum(['pages', 'renderer']),
-    reason: z.string().max(500),
+    reason,
     failedPages: z.array(failedPageSchema).max(64),
   }),
-);
+  /** The chunk killed its renderer, or was lost: no presence named it and no fact came. */
+  event('ChunkTimedOut', { chunk, attempt }),
+  /**
+   * A stored segment is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment; the count of exported pages goes
+   * down by `pageCount`.
+   */
+  event('SegmentLost', { chunk: z.int().min(-1), reason, pageCount: z.int().min(0).optional() }),
+  event('RenderingFinished', { pageCount: z.int().min(0) }),
+  event('ClosingRendered', { attempt, renderer, reused: z.boolean(), manifestSha256: sha256Hex }),
+  /** An attempt at the closing segment failed or was lost; it may be repeated. */
+  event('ClosingFailed', { attempt, reason }),
+  /** An attempt at joining the bundle failed or was lost; it may be repeated. */
+  event('BundleFailed', { attempt, reason }),
+  event('ExportFailed', { error: z.string(), failedPageCount: z.int().min(0) }),
+  event('ExportCancelled', { cancelledBy: z.string() }),
+] as const;
 
-/** The chunk took its renderer down or was lost: no presence named it and no fact came. */
-const chunkTimedOut = event('ChunkTimedOut', z.object({ chunk: z.int().min(0), attempt: z.int().min(1) }));
+export const exportEventSchema = z.discriminatedUnion('type', [exportRequested, exportCompleted, ...otherEvents]);
 
-/**
- * A segment that was there is gone or damaged: its chunk is rendered again. `chunk` −1 is the closing segment; `pageCount` is what the
- * count of exported pages goes down by.
- */
-const segmentLost = event(
-  'SegmentLost',
-  z.object({ chunk: z.int().min(-1), reason: z.string().max(500), pageCount: z.int().min(0).optional() }),
-);
-
-const renderingFinished = event('RenderingFinished', z.object({ pageCount: z.int().min(0) }));
-
-const closingRendered = event(
-  'ClosingRendered',
-  z.object({ attempt: z.int().min(1), renderer: z.string(), reused: z.boolean(), manifestSha256: sha256Hex }),
-);
-
-/** An attempt at the closing segment failed or was lost; it may be repeated. */
-const closingFailed = event('ClosingFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
-
-/** An attempt at joining the bundle failed or was lost; it may be repeated. */
-const bundleFailed = event('BundleFailed', z.object({ attempt: z.int().min(1), reason: z.string().max(500) }));
-
-const exportCompleted = event(
-  'ExportCompleted',
-  z.object({
-    bundleKey: z.string(),
-    sizeBytes: z.int().min(0),
-    sha256: sha256Hex,
-    manifestSha256: sha256Hex,
-    digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
-  }),
-);
-
-const exportFailed = event('ExportFailed', z.object({ error: z.string(), failedPageCount: z.int().min(0) }));
-
-const exportCancelled = event('ExportCancelled', z.object({ cancelledBy: z.string() }));
-
-export const exportEventSchema = z.discriminatedUnion('type', [
-  exportRequested,
-  pagesPlanned,
-  chunkRendered,
-  chunkFailed,
-  chunkTimedOut,
-  segmentLost,
-  renderingFinished,
-  closingRendered,
-  closingFailed,
-  bundleFailed,
-  exportCompleted,
-  exportFailed,
-  exportCancelled,
-]);
-
-/** The events as they leave the system: without keys of the object store and the digest of the request. */
+/** The events as the public interface shows them: without keys of the object store and the digest of the request. */
 export const shownExportEventSchema = z.discriminatedUnion('type', [
   exportRequested.extend({ data: exportRequested.shape.data.omit({ requestDigest: true }) }),
   exportCompleted.extend({ data: exportCompleted.shape.data.omit({ bundleKey: true }) }),
-  pagesPlanned,
-  chunkRendered,
-  chunkFailed,
-  chunkTimedOut,
-  segmentLost,
-  renderingFinished,
-  closingRendered,
-  closingFailed,
-  bundleFailed,
-  exportFailed,
-  exportCancelled,
+  ...otherEvents,
 ]);
 
 export type ExportEvent = z.infer<typeof exportEventSchema>;
@@ -150,15 +110,8 @@ export type ExportEventOf<T extends ExportEvent['type']> = Extract<ExportEvent, 
  * bitmaps and counters, at most 50 failed pages, never lists.
  */
 export const exportJobStateSchema = z.object({
-  jobId,
-  organization: organizationId,
-  organizationPlan: z.enum(organizationPlans),
-  domain: domainSlug,
-  contentVersion,
+  ...request,
   label: z.string().optional(),
-  options: exportOptionsSchema,
-  requestDigest: sha256Hex,
-  replayOf: jobId.optional(),
   requestedBy: z.string(),
   /** requested → rendering → closing → joining → completed; failed and cancelled from any of the first four. */
   phase: z.enum(['requested', 'rendering', 'closing', 'joining', 'completed', 'failed', 'cancelled']),
@@ -169,16 +122,16 @@ export const exportJobStateSchema = z.object({
   chunkCount: z.int().min(0),
   pageTotal: z.int().min(0),
   pageCount: z.int().min(0),
-  /** One bit per chunk, least significant first, base64: a segment is there. */
+  /** One bit per chunk, least significant first, base64: the segment exists. */
   doneChunks: z.string(),
   /** Same shape: ended without a segment, because pages of it cannot be rendered. */
   failedChunks: z.string(),
   /**
-   * Attempts that failed as a whole, took a renderer down or got lost, by chunk, and under `closing` and `bundle`; only for work that is
+   * Attempts that failed as a whole, killed a renderer or were lost, by chunk, and under `closing` and `bundle`; only for work that is
    * not done yet and has any.
    */
   timedOutAttempts: z.record(z.string(), z.int()),
-  /** How often a segment that was there got lost. Part of later task ids, so that the same attempt is a new task. */
+  /** How often a stored segment was lost. It is part of later task ids, so that the same attempt is a new task. */
   lostSegments: z.int().min(1).optional(),
   failedPages: z.array(failedPageSchema).max(50),
   failedPageCount: z.int().min(0),
@@ -186,7 +139,7 @@ export const exportJobStateSchema = z.object({
   progress: z.number().min(0).max(100),
   manifestSha256: sha256Hex.optional(),
   bundle: z.object({ key: z.string(), sizeBytes: z.int(), sha256: sha256Hex }).optional(),
-  digestMatch: z.enum(['same', 'different', 'renderer-changed']).optional(),
+  digestMatch: digestMatch.optional(),
   error: z.string().optional(),
 });
 
@@ -350,7 +303,7 @@ export function attemptOf(state: ExportJobState, unit: WorkUnit): number {
   return (state.timedOutAttempts[String(unit)] ?? 0) + 1;
 }
 
-/** After so many attempts a chunk's pages run one by one, to find the one that takes renderers down. */
+/** After so many attempts a chunk's pages are rendered one by one, to find the one that kills renderers. */
 export const attemptsBeforePagesAlone = 2;
 /** When this attempt fails, too, the chunk's pages have failed for good. */
 export const maxChunkAttempts = 4;

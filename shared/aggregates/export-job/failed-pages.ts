@@ -6,7 +6,7 @@ const maxKeptBytes = 1_100;
 const maxSentenceBytes = 900;
 const maxReason = 120;
 
-/** The failed pages that the state keeps: the first ones, as many as fit. Pages that are there already are not added again. Pure. */
+/** The failed pages that the state keeps: the first ones, as many as fit, each once. Pure. */
 export function keepFailedPages(kept: readonly FailedPage[], added: readonly FailedPage[]): FailedPage[] {
   const known = new Set(kept.map(({ path }) => path));
   const all = [...kept];

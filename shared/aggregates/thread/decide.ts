@@ -3,7 +3,7 @@ import type { ThreadState } from './thread.ts';
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
-/** Who a thread belongs to, without keeping what the client said of itself. */
+/** Identifies the reader of a thread without storing the fingerprint that the client sent. */
 export function fingerprintHash(hashKey: string, organization: string, domain: string, fingerprint: string): string {
   return createHmac('sha256', hashKey)
     .update(JSON.stringify(['thread', organization, domain, fingerprint]))
@@ -12,7 +12,7 @@ export function fingerprintHash(hashKey: string, organization: string, domain: s
 
 export const threadKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** Whether the bearer of this fingerprint, and of this key if one is shown, may go on with the thread. */
+/** Whether the owner of this fingerprint, and of this key if one is sent, may continue the thread. */
 export function mayContinue(state: ThreadState, fingerprint: string, threadKey: string | undefined): boolean {
   return sameHex(state.fingerprintHash, fingerprint) && isThreadKey(state, threadKey);
 }

@@ -1,4 +1,4 @@
-/** One side's words. */
+/** What one side said at a time. */
 export type Turn = { role: 'user' | 'assistant'; text: string };
 
 type ClientMessage = {
@@ -22,7 +22,7 @@ export function conversationTurns(messages: readonly ClientMessage[]): Turn[] {
   return turns;
 }
 
-/** The conversation with one more turn; said by whoever spoke last, it becomes part of that turn. */
+/** The conversation with one more turn. When the same side spoke last, the text becomes part of that turn. */
 export function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
   const last = turns.at(-1);
   if (last?.role !== turn.role) return [...turns, turn];

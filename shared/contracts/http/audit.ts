@@ -19,12 +19,12 @@ export const listAuditQuerySchema = z
     actor: z.string().min(1).max(100).optional(),
     /** One action (`key.created`), or all of an area (`key`). */
     action: z.enum([...auditAreas, ...auditActions]).optional(),
-    /** Only what happened at this time or later; a date or a time with offset. */
+    /** Only entries of this time or later; a date, or a time with offset. */
     since: time.optional(),
-    /** Only what happened at this time or earlier; a date is meant to its end. */
+    /** Only entries of this time or earlier; a date includes the whole day. */
     until: time.optional(),
     cursor: z.string().max(600).optional(),
-    /** Of a JSON answer 50 where nothing is said; as lines all that there are. */
+    /** Default: 50 for a JSON answer, all entries for NDJSON. */
     limit: z.coerce.number().int().min(1).max(500).optional(),
   })
   .refine(({ since, until }) => since === undefined || until === undefined || Date.parse(since) <= endOf(until), {
@@ -70,7 +70,7 @@ export const usageQuerySchema = z
 
 export type UsageQuery = z.infer<typeof usageQuerySchema>;
 
-/** The months of `2026-01..2026-03`, oldest first; one more than allowed where there are too many. Pure. */
+/** The months of `2026-01..2026-03`, oldest first; one more than allowed when there are too many. Pure. */
 export function monthsOf(range: string): string[] {
   const [first = '', last = ''] = range.split('..');
   const months: string[] = [];

@@ -12,7 +12,7 @@ export type BusAddress = {
   password: string;
 };
 
-/** A connection that waits for its server at first and comes back for ever after. */
+/** A connection that waits for its server at the start, and always reconnects. */
 export async function openConnection(address: BusAddress, name: string, log?: Logger): Promise<NatsConnection> {
   const connection = await connect({
     servers: address.url.split(','),
@@ -42,8 +42,8 @@ async function logStatus(connection: NatsConnection, log: Logger): Promise<void>
 const retryDelayMs = 100;
 
 /**
- * Repeats a call for as long as the server is away, up to `deadlineMs`, then rejects with `BusUnavailable`. What the server refuses, and
- * what this connection has no right to, is not repeated.
+ * Repeats a call while the server is away, up to `deadlineMs`, then rejects with `BusUnavailable`. A call that the server refuses, or
+ * that this connection has no right to make, is not repeated.
  */
 export async function whileAway<T>(what: string, deadlineMs: number, call: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + deadlineMs; ; await delay(retryDelayMs)) {
@@ -63,7 +63,7 @@ export async function whileAway<T>(what: string, deadlineMs: number, call: () =>
   }
 }
 
-/** 10008: JetStream is not there yet; 503 and no responders: it is being restarted. */
+/** 10008: JetStream has not started yet; 503 and no responders: it is being restarted. */
 function isAway(error: unknown): boolean {
   if (violationOf(error) !== undefined) return false;
   if (error instanceof JetStreamApiError) return error.status === 503 || error.code === 10_008;

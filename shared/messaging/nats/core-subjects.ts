@@ -34,7 +34,7 @@ export function natsPresence(connection: NatsConnection): Presence {
   };
 }
 
-/** A report of a newer program may have what this one does not know; one that makes no sense is as good as none. */
+/** A newer program may report fields that this one does not know. A report that cannot be read is ignored. */
 function readReport(text: string): PresenceReport | undefined {
   try {
     return presenceReportSchema.parse(JSON.parse(text));
@@ -44,13 +44,13 @@ function readReport(text: string): PresenceReport | undefined {
 }
 
 /**
- * Updates of the generation that is read, and for a while also of the one that was: around a flip an update may come twice, but none
- * falls between the two. A generation that is being filled says nothing here.
+ * Updates of the generation that is read, and for a while also of the previous one: around a flip an update may come twice, but none
+ * is lost. A generation that is being filled sends no updates.
  */
 export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
   return {
     onJobStatus(listener) {
-      // From now on the pointers are followed; until they are known the plain generation counts.
+      // This begins to follow the pointers. Until they are known, the blue generation counts.
       void pointers.live('exports').catch(() => {});
       const subscriptions = generations.map((generation) => {
         const prefix = `live.${inGeneration('job-status', generation)}.`;

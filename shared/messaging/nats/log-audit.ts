@@ -2,13 +2,13 @@ import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '../event-log.ts';
 import { type BusAddress, openConnection, whileAway } from './connection.ts';
 
-/** Logs as they are stored, for who verifies them: nothing is parsed, and nothing can be written. */
+/** Logs as they are stored, for verification: nothing is parsed, and nothing can be written. */
 export type LogAudit = {
   /** Subjects of a stream that match a filter. */
   subjects(stream: string, filter: string): Promise<string[]>;
   /** All messages of one subject, in the order of the stream. */
   stored(stream: string, subject: string): Promise<StoredText[]>;
-  /** Sequences that the stream has given out and does not have any more, as ranges. */
+  /** Ranges of sequences that the stream has given out and no longer has. */
   gaps(stream: string): Promise<{ first: number; last: number }[]>;
   close(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     try {
       const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
       for await (const message of answers) {
-        // Not `string()`, which would take a byte order mark away.
+        // Not `string()`, which would remove a byte order mark.
         const text = Buffer.from(message.data).toString();
         messages.push({ subject: message.subject, sequence: message.seq, text });
         leftCount = message.pending;
@@ -62,7 +62,7 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     gaps: (stream) =>
       whileAway(`asking for the gaps of ${stream}`, deadlineMs, async () => {
         const { state } = await jsm.streams.info(stream, { deleted_details: true });
-        // Of an empty stream the server says that message 0 is deleted.
+        // The server says of an empty stream that message 0 is deleted.
         const deleted = (state.deleted ?? []).filter((sequence) => sequence >= Math.max(1, state.first_seq));
         return [...(state.first_seq > 1 ? [{ first: 1, last: state.first_seq - 1 }] : []), ...ranges(deleted)];
       }),

@@ -56,7 +56,7 @@ export function natsDocumentStore<T>(
         });
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // A try of ours may have got through although its answer did not: then the key has what we wrote.
+        // An earlier try may have got through without its answer: then the key has what we wrote.
         if (attempts === 1) return undefined;
         const there = await newest(full);
         return there !== null && Buffer.from(bytes).equals(there.data) ? there.seq : undefined;
@@ -76,7 +76,7 @@ export function natsDocumentStore<T>(
     },
 
     async *watch(filter, signal) {
-      // The client says of each entry how many wait behind it, but says nothing where there is none.
+      // The client says with each entry how many wait behind it, but nothing at all when there is no entry.
       let initial = (await this.keys(filter)).length > 0;
       if (signal.aborted) return;
       if (!initial) yield { kind: 'caught-up' };
@@ -107,12 +107,12 @@ export function natsDocumentStore<T>(
 }
 
 /**
- * The client leaves the consumer of a listing or watch that ended to the server, which keeps it for five minutes and then has too many.
- * It says nowhere which one it was, but on a field of its iterator.
+ * When a listing or a watch ends, the client leaves its consumer to the server, which keeps it for five minutes and so collects too many.
+ * Only a field of the iterator says which consumer it was.
  */
 function removeConsumer(ended: object): void {
   const { _data: consumer } = ended as { _data?: { delete?(): Promise<boolean> } };
-  // Whatever fails here is what the server tidies up later.
+  // If this fails, the server removes the consumer later.
   consumer?.delete?.().catch(() => {});
 }
 

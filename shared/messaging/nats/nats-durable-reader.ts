@@ -13,7 +13,7 @@ const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;
 const ackAttempts = 5;
 const awayPauseMs = 100;
-/** A bus that is started again is back long before. */
+/** A bus that is restarted is back long before that. */
 const noticeAfterMs = 30_000;
 
 /** Binds to a durable that the provisioner made. */
@@ -70,7 +70,7 @@ export async function natsDurableReader<T>(
   };
 }
 
-/** Tells of trouble that lasts, every `noticeAfterMs` of it. The bus answers the same for a durable that is gone as while it starts. */
+/** Reports trouble that lasts, every `noticeAfterMs`. The bus gives the same answer for a missing durable as while it starts. */
 function longTrouble(tell: (error: unknown) => void): { goesOn(error: unknown): void; over(): void } {
   let since: number | undefined;
   return {
@@ -87,7 +87,7 @@ function longTrouble(tell: (error: unknown) => void): { goesOn(error: unknown): 
   };
 }
 
-/** Null at once when the signal aborts; a message that comes all the same is given back. */
+/** Null at once when the signal aborts; a message that still comes is given back. */
 async function unlessAborted(pending: Promise<JsMsg | null>, signal: AbortSignal): Promise<JsMsg | null> {
   let onAbort: (() => void) | undefined;
   const aborted = new Promise<null>((resolve) => {

@@ -13,7 +13,7 @@ import { parseMessage, type StoredMessage } from '../parse-message.ts';
 import { whileAway } from './connection.ts';
 
 const readDeadlineMs = 5_000;
-/** The server goes through all subjects that match, a hundred thousand to an answer. */
+/** The server goes through all subjects that match, and answers with a hundred thousand at a time. */
 const listDeadlineMs = 30_000;
 
 /** The log of one stream. See the port for what it promises. */
@@ -47,7 +47,7 @@ export function natsEventLog<C extends Commit>(
         return { commit, sequence: ack.seq };
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // A try of ours may have got through although its answer did not. A direct read could be answered by a replica that is behind.
+        // An earlier try may have got through without its answer. A direct read could come from a replica that is behind.
         const following = { seq: after.sequence + 1, next_by_subj: commit.subject };
         const next = await whileAway(`reading ${commit.subject}`, readDeadlineMs, () =>
           jsm.streams.getMessage(stream, following),
@@ -91,7 +91,7 @@ export function natsEventLog<C extends Commit>(
       for (let sequence = 1; ; ) {
         const message = await atOrAfter(subject, sequence);
         if (message === null) return texts;
-        // Not `string()`, which would take a byte order mark away.
+        // Not `string()`, which would remove a byte order mark.
         texts.push({ subject, sequence: message.seq, text: Buffer.from(message.data).toString() });
         sequence = message.seq + 1;
       }

@@ -5,7 +5,7 @@ import { isConflict } from './nats-event-log.ts';
 
 const retryMs = 250;
 
-/** Leases as keys of a bucket whose TTL is `ttlMs`: a key that is not renewed ends by itself. */
+/** Leases as keys of a bucket with a TTL of `ttlMs`: a key that is not renewed expires. */
 export function natsLeases(kv: KV, ttlMs: number): Leases {
   return {
     async acquire(role, holder, signal) {
@@ -32,7 +32,7 @@ function hold(kv: KV, role: string, holder: string, firstRevision: number, taken
   };
   const renew = async () => {
     const askedAt = performance.now();
-    // Also true for a holder that was paused and has just woken.
+    // This also catches a holder that was paused and has just resumed.
     if (askedAt - renewedAt > ttlMs) return end('it was not renewed in time');
     try {
       revision = await kv.update(role, holder, revision);

@@ -26,14 +26,14 @@ import { openConnection, whileAway } from './connection.ts';
 
 const deadlineMs = 20_000;
 
-/** What is there differs from what was asked for, and the server would not change it; the message names stream and setting. */
+/** A stream or consumer differs from its wanted configuration, and the server would not change it; the message names both. */
 export class NotAsWanted extends Error {
   override name = 'NotAsWanted';
 }
 
 /**
- * Brings streams, buckets and consumers to the state of the table: creates what is missing, changes what differs, and reads the
- * configuration back. Safe to repeat, and to run twice at once. Each renderer version gets a durable of its own; old ones stay.
+ * Brings streams, buckets and consumers to the state of the table: creates the missing ones, changes those that differ, and reads the
+ * configuration back. It can be repeated, and run twice at once. Each renderer version gets a durable of its own; old ones stay.
  */
 export async function provision(options: {
   url: string;
@@ -96,7 +96,7 @@ async function unlessMissing<T>(answer: Promise<T>, missing: number): Promise<T 
   }
 }
 
-/** Settings that are not as wanted. A server leaves out what is at its default, so a missing one counts as nothing. */
+/** The names of settings that are not as wanted. A server leaves out settings at their default, so a missing one counts as empty. */
 function differences(wanted: object, found: object): string[] {
   const nothing = new Set<unknown>([undefined, 0, false, '']);
   return Object.entries(wanted).flatMap(([name, value]) => {
@@ -108,7 +108,7 @@ function differences(wanted: object, found: object): string[] {
 
 const startOverDeadlineMs = 10_000;
 
-/** Empties a projection's part of a generation, then makes its consumer anew. Repeating it does no harm. */
+/** Empties a projection's part of a generation, then makes its consumer anew. It can be repeated. */
 export async function startOver(
   jsm: JetStreamManager,
   projection: ProjectionName,

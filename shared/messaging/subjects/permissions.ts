@@ -3,10 +3,10 @@ import { bucketRows, type BusUser, coreRows, durableRows, renderDurable, streamR
 /** Subjects that a user may publish and subscribe to; `refused` is taken out of `publish` again, where a wildcard gives too much. */
 export type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
 
-/** Prefix of a user's inboxes: nobody else can listen there. */
+/** Prefix of a user's inboxes: no other user can listen there. */
 export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('-', '_')}`;
 
-/** The rights of a service, from the table alone: what is not there is refused by the server. */
+/** The rights of a user, from the table alone: the server refuses everything else. */
 export function permissionsOf(user: BusUser): Permissions {
   const publish: string[] = [];
   const refused: string[] = [];
@@ -24,7 +24,7 @@ export function permissionsOf(user: BusUser): Permissions {
         `$JS.API.STREAM.MSG.GET.${stream.name}`,
       );
     }
-    // The message after one that is known is asked for by the whole stream's subject; so is the history.
+    // The message after a known one, and the history, are requested by the subject of the whole stream.
     if (stream.history.includes(user) || (stream.writers.includes(user) && stream.last.includes(user))) {
       publish.push(`$JS.API.DIRECT.GET.${stream.name}`);
     }
@@ -99,8 +99,8 @@ export function provisionerPermissions(): Permissions {
 
 /**
  * The configuration of a nats-server for one installation, as text: users with just the rights that the table gives them, and
- * `sync_interval: always`, because the default acknowledges before the disk has it and can lose two minutes of accepted work.
- * Without `port` and `storeDir` these are left to the command line.
+ * `sync_interval: always`, because the default acknowledges before the data is on disk and can lose two minutes of accepted work.
+ * `port` and `storeDir` may come from the command line instead.
  */
 export function natsConfig(options: {
   port?: number;
