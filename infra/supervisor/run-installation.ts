@@ -12,7 +12,7 @@ import { runNatsServer } from './nats-server.ts';
 import { type InstallationPlan, serviceEnvironment, type ServiceName, serviceNames } from './services.ts';
 
 /** The installation cannot start; the message names the setting or file that prevents it. */
-export class CannotStart extends Error {
+class CannotStart extends Error {
   override name = 'CannotStart';
 }
 
@@ -153,7 +153,7 @@ function startService(
 }
 
 /** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long. */
-export async function whenReady(service: string, url: string, deadlineMs: number): Promise<void> {
+async function whenReady(service: string, url: string, deadlineMs: number): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   let missing = 'it does not listen';
   while (performance.now() < deadline) {

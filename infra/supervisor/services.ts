@@ -23,7 +23,7 @@ export function isServiceName(name: string): name is ServiceName {
   return serviceNames.some((known) => known === name);
 }
 
-export type ServicePorts = Record<ServiceName, number>;
+type ServicePorts = Record<ServiceName, number>;
 
 export type InstallationPlan = {
   dataFolder: string;

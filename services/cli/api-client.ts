@@ -3,7 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody } from '#shared/http/errors.ts';
 
 /** An answer other than 2xx, or none; the message is the server's sentence. */
-export class ApiFailure extends Error {
+class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly code: string;
   readonly status: number;
@@ -15,7 +15,7 @@ export class ApiFailure extends Error {
   }
 }
 
-export type ApiCall = {
+type ApiCall = {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   query?: Record<string, string | undefined>;
   headers?: Record<string, string>;

@@ -38,13 +38,13 @@ One line a problem, "file:line:column: severity code: sentence". The exit code i
 }
 
 /** `pages` is 0 when the project cannot be published at all. */
-export type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };
+type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };
 
 /**
  * What publication would say about a docs project's folder, read in a child process as there. Throws `NotAProject` when the folder has no
  * `docs.json` or `mint.json`.
  */
-export async function checkProject(folder: string): Promise<ProjectCheck> {
+async function checkProject(folder: string): Promise<ProjectCheck> {
   const project = await folderProject(folder);
   const pool = projectPool({ slots: 1 });
   try {

@@ -34,7 +34,7 @@ export function publishCommand(program: Command): void {
 type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string };
 
 /** No content version is meant by what was given; the message says what there is. */
-export class UnknownContent extends Error {
+class UnknownContent extends Error {
   override name = 'UnknownContent';
 }
 

@@ -86,7 +86,7 @@ export async function* followJob(client: ApiClient, jobId: string): AsyncGenerat
 }
 
 /** What arrived is not what the server said it would be. Nothing is left under the wanted name. */
-export class DigestMismatch extends Error {
+class DigestMismatch extends Error {
   override name = 'DigestMismatch';
 }
 
@@ -94,7 +94,7 @@ export class DigestMismatch extends Error {
  * Streams a bundle into `file` while hashing it; it appears under that name only when size and SHA-256 are right.
  * `onBytes` is told how many bytes have arrived.
  */
-export async function downloadBundle(
+async function downloadBundle(
   link: Pick<BundleLink, 'bundleUrl' | 'sizeBytes' | 'sha256'>,
   file: string,
   onBytes: (bytes: number) => void = () => {},

@@ -95,7 +95,7 @@ export async function watchJob(client: ApiClient, jobId: string, { json, stream 
 }
 
 /** Shows the jobs that a query finds until the process is ended: as a table on a terminal, else a line per job and change. */
-export async function watchJobs(
+async function watchJobs(
   client: ApiClient,
   query: Record<string, string | undefined>,
   { json, stream }: WatchOptions,

@@ -62,7 +62,7 @@ function rebuiltLine(one: Rebuilt): string {
 export type Rebuilt = { projection: ProjectionName; live: string } & NonNullable<ProjectionPointer['lastRebuild']>;
 
 /** No projector took the request; the message says what to look at. */
-export class NotRebuilt extends Error {
+class NotRebuilt extends Error {
   override name = 'NotRebuilt';
 }
 

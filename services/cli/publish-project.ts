@@ -24,7 +24,7 @@ export async function publishProject(
 }
 
 /** A docs project's folder as a `.tar.gz` stream, files in order of their paths. Throws `NotAProject` when there is no `docs.json` or `mint.json`. */
-export async function packProject(folder: string): Promise<Readable> {
+async function packProject(folder: string): Promise<Readable> {
   const paths = await projectFilesIn(folder);
   const archive = pack();
   const gzip = createGzip({ level: 6 });
@@ -52,7 +52,7 @@ async function writeEntries(folder: string, paths: readonly string[], archive: R
 const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.idea', '.vscode']);
 
 /** The folder is not a docs project; the message names it. */
-export class NotAProject extends Error {
+class NotAProject extends Error {
   override name = 'NotAProject';
 }
 

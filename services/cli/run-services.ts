@@ -3,7 +3,7 @@ import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/health-server.ts';
 
 /** A name that is no service's; the message lists those there are. */
-export class UnknownService extends Error {
+class UnknownService extends Error {
   override name = 'UnknownService';
 }
 
@@ -43,7 +43,7 @@ export async function runServices(names: ServiceName[]): Promise<void> {
  * The one place that knows all services: how each is configured from the environment and started. Loaded on demand, so that
  * a process holds only the code of what it runs.
  */
-export const serviceTable: Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise<Running>> = {
+const serviceTable: Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise<Running>> = {
   async projector(env) {
     const { projectorSettings } = await import('#services/projector/config.ts');
     const { start } = await import('#services/projector/main.ts');

@@ -88,11 +88,7 @@ const demoProject = join(import.meta.dirname, '../../infra/docs');
 const demoQuestion = 'What is a bundle, and how do I check it?';
 
 /** The main job once, on our own documentation: published, exported, downloaded, checked, and asked one question. */
-export async function showDemo(
-  local: LocalInstallation,
-  dataFolder: string,
-  say: (line?: string) => void,
-): Promise<void> {
+async function showDemo(local: LocalInstallation, dataFolder: string, say: (line?: string) => void): Promise<void> {
   const admin = apiClient(local.baseUrl, local.adminKey);
   const publication = await publishProject(admin, local.domain, demoProject);
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);

@@ -15,7 +15,7 @@ import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { serviceToken } from '../support/gateway-harness.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 
-export const contentVersion = `cv_${'0'.repeat(32)}`;
+const contentVersion = `cv_${'0'.repeat(32)}`;
 const scope = { organization: 'acme', domain: 'docs', contentVersion };
 
 const page = (

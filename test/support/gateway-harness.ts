@@ -20,7 +20,7 @@ import { type MemoryBus, memoryBus } from './memory-bus.ts';
 
 export const operatorToken = 'the-operator-token-of-tests';
 export const serviceToken = 'the-service-token-of-tests';
-export const linkSigningKey = 'the-link-signing-key-of-tests';
+const linkSigningKey = 'the-link-signing-key-of-tests';
 
 export type GatewayHarness = {
   app: FastifyInstance;

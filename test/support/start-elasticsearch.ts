@@ -86,18 +86,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-export type ElasticsearchCommand = { program: string; args: string[]; env: NodeJS.ProcessEnv; cwd: string };
+type ElasticsearchCommand = { program: string; args: string[]; env: NodeJS.ProcessEnv; cwd: string };
 
 /**
  * Writes the settings of a single node on loopback into `runFolder` and says how to start it. With port 0 the node takes a free one and
  * names it in its output (`publish_address {127.0.0.1:…}`). `home` must be readable by the user that runs it, which may not be root.
  * @throws ServerMissing without a JDK
  */
-export async function elasticsearchCommand(
-  home: string,
-  runFolder: string,
-  port: number,
-): Promise<ElasticsearchCommand> {
+async function elasticsearchCommand(home: string, runFolder: string, port: number): Promise<ElasticsearchCommand> {
   const jdk = findJdk(oldestJdkForElasticsearch);
   if (jdk === undefined) throw new ServerMissing('elasticsearch');
   const config = join(runFolder, 'config');

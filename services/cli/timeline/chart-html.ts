@@ -120,7 +120,7 @@ function waiting(wait: Span, height: number, at: At): Element {
 
 const placed = (trouble: Trouble, y: number, at: At): Element =>
   s('svg', { x: at(trouble.atMs), y, className: ['placed'], overflow: 'visible' }, [
-    sign(trouble.kind, `${troubleSentence(trouble)}; ${remedySentence(trouble)}`),
+    iconGroup(trouble.kind, `${troubleSentence(trouble)}; ${remedySentence(trouble)}`),
   ]);
 
 /** Each trouble with a line to the moment at which it was made good. */
@@ -150,7 +150,7 @@ function legend(timeline: Timeline): Element {
   const phases = phaseNames
     .filter((name) => timeline.phases.some((phase) => phase.name === name))
     .map((name) => swatch(['phase', name], `${name} ${formatDuration(phaseMs(timeline, name))}`));
-  const kinds = [...new Map(timeline.troubles.map(({ kind }) => [signOf(kind), kind])).values()];
+  const kinds = [...new Map(timeline.troubles.map(({ kind }) => [iconOf(kind), kind])).values()];
   return h('ul.legend', [
     ...phases,
     ...(bars.some(({ work }) => work === 'chunk') ? [swatch(['bar', 'chunk'], 'chunk')] : []),
@@ -159,39 +159,38 @@ function legend(timeline: Timeline): Element {
     ...(timeline.lanes.some(({ waits }) => waits.length > 0)
       ? [swatch(['waiting'], 'no chunk of this job in hand')]
       : []),
-    ...kinds.map((kind) => h('li', [mark(kind), signNames[signOf(kind)]])),
+    ...kinds.map((kind) => h('li', [troubleIcon(kind), iconNames[iconOf(kind)]])),
   ]);
 }
 
-/** Signs of 16 by 16 around their middle, drawn with lines of the text's colour. */
-const signs: Record<'failed' | 'timed-out' | 'segment-lost', string> = {
+/** Icons of 16 by 16 around their middle, drawn with lines in the colour of the text. */
+const iconPaths: Record<'failed' | 'timed-out' | 'segment-lost', string> = {
   failed: 'M-3.2-3.2 3.2 3.2M3.2-3.2-3.2 3.2',
   'timed-out': 'M0-3.4V0.2L2.4 1.9',
   'segment-lost': 'M2.9-2.2A3.7 3.7 0 1 0 3.7 0.6M3.4-4.3V-1.7H0.8',
 };
 
-type Sign = keyof typeof signs;
+type Icon = keyof typeof iconPaths;
 
-export const signOf = (kind: Trouble['kind']): Sign =>
-  kind === 'timed-out' || kind === 'segment-lost' ? kind : 'failed';
+const iconOf = (kind: Trouble['kind']): Icon => (kind === 'timed-out' || kind === 'segment-lost' ? kind : 'failed');
 
-export const signNames: Record<Sign, string> = {
+const iconNames: Record<Icon, string> = {
   failed: 'attempt failed',
   'timed-out': 'timed out',
   'segment-lost': 'segment lost',
 };
 
-/** A round sign for a kind of trouble, 18 pixels wide, to stand in text. Pure. */
-export function mark(kind: Trouble['kind']): Element {
-  return s('svg', { viewBox: '-9 -9 18 18', width: 18, height: 18, ariaHidden: 'true' }, [sign(kind)]);
+/** A round icon for a kind of trouble, 18 pixels wide, for use in text. Pure. */
+export function troubleIcon(kind: Trouble['kind']): Element {
+  return s('svg', { viewBox: '-9 -9 18 18', width: 18, height: 18, ariaHidden: 'true' }, [iconGroup(kind)]);
 }
 
-/** The sign alone, around the origin. Pure. */
-export function sign(kind: Trouble['kind'], title?: string): Element {
-  const name = signOf(kind);
+/** The icon alone, around the origin. Pure. */
+function iconGroup(kind: Trouble['kind'], title?: string): Element {
+  const name = iconOf(kind);
   return s('g', { className: ['sign', name] }, [
     ...(title === undefined ? [] : [s('title', title)]),
     s('circle', { r: 7.5 }),
-    s('path', { d: signs[name] }),
+    s('path', { d: iconPaths[name] }),
   ]);
 }

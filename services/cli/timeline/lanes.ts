@@ -114,14 +114,14 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
 }
 
 /** Finished work, and the earliest moment at which it can have ended. */
-export type LooseBar = Bar & { earliestEndMs: number };
+type LooseBar = Bar & { earliestEndMs: number };
 
 /**
  * Places one worker's work in as few rows as it can have had slots. A slot works on one thing after the other, while several things that
  * ended shortly after each other are committed together: so work may move back in time as far as `earliestEndMs` if that makes room for
  * it in a row. `bars` are in order of their commits. Pure.
  */
-export function rowsOf(bars: readonly LooseBar[]): Bar[][] {
+function rowsOf(bars: readonly LooseBar[]): Bar[][] {
   // It ends: with as many rows as there are bars, each has one to itself.
   for (let count = Math.min(1, bars.length); ; count += 1) {
     const rows = placedIn(count, bars);

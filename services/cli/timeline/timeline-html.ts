@@ -2,7 +2,7 @@ import type { Element, ElementContent } from 'hast';
 import { toHtml } from 'hast-util-to-html';
 import { h } from 'hastscript';
 import { counted, formatBytes, formatDuration, formatNumber } from '../format.ts';
-import { chart, mark } from './chart-html.ts';
+import { chart, troubleIcon } from './chart-html.ts';
 import { timelineStyle } from './timeline-style.ts';
 import type { Timeline } from './timeline.ts';
 import {
@@ -90,7 +90,7 @@ function troubleList({ troubles }: Timeline): Element[] {
   const items = troubles.map((trouble) =>
     h('li', [
       h('time', formatDuration(trouble.atMs)),
-      h('span.sign', [mark(trouble.kind)]),
+      h('span.sign', [troubleIcon(trouble.kind)]),
       h('p', [troubleSentence(trouble), ' ', h('span.remedy', remedySentence(trouble))]),
     ]),
   );

@@ -4,7 +4,7 @@ import { type ShownEvent, type TimedEvent, timedEvents } from './timed-events.ts
 import { type Lane, lengthMs, type Phase, type Timeline, type Totals, type Trouble } from './timeline.ts';
 
 /** A history that no timeline can be made of; the message says why. */
-export class UnreadableHistory extends Error {
+class UnreadableHistory extends Error {
   override name = 'UnreadableHistory';
 }
 
@@ -63,7 +63,7 @@ function endOf(events: readonly ShownEvent[]): Pick<Timeline, 'outcome' | 'error
 }
 
 /** The job's phases in order, without gaps, until `endMs`. Pure. */
-export function phasesOf(events: readonly TimedEvent[], endMs: number): Phase[] {
+function phasesOf(events: readonly TimedEvent[], endMs: number): Phase[] {
   const phases: Phase[] = [];
   let current: Phase = { name: 'queued', startMs: 0, endMs };
   for (const { atMs, event } of events) {
@@ -87,7 +87,7 @@ const closing = 'closing segment';
 const bundle = 'bundle';
 
 /** All that went wrong, in order, and when each was made good. Pure. */
-export function troublesOf(events: readonly TimedEvent[]): Trouble[] {
+function troublesOf(events: readonly TimedEvent[]): Trouble[] {
   const troubles: Trouble[] = [];
   for (const { event, atMs } of events) {
     const done = doneBy(event);
@@ -143,7 +143,7 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
 }
 
 /** Counts over the whole history. Pure. */
-export function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals {
+function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals {
   const done = new Map<number, { pages: number; reused: boolean }>();
   /** By work and how often it was lost before, so that an attempt that is reported twice counts once. */
   const attempts = new Set<string>();

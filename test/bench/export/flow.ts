@@ -122,7 +122,7 @@ async function plainRows(bench: Bench, harness: TestInstallation, jobId: string)
 const deadlineMs = 300_000;
 
 /** Renders the pages of a plan in a plain loop in a process of its own, after a round that loads and compiles. */
-export async function runPlainLoop(
+async function runPlainLoop(
   plan: { objectFolder: string; organization: string; planHash: string },
   rounds: number,
 ): Promise<PlainRound[]> {

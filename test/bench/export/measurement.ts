@@ -59,7 +59,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [titles, rule, ...lines].map((cells) => `  ${cells.join('   ')}`.trimEnd()).join('\n');
 }
 
-export const notMeasured = 'not measured';
+const notMeasured = 'not measured';
 
 /** Three digits that count: "0.0123", "1.23", "123", "12,300". Pure. */
 export function shown(value: number | undefined): string {

@@ -13,13 +13,13 @@ import { exportPathOnly, startInstallation } from '../start-installation.ts';
 import { within } from '../within.ts';
 
 /** What is left of an export when it is over; the same whatever died meanwhile. */
-export type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
+type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
   sha256: string;
   /** Of its history. */
   problems: ChainProblem[];
 };
 
-export type Disturbance = {
+type Disturbance = {
   /** `<crash point>@<service>` */
   place: string;
   /** What the first process does that gets there. */
@@ -99,7 +99,7 @@ export async function startCrashHarness(): Promise<CrashHarness> {
 
 const pick = ({ status, pageCount: pages, pageTotal }: ExportJob) => ({ status, pageCount: pages, pageTotal });
 
-export type GivenOrder = {
+type GivenOrder = {
   /** Resolves when a process has reached the place and taken the order. Rejects when the order is withdrawn before. */
   taken: Promise<void>;
   /** Ends it: a process that waits goes on, an order that nobody took is withdrawn. */
@@ -107,7 +107,7 @@ export type GivenOrder = {
 };
 
 /** Orders the first process that reaches `place` (`<crash point>@<service>`) to die or to wait there; `folder` is its CRASH_ORDERS. */
-export async function giveOrder(folder: string, place: string, order: CrashOrder): Promise<GivenOrder> {
+async function giveOrder(folder: string, place: string, order: CrashOrder): Promise<GivenOrder> {
   const [waiting, taken] = [orderFile(folder, place), takenFile(folder, place)];
   await rm(taken, { force: true });
   const isTaken = Promise.withResolvers<void>();

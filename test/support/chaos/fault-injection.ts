@@ -67,7 +67,7 @@ export async function victimsOf(installation: Installation): Promise<Victim[]> {
 }
 
 /** What runs under the renderers: children that parse tenants' bytes, each behind a shell that kills it when its renderer is gone. */
-export async function renderingProcesses(installation: Installation): Promise<Victim[]> {
+async function renderingProcesses(installation: Installation): Promise<Victim[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
   const processes = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
   const childrenOf = (parents: readonly number[]): number[] =>

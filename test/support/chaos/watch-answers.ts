@@ -54,7 +54,7 @@ export function summaryOf(answers: readonly Answer[]): string {
     .join('; ');
 }
 
-export const slowest = (answers: readonly Answer[]): number => Math.max(0, ...answers.map(({ ms }) => ms));
+const slowest = (answers: readonly Answer[]): number => Math.max(0, ...answers.map(({ ms }) => ms));
 
 /** The middle one; the mean of the two middle ones of an even number. 0 of none. Pure. */
 export function median(values: readonly number[]): number {
