@@ -11,7 +11,7 @@ import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { addHealthRoutes } from '#shared/runtime/health-server.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { GatewayContext } from './context.ts';
-import { addPublicRoute } from './public-route.ts';
+import { addPublicRoute, routeErrors } from './public-route.ts';
 import { publicRoutes } from './public-routes.ts';
 
 const mostBodyBytes = 1024 * 1024;
@@ -37,7 +37,14 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     frameworkErrors: sendError,
     clientErrorHandler: refuseBrokenRequest,
   });
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { declaration } = request.routeOptions.config;
+    if (declaration !== undefined && context.onAnswer !== undefined) {
+      const route = `${declaration.method} ${declaration.path}`;
+      context.onAnswer({ route, code: toApiError(error).code, declared: routeErrors(declaration) });
+    }
+    sendError(error, request, reply);
+  });
   app.setNotFoundHandler((request, reply) => sendError(noSuchPath(request), request, reply));
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import type { ErrorCode } from '#shared/http/errors.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -8,6 +9,11 @@ import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
 import type { SitePages } from './exports/site-pages.ts';
+
+export type SeenAnswer = { route: string } & (
+  | { body: unknown; declared: z.ZodType | undefined }
+  | { code: ErrorCode; declared: readonly ErrorCode[] }
+);
 
 /** All that the gateway's routes work with. */
 export type GatewayContext = {
@@ -23,8 +29,8 @@ export type GatewayContext = {
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */
   sitePages: SitePages;
-  /** Tests: throws when an answer is not what its route declares. */
-  checkAnswer?: (route: string, schema: z.ZodType | undefined, answer: unknown) => void;
+  /** Tests compare answers with what their routes declare. */
+  onAnswer?: (seen: SeenAnswer) => void;
   /** Aborts when the gateway stops: streams without an end of their own end then. */
   stopping: AbortSignal;
 };

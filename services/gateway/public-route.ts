@@ -6,7 +6,7 @@ import type { Actor } from '#shared/contracts/commit.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
-import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
+import { ApiError, errorCodes, type ErrorCode } from '#shared/http/errors.ts';
 import { type CallParts, callService, type ServiceAnswer } from '#shared/http/internal-client.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
@@ -52,6 +52,26 @@ export type RouteDeclaration = {
   /** Left out of the reference: clients are given its address. */
   undocumented?: true;
 };
+
+/** All codes that a route may answer with: those that follow from its declaration, and those that it names. */
+export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
+  const { key, plan, params, query, headers, body, limits, crossOrigin, errors = [] } = declaration;
+  const codes: (readonly ErrorCode[] | false)[] = [
+    key !== 'none' && ['missing_key', 'invalid_key', 'wrong_key_kind'],
+    (key === 'admin' || key === 'assistant') && ['expired_key', 'missing_scope', 'address_not_allowed'],
+    crossOrigin === true && ['origin_not_allowed'],
+    plan !== undefined && ['plan_required'],
+    params !== undefined && ['not_found'],
+    (query !== undefined || headers !== undefined) && ['invalid_request'],
+    body !== undefined && ['too_large', 'unsupported_media_type'],
+    body === 'archive' ? ['invalid_project'] : body !== undefined && ['invalid_json', 'invalid_request'],
+    limits !== undefined && ['rate_limited'],
+    errors,
+    ['internal', 'unavailable'],
+  ];
+  const declared = new Set(codes.flatMap((some) => some || []));
+  return errorCodes.filter((code) => declared.has(code));
+}
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -131,7 +151,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);
         if (answer === reply) return reply;
-        context.checkAnswer?.(`${method} ${path}`, declaration.answer, answer);
+        context.onAnswer?.({ route: `${method} ${path}`, body: answer, declared: declaration.answer });
         return reply.code(status).send(answer);
       },
     });

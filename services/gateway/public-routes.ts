@@ -5,6 +5,7 @@ import { organizationRoutes } from './directory/organization-routes.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
+import { openApiRoute } from './openapi.ts';
 import type { PublicRoute } from './public-route.ts';
 
 /** All that the gateway answers, besides its health. The description, the reference and the matrix of keys are made from it. */
@@ -16,4 +17,5 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...auditRoutes,
   ...discoveryRoutes,
   ...signedDownloadRoutes,
+  openApiRoute(() => publicRoutes),
 ];

@@ -60,6 +60,8 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
+
 export type FieldProblem = { path: string; message: string };
 
 /** The body of every error answer. */

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
-import type { z } from 'zod';
 import { keyDirectory } from '#services/gateway/auth/key-directory.ts';
 import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
-import type { GatewayContext } from '#services/gateway/context.ts';
+import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
 import { sitePages } from '#services/gateway/exports/site-pages.ts';
 import { startProjections } from '#services/projector/start-projections.ts';
@@ -65,6 +64,7 @@ export async function gatewayHarness(
     ...services?.env,
     ...env,
   });
+  const undeclared: string[] = [];
   const context: GatewayContext = {
     config,
     bus,
@@ -76,7 +76,10 @@ export async function gatewayHarness(
     keys: keyDirectory(bus.readModels.directoryKeys, clock, logger, stop.signal),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     sitePages: sitePages(objectStore),
-    checkAnswer,
+    onAnswer: (seen) => {
+      const problem = undeclaredPart(seen);
+      if (problem !== undefined) undeclared.push(`${seen.route}: ${problem}`);
+    },
     stopping: stop.signal,
   };
   const projections = startProjections({ bus, instance: 'test', logger, clock }, stop.signal);
@@ -94,6 +97,7 @@ export async function gatewayHarness(
       await services?.close();
       await objectStore.close();
       await rm(folder, { recursive: true, force: true });
+      if (undeclared.length > 0) throw new Error(`Answers are not as their routes declare: ${undeclared.join('; ')}`);
     },
   };
 }
@@ -132,10 +136,9 @@ export async function createOrganization(
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** No test gets an answer that the description of its route does not have. */
-function checkAnswer(route: string, schema: z.ZodType | undefined, answer: unknown): void {
-  if (schema === undefined && answer === undefined) return;
-  const stored = answer === undefined ? undefined : JSON.parse(JSON.stringify(answer));
-  const problem = schema?.safeParse(stored).error ?? (schema === undefined ? new Error('has a body') : undefined);
-  if (problem !== undefined) throw new Error(`The answer of ${route} is not as declared: ${problem.message}`);
+/** What is wrong about an answer that is not what its route declares. */
+function undeclaredPart(seen: SeenAnswer): string | undefined {
+  if ('code' in seen) return seen.declared.includes(seen.code) ? undefined : `has the error ${seen.code}`;
+  if (seen.declared === undefined) return seen.body === undefined ? undefined : 'has a body';
+  return seen.declared.safeParse(JSON.parse(JSON.stringify(seen.body))).error?.message;
 }

@@ -7,6 +7,8 @@ import { trustedGroupsOf } from '../auth/user-token.ts';
 import { publicRoute } from '../public-route.ts';
 import { perAddressPerDay, perHour } from '../rate-limits.ts';
 
+const params = z.object({ domain: domainName });
+
 type AssistantCall = (typeof assistant)[keyof typeof assistant];
 
 /** A route of documentation sites: the assistant gets the bytes of the body as they came, and its answer goes back as it comes. */
@@ -24,7 +26,7 @@ const siteRoute = (
       key: 'assistant',
       // An answer costs its organization nothing but a count, so reading rights are enough.
       scope: 'read',
-      params: z.object({ domain: domainName }),
+      params,
       headers: z.object({ 'X-User-Token': z.string().optional(), 'X-Thread-Key': z.string().optional() }),
       body: { passedOn: call.body },
       limits: [
@@ -76,6 +78,7 @@ export const discoveryRoutes = [
       path: '/discovery/v2/assistant/:domain/message/:chatId/stream',
       summary: 'Says whether a lost answer goes on. Answers end with their connection, so none does.',
       key: 'assistant',
+      params: params.extend({ chatId: z.string() }),
       crossOrigin: true,
       status: 204,
     },

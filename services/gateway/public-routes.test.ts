@@ -1,0 +1,145 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey } from '#shared/http/api-key.ts';
+import {
+  bearer,
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  operatorToken,
+  type TestOrganization,
+} from '../../test/support/gateway-harness.ts';
+import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { buildGateway } from './build-gateway.ts';
+import { scopeOf } from './public-route.ts';
+import { publicRoutes } from './public-routes.ts';
+
+const dayMs = 86_400_000;
+const contentVersion = `cv_${'1'.repeat(32)}`;
+const { jobId } = exportState();
+
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+let globex: TestOrganization;
+let keys: Record<'revoked' | 'expired' | 'readOnly', string>;
+/** What acme has: an API key, a job, and content of its domain. */
+let acmeKeyId: string;
+
+beforeAll(async () => {
+  gateway = await gatewayHarness();
+  acme = await createOrganization(gateway);
+  globex = await createOrganization(gateway, 'Globex', 'enterprise', { domain: 'blog' });
+  const create = async (payload: object) => {
+    const url = '/v1/api-keys';
+    const made = await gateway.app.inject({ method: 'POST', url, headers: bearer(acme.adminKey), payload });
+    return made.json<{ id: string; key: string }>();
+  };
+  acmeKeyId = (await create({ kind: 'admin' })).id;
+  const revoked = await create({ kind: 'admin' });
+  await gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${revoked.id}`, headers: bearer(acme.adminKey) });
+  keys = {
+    revoked: revoked.key,
+    expired: (await create({ kind: 'admin', expiresInDays: 1 })).key,
+    readOnly: (await create({ kind: 'admin', scopes: ['read'] })).key,
+  };
+  await gateway.bus.exports.append(exportCommit(exportState({ organization: acme.id, phase: 'rendering' })), {
+    sequence: 0,
+  });
+  const published = { organization: acme.id, domain: 'docs', contentVersion, pageCount: 1, fileCount: 1, sizeBytes: 1 };
+  await gateway.bus.content.append(contentCommit({ type: 'ContentPublished', version: 1, data: published }), {
+    sequence: 0,
+  });
+  await gateway.bus.projected();
+  gateway.clock.time = new Date(gateway.clock.time.getTime() + 2 * dayMs);
+});
+
+afterAll(() => gateway.close());
+
+const samples = () => ({ jobId, domain: 'docs', contentVersion, id: acmeKeyId, org: acme.id, chatId: 'c1' });
+
+const declarations = publicRoutes.map(({ declaration }) => declaration);
+
+/** Status and code of the answer to a request that names what acme has. */
+async function answer(declaration: (typeof declarations)[number], credential: string | undefined) {
+  const { method, path, body } = declaration;
+  const values: Record<string, string> = samples();
+  const got = await gateway.app.inject({
+    method,
+    url: path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? ''),
+    headers: credential === undefined ? {} : bearer(credential),
+    ...(body === undefined || body === 'archive' ? {} : { payload: { domain: 'docs' } }),
+  });
+  return { outcome: `${got.statusCode} ${got.body.startsWith('{') ? (got.json().code ?? '') : ''}`.trim(), got };
+}
+
+describe.each(declarations.map((declaration) => [`${declaration.method} ${declaration.path}`, declaration] as const))(
+  '%s',
+  (name, declaration) => {
+    const { key, scope = scopeOf(declaration.method) } = declaration;
+    const isOpen = /^(?!401|403)/;
+
+    test('opens only for the credentials that it declares', async () => {
+      const wrongKind = '403 wrong_key_kind';
+      const shown: Record<string, [credential: string | undefined, byKey: string, byOperator: string]> = {
+        'no key': [undefined, '401 missing_key', '401 missing_key'],
+        junk: ['hello', '401 invalid_key', '401 invalid_key'],
+        'a key that nobody has': [generateApiKey('admin'), '401 invalid_key', wrongKind],
+        'an assistant key': [acme.assistantKey, key === 'assistant' ? 'open' : wrongKind, wrongKind],
+        'the operator token': [operatorToken, '401 invalid_key', 'open'],
+        'a revoked key': [keys.revoked, '401 invalid_key', wrongKind],
+        'an expired key': [keys.expired, '401 expired_key', wrongKind],
+        'a key that only reads': [keys.readOnly, scope === 'read' ? 'open' : '403 missing_scope', wrongKind],
+      };
+      const seen: [string, string][] = [];
+      const expected: [string, string][] = [];
+      for (const [name, [credential, byKey, byOperator]] of Object.entries(shown)) {
+        const wanted = key === 'none' ? 'open' : key === 'operator' ? byOperator : byKey;
+        const { outcome } = await answer(declaration, credential);
+        seen.push([name, wanted === 'open' && isOpen.test(outcome) ? 'open' : outcome]);
+        expected.push([name, wanted]);
+      }
+      expect(seen).toEqual(expected);
+    });
+
+    test.skipIf(key === 'none' || key === 'operator')('shows an organization nothing of another one', async () => {
+      const foreign = await answer(declaration, globex.adminKey);
+      const namesOne = declaration.params !== undefined || name === 'POST /v1/static-export/jobs';
+      if (namesOne) expect(foreign.outcome).toBe('404 not_found');
+      else
+        for (const secret of [acme.id, jobId, contentVersion, acmeKeyId])
+          expect(foreign.got.body).not.toContain(secret);
+      // Its owner is let in, so the refusal above is about the organization.
+      expect((await answer(declaration, acme.adminKey)).outcome).toMatch(/^(?!401|403|404 not_found$)/);
+    });
+  },
+);
+
+test.each(declarations.map(({ path, params }) => [path, params] as const))(
+  '%s declares its parameters',
+  (path, params) => {
+    const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+    expect(Object.keys(params?.shape ?? {})).toEqual(names);
+  },
+);
+
+test('a route that is not declared cannot be added', async () => {
+  const app = await buildGateway(gateway.context);
+  expect(() => app.get('/v1/secret', async () => 'x')).toThrow('GET /v1/secret is not declared');
+});
+
+test('the description is valid OpenAPI 3.1 and has every documented route', async () => {
+  const served = await gateway.app.inject({ url: '/openapi.json' });
+  const description = served.json();
+  const { valid, errors } = await new Validator().validate(structuredClone(description));
+  expect(errors ?? []).toEqual([]);
+  expect([valid, description.openapi]).toEqual([true, '3.1.0']);
+  const described = Object.entries<object>(description.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const documented = declarations.filter(({ undocumented }) => !undocumented);
+  expect(described.toSorted()).toEqual(
+    documented.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).toSorted(),
+  );
+  const refs = [...served.body.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
+  expect(refs.filter((name) => !(String(name) in description.components.schemas))).toEqual([]);
+});
