@@ -1,3 +1,4 @@
+import { httpApiPage } from './http-api-page.ts';
 import { busPage } from './bus-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { errorTable } from '#shared/http/errors.ts';
@@ -7,6 +8,7 @@ import { settingsPage } from './settings-page.ts';
 /** The pages of our documentation that code knows best, by their path in `infra/docs`. */
 export function referencePages(): Record<string, string> {
   return {
+    'reference/http-api.mdx': httpApiPage(),
     'reference/settings.mdx': settingsPage(),
     'reference/commands.mdx': commandsPage(),
     'reference/errors.mdx': errorsPage(),

@@ -2,15 +2,50 @@ import { z } from 'zod';
 import { errorCodes, errorTable, type ErrorCode } from '#shared/http/errors.ts';
 import { type PublicRoute, publicRoute, type RouteDeclaration, routeErrors, scopeOf } from './public-route.ts';
 
-type JsonSchema = { [field: string]: unknown };
-type Operation = { [field: string]: unknown };
+/** What we use of JSON Schema. */
+export type JsonSchema = {
+  $schema?: string;
+  $defs?: Record<string, JsonSchema>;
+  type?: string;
+  description?: string;
+  format?: string;
+  enum?: readonly unknown[];
+  const?: unknown;
+  default?: unknown;
+  anyOf?: readonly JsonSchema[];
+  oneOf?: readonly JsonSchema[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  $ref?: string;
+};
+
+type Content = Record<string, { schema?: JsonSchema }>;
+
+/** A route as the description has it. What OpenAPI has no field for begins with `x-`. */
+export type Operation = {
+  summary: string;
+  security: readonly Record<string, readonly string[]>[];
+  'x-scope'?: string;
+  'x-plan'?: string;
+  'x-rate-limits'?: readonly string[];
+  parameters: readonly { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: JsonSchema }[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, { description: string; content?: Content; 'x-codes'?: readonly string[] }>;
+};
 
 /** A description of the public interface: OpenAPI 3.1. */
 export type OpenApiDocument = {
   openapi: '3.1.0';
   info: { title: string; version: string; description: string };
   paths: Record<string, Record<string, Operation>>;
-  components: { [field: string]: unknown };
+  components: { securitySchemes: Record<string, object>; schemas: Record<string, JsonSchema> };
 };
 
 /** `GET /openapi.json`. `routes` is asked once, after all of them are there. */
@@ -57,7 +92,7 @@ const securitySchemes = {
   operatorToken: bearer('The operator token of the installation.'),
 };
 
-const securityOf: Record<RouteDeclaration['key'], readonly Record<string, readonly string[]>[]> = {
+const securityOf: Record<RouteDeclaration['key'], Operation['security']> = {
   admin: [{ adminKey: [] }],
   assistant: [{ assistantKey: [] }, { adminKey: [] }],
   operator: [{ operatorToken: [] }],
@@ -80,9 +115,9 @@ function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSc
     ...(declaration.plan === undefined ? {} : { 'x-plan': declaration.plan }),
     ...(declaration.limits === undefined ? {} : { 'x-rate-limits': declaration.limits.map(({ name }) => name) }),
     parameters: [
-      ...fieldsOf(params, schemas).map((field) => ({ ...field, in: 'path' })),
-      ...fieldsOf(query, schemas).map((field) => ({ ...field, in: 'query' })),
-      ...fieldsOf(headers, schemas).map((field) => ({ ...field, in: 'header' })),
+      ...fieldsOf(params, schemas).map((field) => ({ ...field, in: 'path' as const })),
+      ...fieldsOf(query, schemas).map((field) => ({ ...field, in: 'query' as const })),
+      ...fieldsOf(headers, schemas).map((field) => ({ ...field, in: 'header' as const })),
     ],
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
     responses: { [status]: success(declaration, schemas), ...errorResponses(routeErrors(declaration)) },
@@ -92,10 +127,7 @@ function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSc
 /** The members of an object, as parameters. */
 function fieldsOf(schema: z.ZodType | undefined, schemas: Record<string, JsonSchema>) {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = jsonSchema(schema, 'input', schemas) as {
-    properties?: Record<string, JsonSchema>;
-    required?: readonly string[];
-  };
+  const { properties = {}, required = [] } = jsonSchema(schema, 'input', schemas);
   return Object.entries(properties).map(([name, field]) => ({
     name,
     required: required.includes(name),
@@ -120,7 +152,7 @@ function success({ answer, alsoAs = {} }: RouteDeclaration, schemas: Record<stri
   return { description: 'Done.', ...(Object.keys(content).length === 0 ? {} : { content }) };
 }
 
-function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
+function errorResponses(codes: readonly ErrorCode[]): Operation['responses'] {
   const byStatus = Object.entries(Object.groupBy(codes, (code) => String(errorTable[code].status)));
   return Object.fromEntries(
     byStatus.map(([status, ofStatus = []]) => [
@@ -139,7 +171,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<s
   const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   const prefix = `Part${Object.keys(schemas).length}`;
   const text = JSON.stringify(made).replaceAll('"#/$defs/', `"#/components/schemas/${prefix}`);
-  const { $schema: _, $defs = {}, ...rest } = JSON.parse(text) as JsonSchema & { $defs?: Record<string, JsonSchema> };
+  const { $schema: _, $defs = {}, ...rest } = JSON.parse(text) as JsonSchema;
   for (const [name, part] of Object.entries($defs)) schemas[prefix + name] = part;
   return rest;
 }
