@@ -4,7 +4,7 @@ import type { Running } from '#shared/runtime/health-server.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
-import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
+import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import { assistantApp } from './assistant-app.ts';
 import type { AssistantConfig } from './config.ts';
 import { openLanguageModel } from './language-model.ts';
@@ -25,7 +25,7 @@ export async function start(config: AssistantConfig): Promise<Running> {
     instance,
     log: logger,
   });
-  const objects = await openObjectStore(objectStoreFromConfig(config));
+  const objects = await openObjectStore(config);
   const searchIndex = await openSearchIndex(config);
   const stopping = new AbortController();
   let draining = false;

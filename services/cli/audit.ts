@@ -5,7 +5,7 @@ import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
 import { objectStoreSettings } from '#shared/runtime/common-settings.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
+import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import { auditListCommand } from './audit-list.ts';
 import { withBus, withinDeadline, withLocalObjects } from './bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from './command-options.ts';
@@ -37,7 +37,7 @@ function verify({ data, json, ...scope }: BusCommandOptions & AuditScope): Promi
       import('#shared/messaging/verify/verify-logs.ts'),
     ]);
     const config = loadConfig(objectStoreSettings, withLocalObjects(options));
-    const objectStore = await openObjectStore(objectStoreFromConfig(config));
+    const objectStore = await openObjectStore(config);
     const logs = await withinDeadline(access, openLogAudit(access));
     try {
       const reports = await verifyLogs({ logs, objectStore, models: bus.readModels }, scope, (stream, historyCount) =>

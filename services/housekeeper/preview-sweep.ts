@@ -2,7 +2,7 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
-import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
+import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import { retentionSettings } from './config.ts';
 import type { ContentId, HousekeeperContext } from './context.ts';
 import { endContents } from './end-contents.ts';
@@ -16,7 +16,7 @@ export async function previewSweep(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<{ objects: Map<string, SweptObjects>; contents: ContentId[] }> {
   const config = loadConfig(retentionSettings, environment);
-  const objectStore = await openObjectStore(objectStoreFromConfig(config));
+  const objectStore = await openObjectStore(config);
   const logger = createLogger('housekeeper', 'preview');
   logger.level = 'error';
   const context: HousekeeperContext = {

@@ -3,7 +3,7 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { objectStoreFromConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
+import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { serviceSettings } from './common-settings.ts';
 import type { ConfigOf } from './config.ts';
 import { addHealthRoutes, closeServer, type ReadinessChecks, type Running } from './health-server.ts';
@@ -49,7 +49,7 @@ export async function startService<Name extends BusUser>(
   const logger = createLogger(name, instance);
   const { natsUrl: url, natsPassword: password } = config;
   const bus = await connectBus({ service: name, instance, url, password, log: logger });
-  const objectStore = await openObjectStore(objectStoreFromConfig(config));
+  const objectStore = await openObjectStore(config);
   const stop = new AbortController();
   const checks = { bus: () => bus.check(), 'object store': () => objectStore.check() };
   const draining = () => stop.signal.aborted;

@@ -31,7 +31,7 @@ export type FolderObjectStoreSettings = {
   /** Address of the gateway, which serves the links; a path is fine. */
   publicBaseUrl: string;
   /** Needed by `presign` alone. */
-  signingKey?: string;
+  signingKey?: string | undefined;
   maxLinkLifetimeSeconds: number;
   clock?: Clock;
 };

@@ -3,25 +3,17 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { ObjectStoreUnavailable } from './object-store.ts';
 
-type S3Credentials = {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string;
-  /** When they end, for those that do: no link lives longer. */
-  expiration?: Date;
-};
-
 export type S3ObjectStoreSettings = {
   bucket: string;
   region: string;
   /** Address of the S3 API as services reach it; absent: AWS. */
-  endpoint?: string;
+  endpoint?: string | undefined;
   /** Address in links, if clients reach the store under another one: the signature covers the host name. */
-  publicEndpoint?: string;
+  publicEndpoint?: string | undefined;
   /** Bucket in the path instead of the host name, as most stores other than AWS need it. */
   forcePathStyle?: boolean;
   /** Absent: the SDK's own chain (environment, web identity, instance). */
-  credentials?: S3Credentials | (() => Promise<S3Credentials>);
+  credentials?: S3ClientConfig['credentials'];
   maxLinkLifetimeSeconds: number;
   /** How long the store may take to answer; uploads get more by their size. 10 seconds by default. */
   timeoutMs?: number;

@@ -1,11 +1,11 @@
 import {
   isJsonObject,
+  jsonCopy,
   type JsonObject,
   type JsonValue,
   listOf,
   objectOf,
   objectsOf,
-  withoutUndefined,
   textOf,
   textsOf,
 } from './json-values.ts';
@@ -24,38 +24,41 @@ export function docsFromMint(mint: JsonObject): JsonObject {
     colors: { ...objectOf(mint['colors']) },
     logo: mint['logo'],
     favicon: mint['favicon'],
-    appearance: withoutUndefined({ default: modeToggle['default'], strict: modeToggle['isHidden'] === true }),
+    appearance: { default: modeToggle['default'], strict: modeToggle['isHidden'] === true },
     fonts: mint['font'],
     background:
       mint['background'] ?? (mint['backgroundImage'] === undefined ? undefined : { image: mint['backgroundImage'] }),
-    navbar: withoutUndefined({
+    navbar: {
       links: objectsOf(mint['topbarLinks']).map(linkOf),
       primary: Object.keys(callToAction).length === 0 ? undefined : linkOf(callToAction),
-    }),
-    footer: withoutUndefined({ socials: socialsOf(mint['footerSocials']), links: objectOf(mint['footer'])['links'] }),
+    },
+    footer: { socials: socialsOf(mint['footerSocials']), links: objectOf(mint['footer'])['links'] },
     integrations: mint['integrations'] ?? mint['analytics'],
     redirects: mint['redirects'],
-    seo: withoutUndefined({
+    seo: {
       indexing: objectOf(mint['seo'])['indexHiddenPages'] === true ? 'all' : undefined,
       metatags: mint['metadata'],
-    }),
-    styling: withoutUndefined({
+    },
+    styling: {
       eyebrows: mint['eyebrow'] ?? objectOf(mint['layout'])['eyebrow'],
       codeblocks: objectOf(mint['codeBlock'])['mode'],
-    }),
+    },
     search: mint['search'],
-    api: withoutUndefined({
+    api: {
       openapi: mint['openapi'],
       asyncapi: mint['asyncapi'],
-      mdx: withoutUndefined({ server: api['baseUrl'], auth: api['auth'] }),
-    }),
+      mdx: { server: api['baseUrl'], auth: api['auth'] },
+    },
     navigation: navigationOf(mint),
   };
-  return withoutUndefined(docs);
+  return jsonCopy<object>(docs) as JsonObject;
 }
 
-const linkOf = (link: JsonObject): JsonObject =>
-  withoutUndefined({ label: link['name'] ?? link['label'], href: link['url'] ?? link['href'], type: link['type'] });
+const linkOf = (link: JsonObject) => ({
+  label: link['name'] ?? link['label'],
+  href: link['url'] ?? link['href'],
+  type: link['type'],
+});
 
 function socialsOf(value: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(value)) return value;
@@ -65,7 +68,7 @@ function socialsOf(value: JsonValue | undefined): JsonValue | undefined {
 }
 
 /** In `mint.json` a tab or anchor owns the groups whose pages are in its folder; what is left is the first tab. */
-function navigationOf(mint: JsonObject): JsonValue | undefined {
+function navigationOf(mint: JsonObject): object | undefined {
   if (mint['navigation'] === undefined) return undefined;
   let groups = listOf(mint['navigation']);
   const take = (url: string): JsonValue[] => {
@@ -74,12 +77,12 @@ function navigationOf(mint: JsonObject): JsonValue | undefined {
     groups = groups.filter((group) => !owned.includes(group));
     return owned;
   };
-  const divisions = (value: JsonValue | undefined, kind: 'tab' | 'anchor'): JsonObject[] =>
-    objectsOf(value).map((item): JsonObject => {
+  const divisions = (value: JsonValue | undefined, kind: 'tab' | 'anchor') =>
+    objectsOf(value).map((item) => {
       const url = textOf(item['url']) ?? '';
       const own = { [kind]: item['name'] ?? url, icon: item['icon'], hidden: item['isDefaultHidden'] === true };
-      if (isExternalHref(url)) return withoutUndefined({ ...own, href: url });
-      return withoutUndefined({ ...own, groups: take(url) });
+      if (isExternalHref(url)) return { ...own, href: url };
+      return { ...own, groups: take(url) };
     });
   const tabs = divisions(mint['tabs'], 'tab');
   const anchors = divisions(mint['anchors'], 'anchor');

@@ -73,3 +73,9 @@ export function withoutUndefined<T extends object>(object: T): { [K in keyof T]:
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
+
+/**
+ * A copy that has what JSON would hold: keys whose value is undefined are gone. It also keeps no larger text in memory, as V8 does for any
+ * piece cut out of one.
+ */
+export const jsonCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

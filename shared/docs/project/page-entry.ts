@@ -1,4 +1,4 @@
-import { type JsonObject, withoutUndefined, textOf, textsOf } from './json-values.ts';
+import { type JsonObject, textOf, textsOf } from './json-values.ts';
 import { titleFromPath } from './project-files.ts';
 import type { PagePlace } from './read-navigation.ts';
 import type { ReadSource } from './read-sources.ts';
@@ -16,7 +16,7 @@ export function pageEntry(
   dependencies: string[],
 ): PageEntry {
   const [place] = places;
-  return withoutUndefined({
+  return {
     path,
     file: entry.path,
     sha256: entry.sha256,
@@ -35,7 +35,7 @@ export function pageEntry(
     frontmatter: data,
     dependencies: [...new Set(dependencies)].sort(),
     linkTargets,
-  });
+  };
 }
 
 /** Who may see the page. What cannot be read closes the page instead of opening it to everyone. */

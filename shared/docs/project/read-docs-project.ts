@@ -1,7 +1,7 @@
 import { byPath } from '#shared/export/bundle/archive-names.ts';
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
 import { ignoreRules } from './ignore-rules.ts';
-import { textOf, withoutUndefined } from './json-values.ts';
+import { jsonCopy, textOf } from './json-values.ts';
 import { isSafeHref } from './url-policy.ts';
 import { pageEntry } from './page-entry.ts';
 import {
@@ -91,15 +91,12 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
     const url = textOf(source.frontmatter['url']);
     if (url === undefined || !isSafeHref(url)) pages.push(entry);
     else
-      links.set(
-        path,
-        withoutUndefined({
-          kind: 'link' as const,
-          title: entry.sidebarTitle ?? entry.title,
-          href: url,
-          icon: entry.icon,
-        }),
-      );
+      links.set(path, {
+        kind: 'link' as const,
+        title: entry.sidebarTitle ?? entry.title,
+        href: url,
+        icon: entry.icon,
+      });
   }
   pages.sort(byPath);
   if (pages.length === 0) {
@@ -107,7 +104,7 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
     throw new InvalidProject('no-pages', config.file, message);
   }
   const pageOf = new Map(pages.map((page) => [page.path, page]));
-  return {
+  return jsonCopy<DocsProject>({
     formatVersion: 1,
     settings,
     navigation: withTitles(nodes, pageOf, links),
@@ -126,7 +123,7 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
       .map((entry) => entryOf(entry)),
     redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
     diagnostics: all(),
-  };
+  });
 }
 
 const entryOf = ({ path, sha256, sizeBytes }: ProjectFile): ProjectFile => ({ path, sha256, sizeBytes });

@@ -1,14 +1,6 @@
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  objectOf,
-  objectsOf,
-  withoutUndefined,
-  textOf,
-} from './json-values.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, textOf } from './json-values.ts';
 import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
 
@@ -130,7 +122,7 @@ export function readNavigation(
     if (children.length === 0 && root === undefined) return [];
     const expanded = group['expanded'] ?? (typeof group['collapsed'] === 'boolean' ? !group['collapsed'] : undefined);
     return [
-      withoutUndefined({
+      {
         kind: 'group' as const,
         title,
         icon: textOf(group['icon']),
@@ -139,7 +131,7 @@ export function readNavigation(
         expanded: typeof expanded === 'boolean' ? expanded : undefined,
         hidden: group['hidden'] === true,
         children,
-      }),
+      },
     ];
   }
 
@@ -160,7 +152,7 @@ export function readNavigation(
     noteSpecs(node, title, children.length > 0);
     if (children.length === 0 && href === undefined) return [];
     return [
-      withoutUndefined({
+      {
         kind: 'division' as const,
         division,
         title,
@@ -171,7 +163,7 @@ export function readNavigation(
         isDefault: node['default'] === true,
         hidden: node['hidden'] === true,
         children,
-      }),
+      },
     ];
   }
 
@@ -223,6 +215,6 @@ export function withTitles(
     const link = links.get(node.path);
     const page = pages.get(node.path);
     if (link || !page) return link ? [link] : [];
-    return [withoutUndefined({ ...node, title: page.sidebarTitle ?? page.title, icon: page.icon, tag: page.tag })];
+    return [{ ...node, title: page.sidebarTitle ?? page.title, icon: page.icon, tag: page.tag }];
   });
 }

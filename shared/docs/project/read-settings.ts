@@ -6,7 +6,6 @@ import {
   listOf,
   objectOf,
   objectsOf,
-  withoutUndefined,
   textOf,
   textRecordOf,
   textsOf,
@@ -85,16 +84,16 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     return address === undefined ? [] : [{ label: textOf(item['label']) ?? '', href: address }];
   };
 
-  const settings = {
+  return {
     name,
     description: textOf(config['description']),
     theme: textOf(config['theme']) ?? 'mint',
-    colors: withoutUndefined({
+    colors: {
       primary: primary ?? defaultPrimary,
       light: color(colors['light'], 'colors.light'),
       dark: color(colors['dark'], 'colors.dark'),
-    }),
-    logo: logo && withoutUndefined({ ...logo, href: href(objectOf(config['logo'])['href'], 'logo.href') }),
+    },
+    logo: logo && { ...logo, href: href(objectOf(config['logo'])['href'], 'logo.href') },
     favicon: lightDarkOf(config['favicon']),
     appearance: {
       default: oneOf(appearance['default'], ['system', 'light', 'dark'], 'appearance.default'),
@@ -103,68 +102,63 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     iconLibrary: oneOf(objectOf(config['icons'])['library'], ['fontawesome', 'lucide', 'tabler'], 'icons.library'),
     fonts: config['fonts'],
     background: config['background'],
-    styling: withoutUndefined({
+    styling: {
       eyebrows: oneOf(styling['eyebrows'], ['section', 'breadcrumbs'], 'styling.eyebrows'),
       latex: typeof styling['latex'] === 'boolean' ? styling['latex'] : undefined,
       codeblocks: styling['codeblocks'],
-    }),
-    navbar: withoutUndefined({
+    },
+    navbar: {
       links: objectsOf(navbar['links']).flatMap((link) =>
-        labelled(link, 'navbar.links.href').map((item) =>
-          withoutUndefined({
-            ...item,
-            label: item.label || networkName(link['type']),
-            icon: textOf(link['icon']),
-            type: textOf(link['type']),
-          }),
-        ),
+        labelled(link, 'navbar.links.href').map((item) => ({
+          ...item,
+          label: item.label || networkName(link['type']),
+          icon: textOf(link['icon']),
+          type: textOf(link['type']),
+        })),
       ),
       primary:
         primaryHref === undefined
           ? undefined
-          : withoutUndefined({
+          : {
               label: textOf(primaryLink['label']) ?? networkName(primaryLink['type']),
               href: primaryHref,
               type: textOf(primaryLink['type']),
-            }),
-    }),
+            },
+    },
     footer: {
       socials,
-      links: objectsOf(footer['links']).map((column) =>
-        withoutUndefined({
-          header: textOf(column['header']),
-          items: objectsOf(column['items']).flatMap((item) => labelled(item, 'footer.links.items.href')),
-        }),
-      ),
+      links: objectsOf(footer['links']).map((column) => ({
+        header: textOf(column['header']),
+        items: objectsOf(column['items']).flatMap((item) => labelled(item, 'footer.links.items.href')),
+      })),
     },
     banner:
       bannerContent === undefined
         ? undefined
-        : withoutUndefined({
+        : {
             content: bannerContent,
             dismissible: banner['dismissible'] === true,
             type: textOf(banner['type']),
             color: lightDarkOf(banner['color']),
-          }),
+          },
     variables: readVariables(config['variables'], warn),
-    seo: withoutUndefined({
+    seo: {
       indexing: oneOf(seo['indexing'], ['navigable', 'all'], 'seo.indexing'),
       metatags: textRecordOf(seo['metatags']),
       organization: seo['organization'],
-    }),
+    },
     searchPrompt: textOf(objectOf(config['search'])['prompt']),
-    notFound: withoutUndefined({
+    notFound: {
       redirect: notFound['redirect'] !== false,
       title: textOf(notFound['title']),
       description: textOf(notFound['description']),
-    }),
+    },
     timestamp: objectOf(config['metadata'])['timestamp'] === true,
     contextual: config['contextual'],
     api: config['api'],
     integrations: config['integrations'],
     markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),
   };
-  return withoutUndefined(settings);
 }
 
 function networkName(type: JsonValue | undefined): string {

@@ -4,7 +4,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
-import type { JsonObject } from './json-values.ts';
+import { jsonCopy, type JsonObject } from './json-values.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
 import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
@@ -91,7 +91,7 @@ async function readSource(
       groupsUnreadable: broken && /^\s*["']?groups["']?\s*:/m.test(raw),
       imports: [...new Set(imports)].sort(),
       undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
-      ...freshCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
+      ...jsonCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
     },
     // The end of what was cut off at the limit is no bad encoding of its author.
     diagnostics: [...(isCut ? [] : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
@@ -99,9 +99,6 @@ async function readSource(
 }
 
 const noFrontmatter = (body: string): Frontmatter => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });
-
-/** V8 keeps a whole text in memory for any piece cut out of it; of thousands of pages that is all of the project. */
-const freshCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 export type ScannedSource = {
   /** As written: `/snippets/x.mdx`, `./x.jsx`, `react`. */
