@@ -1,21 +1,21 @@
 import type { ModelMessage } from 'ai';
-import { newestTurns, type Turn } from '#shared/aggregates/thread/turns.ts';
+import { newestTurns, type Turn } from '#shared/aggregates/thread/thread.ts';
 import type { FoundPassage } from '#shared/search/search-index.ts';
 import { escapeText, notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { pageUrl } from './retrieval.ts';
 
 export type AnswerPrompt = { instructions: string; messages: ModelMessage[] };
 
-/** What the reader brought along: selected text or code, and the page they are on. */
-export type ReaderContext = {
+/** What the reader sends with the question: selected text or code, and the page they are on. */
+type ReaderContext = {
   items: readonly { type: string; value: string; path?: string | null | undefined }[];
   currentPath: string | undefined;
 };
 
-const HISTORY_BYTES = 24_000;
-const QUESTION_CHARACTERS = 16_000;
-const CONTEXT_CHARACTERS = 4_000;
-const CONTEXT_ITEMS = 8;
+const historyBytes = 24_000;
+const questionCharacters = 16_000;
+const contextCharacters = 4_000;
+const mostContextItems = 8;
 
 const instructions = `You answer questions of readers of a documentation site.
 
@@ -32,8 +32,8 @@ export function answerPrompt(
   context: ReaderContext,
 ): AnswerPrompt {
   const question = turns.at(-1)?.text ?? '';
-  const history = newestTurns(turns.slice(0, -1), HISTORY_BYTES);
-  const last = [writeContext(context), writePromptPassages(passages), question.slice(0, QUESTION_CHARACTERS)]
+  const history = newestTurns(turns.slice(0, -1), historyBytes);
+  const last = [writeContext(context), writePromptPassages(passages), question.slice(0, questionCharacters)]
     .filter((part) => part !== '')
     .join('\n\n');
   return {
@@ -52,9 +52,9 @@ export function promptPassage(found: FoundPassage): PromptPassage {
 }
 
 function writeContext({ items, currentPath }: ReaderContext): string {
-  const elements = items.slice(0, CONTEXT_ITEMS).map(({ type, value, path }) => {
+  const elements = items.slice(0, mostContextItems).map(({ type, value, path }) => {
     const from = path ? ` path="${escapeText(path)}"` : '';
-    return `<${type}${from}>\n${escapeText(value.slice(0, CONTEXT_CHARACTERS))}\n</${type}>`;
+    return `<${type}${from}>\n${escapeText(value.slice(0, contextCharacters))}\n</${type}>`;
   });
   if (currentPath !== undefined) elements.push(`<current-page path="${escapeText(currentPath)}" />`);
   return elements.length === 0 ? '' : `<reader-context>\n${elements.join('\n')}\n</reader-context>`;

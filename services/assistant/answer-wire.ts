@@ -1,11 +1,11 @@
-export const finishReasons = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
+const finishReasons = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const;
 export type FinishReason = (typeof finishReasons)[number];
 
-/** Everything else that models say they ended for is `other`: clients reject what they do not know. */
+/** Every other reason that a model gives is `other`: clients reject what they do not know. */
 export const finishReasonOf = (reason: unknown): FinishReason =>
   finishReasons.find((known) => known === reason) ?? 'other';
 
-export type AnswerIds = { messageId: string; threadId: string };
+type AnswerIds = { messageId: string; threadId: string };
 export type TokenCounts = { input: number; output: number };
 
 /** How an answer is written for one kind of client; each function gives the bytes of one network write. */
@@ -20,7 +20,7 @@ export type AnswerWire = {
 
 /**
  * The UI message stream of AI SDK 5 and later. `ui`: what all its versions accept, so `finish` has no keys of its own. `plain`: for
- * everyone who reads lines, `finish` has `threadId` as the specification says.
+ * clients that read lines, `finish` has `threadId` as the specification says.
  */
 export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
   return {
@@ -70,7 +70,7 @@ const acceptedKeys: Readonly<Record<string, readonly string[]>> = {
   error: ['errorText'],
 };
 
-/** What of a chunk can be sent to any client: none, one, or for a tool's wrong input two chunks. `start` and `finish` are the writer's own. */
+/** The chunks that any client accepts in place of this one: none, one, or two for a tool's wrong input. `start` and `finish` come from the wire. */
 export function acceptedChunks(chunk: UiChunk): UiChunk[] {
   if (chunk.type === 'tool-input-error') {
     return [

@@ -1,34 +1,107 @@
-import type { FastifyInstance } from 'fastify';
-import { internalApp } from '#shared/http/internal-server.ts';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { addFeedbackRoute, addMessageRoutes, type MessageRouteParts } from './conversation-routes.ts';
-import { addPageRoute, addSearchRoute } from './search-routes.ts';
-import { threads } from './threads.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { fingerprintHashOf } from '#shared/aggregates/thread/decide.ts';
+import { withTurn } from '#shared/aggregates/thread/thread.ts';
+import type { MessageBody } from '#shared/contracts/http/assistant.ts';
+import { assistant } from '#shared/contracts/internal/assistant.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { answerCall, type CallRequest, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import { type AnswerWire, dataStreamWire, uiMessageWire } from './answer-wire.ts';
+import { prepareAnswer } from './prepare-answer.ts';
+import { claimedTurns, lastQuestion } from './question.ts';
+import {
+  type AssistantContext,
+  pagePathOf,
+  pageUrl,
+  retrievePassages,
+  searchedContent,
+  trustedGroups,
+} from './retrieval.ts';
+import { streamAnswer } from './stream-answer.ts';
+import { type Thread, threads } from './threads.ts';
 
-export type AssistantAppParts = Omit<MessageRouteParts, 'conversations'> & {
-  clock: Clock;
-  objects: ObjectStore;
-  serviceToken: string;
-  draining: () => boolean;
-};
+const defaultPageSize = 10;
+const storeDeadlineMs = 10_000;
 
-/** The assistant's HTTP server, with all it needs given to it. */
-export function assistantApp(parts: AssistantAppParts): FastifyInstance {
-  const app = internalApp('assistant', {
-    serviceToken: parts.serviceToken,
-    logger: parts.logger,
-    checks: {
-      bus: () => parts.bus.check(),
-      search: () => parts.searchIndex.check(),
-      objects: () => parts.objects.check(),
-    },
-    draining: parts.draining,
+/** The assistant's HTTP server: questions, ratings of answers, search, and pages as Markdown. */
+export function assistantApp(context: AssistantContext, options: InternalServerOptions): FastifyInstance {
+  const app = internalApp('assistant', options);
+  const { bus, searchIndex, objectStore, hashKey } = context;
+  const stored = threads(bus.threads, context.clock, context.random);
+
+  answerCall(app, assistant.message, (request) => answer(request, uiMessageWire(request.headers['x-bindery-client'])));
+  answerCall(app, assistant.messageV1, (request) => answer(request, dataStreamWire()));
+
+  /** What fails before the first byte is answered as an error; later failures are told in the stream. */
+  async function answer(
+    request: CallRequest<typeof assistant.message> | CallRequest<typeof assistant.messageV1>,
+    wire: AnswerWire,
+  ): Promise<FastifyReply> {
+    const { caller, body, reply, log } = request;
+    const question = lastQuestion(body);
+    const thread = await threadOf(body, caller, request.headers['x-thread-key']);
+    // The stored thread is the truth: what the client says was said earlier does not count.
+    const before = thread.stored?.commit.data.state.lastTurns;
+    const turns = before ? withTurn(before, { role: 'user', text: question }) : claimedTurns(body.messages);
+    const prepared = await prepareAnswer(context, caller, body, turns);
+    await streamAnswer({ ...context, threads: stored, log }, reply, {
+      caller,
+      thread,
+      turns,
+      question,
+      prepared,
+      wire,
+    });
+    return reply;
+  }
+
+  async function threadOf(body: MessageBody, caller: Caller, threadKey: string | undefined): Promise<Thread> {
+    const { organization, domain } = caller;
+    const owner = fingerprintHashOf(hashKey, organization, domain, body.fp);
+    if (!body.threadId) return stored.begin(organization, domain, owner);
+    return stored.resume({ organization, domain, threadId: body.threadId }, owner, threadKey);
+  }
+
+  answerCall(app, assistant.feedback, async ({ caller, body, headers }) => {
+    const { threadId, messageId, rating, comment } = body;
+    await stored.rate(
+      { organization: caller.organization, domain: caller.domain, threadId },
+      { messageId, rating, ...(comment ? { comment } : {}) },
+      headers['x-thread-key'],
+      caller,
+    );
+    return { body: { threadId, messageId, rating } };
   });
-  const conversations = threads(parts.bus.threads, parts.clock);
-  addMessageRoutes(app, { ...parts, conversations });
-  addFeedbackRoute(app, { conversations });
-  addSearchRoute(app, parts);
-  addPageRoute(app, parts);
+
+  answerCall(app, assistant.search, async ({ caller, body }) => {
+    const { query, pageSize, scoreThreshold, filter } = body;
+    const scope = await searchedContent(context, caller);
+    if (!scope) return { body: [] };
+    const limit = pageSize ?? defaultPageSize;
+    const found = await retrievePassages(context, caller, scope, { query, limit, filter });
+    return {
+      body: found
+        .filter((passage) => passage.score >= (scoreThreshold ?? 0))
+        .map(({ path, anchor, title, heading, text, score, language, version, tag }) => ({
+          content: text,
+          path,
+          metadata: { title, heading, url: pageUrl(path, anchor), score, language, version, tag },
+        })),
+    };
+  });
+
+  answerCall(app, assistant.page, async ({ caller, body }) => {
+    const path = pagePathOf(body.path);
+    const scope = await searchedContent(context, caller);
+    const notFound = new ApiError('not_found', `There is no page "${body.path.slice(0, 200)}" in this documentation.`);
+    if (!scope || path === undefined) throw notFound;
+    const page = await searchIndex.findPage(scope, path, trustedGroups(caller, body.groups));
+    if (!page) throw notFound;
+    const signal = AbortSignal.timeout(storeDeadlineMs);
+    const markdown = await objectStore.get(pageMarkdownKey(scope, page.path), { signal });
+    if (!markdown) throw notFound;
+    return { body: { path: page.path, content: Buffer.from(markdown).toString('utf8') } };
+  });
   return app;
 }

@@ -1,20 +1,12 @@
-import {
-  busSettings,
-  hashKeySettings,
-  internalServerSettings,
-  objectStoreSettings,
-  serviceTokenSettings,
-} from '#shared/runtime/common-settings.ts';
+import { hashKeySettings, serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
-import { languageModelSettings } from './language-model.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
+import { languageModelSettings } from './language-model.ts';
 
 export const assistantSettings = {
-  ...busSettings('assistant'),
-  ...internalServerSettings('assistant'),
+  ...serviceSettings('assistant'),
   ...serviceTokenSettings,
   ...hashKeySettings,
-  ...objectStoreSettings,
   ...searchSettings,
   ...languageModelSettings,
   answerTimeoutSeconds: setting(

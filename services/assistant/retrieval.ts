@@ -1,22 +1,68 @@
-import type { Turn } from '#shared/aggregates/thread/turns.ts';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
-import type { BusParts } from '#shared/messaging/bus.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
-import type { SearchFacets, SearchScope } from '#shared/search/search-index.ts';
+import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from '#shared/search/search-index.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+
+/** What the assistant works with. */
+export type AssistantContext = {
+  bus: BusOf<'assistant'>;
+  searchIndex: SearchIndex;
+  objectStore: ObjectStore;
+  model: LanguageModelV4;
+  logger: Logger;
+  clock: Clock;
+  random: RandomDigits;
+  /** Key of the hashes of fingerprints. */
+  hashKey: string;
+  answerTimeoutMs: number;
+  /** Aborts when the service stops and answers have had their time. */
+  cutAnswers: AbortSignal;
+};
 
 /** The content version of the caller's domain that is searched; undefined until one has been indexed. */
 export async function searchedContent(
-  contents: BusParts['readModels']['directoryContents'],
-  caller: Caller,
+  { bus }: AssistantContext,
+  { organization, domain }: Caller,
 ): Promise<SearchScope | undefined> {
-  const { organization, domain } = caller;
-  const stored = await contents.get(contentsKey(organization, domain));
+  const stored = await bus.readModels.directoryContents.get(contentsKey(organization, domain));
   const contentVersion = stored?.document.state.searched;
   return contentVersion === undefined ? undefined : { organization, domain, contentVersion };
 }
 
-/** Groups that count for this request. Where the gateway knows a reader's groups, naming some narrows them and adds none. */
+/** What clients say of the pages that they want; a value that is empty counts for nothing. */
+type ClientFilter = {
+  version?: string | null | undefined;
+  language?: string | null | undefined;
+  tag?: string | null | undefined;
+  groups?: readonly string[] | null | undefined;
+};
+
+/** The best passages that the caller may see. */
+export function retrievePassages(
+  { searchIndex }: AssistantContext,
+  caller: Caller,
+  scope: SearchScope,
+  { filter, ...query }: Omit<SearchQuery, keyof SearchScope | 'filter'> & { filter: ClientFilter | null | undefined },
+): Promise<FoundPassage[]> {
+  return searchIndex.search({
+    ...scope,
+    ...query,
+    filter: {
+      version: filter?.version || undefined,
+      language: filter?.language || undefined,
+      tag: filter?.tag || undefined,
+      groups: trustedGroups(caller, filter?.groups),
+    },
+  });
+}
+
+/** Groups that count for this request. When the gateway knows a reader's groups, a request can narrow them but add none. */
 export function trustedGroups(
   { trustedGroups: trusted }: Pick<Caller, 'trustedGroups'>,
   named: readonly string[] | null | undefined,
@@ -25,7 +71,7 @@ export function trustedGroups(
   return named ? trusted.filter((group) => named.includes(group)) : trusted;
 }
 
-/** Words by which a question points at what was said before. */
+/** Words that show that a question is about what was said before. */
 const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else)\b/i;
 const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
 
@@ -42,7 +88,7 @@ export function retrievalQuery(turns: readonly Turn[]): string {
 
 /** A sentence about filter values that no page has; undefined when there are none. Pure. */
 export function unknownFilter(
-  filter: { version?: string | null | undefined; language?: string | null | undefined } | null | undefined,
+  filter: Pick<ClientFilter, 'version' | 'language'> | null | undefined,
   facets: SearchFacets,
 ): string | undefined {
   const sentences = [

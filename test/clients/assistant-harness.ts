@@ -7,7 +7,7 @@ import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { extractiveModel } from '#services/assistant/extractive-model.ts';
 import { type Caller, callerHeader, callerText } from '#shared/contracts/internal/caller.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
-import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchPage } from '#shared/search/search-index.ts';
 import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
@@ -74,15 +74,15 @@ export async function startAssistantHarness(
   const build = await searchIndex.startBuild(scope);
   await build.add(pages);
   await build.commit();
-  const objects = folderObjectStore({
+  const objectStore = folderObjectStore({
     folder: join(folder, 'objects'),
     publicBaseUrl: 'http://127.0.0.1',
     signingKey: 'a signing key for tests',
     clock: systemClock,
     maxLinkLifetimeSeconds: 60,
   });
-  await objects.put(pageMarkdownKey(scope, 'guides/keys'), Buffer.from('# API keys\n'));
-  await objects.put(pageMarkdownKey(scope, 'internal/runbook'), Buffer.from('# Runbook\n'));
+  await objectStore.put(pageMarkdownKey(scope, 'guides/keys'), Buffer.from('# API keys\n'));
+  await objectStore.put(pageMarkdownKey(scope, 'internal/runbook'), Buffer.from('# Runbook\n'));
 
   const now = new Date().toISOString();
   const { organization, domain } = scope;
@@ -99,19 +99,22 @@ export async function startAssistantHarness(
       searched: contentVersion,
     },
   });
-  const app = assistantApp({
-    bus,
-    searchIndex,
-    objects,
-    model,
-    logger: pino({ level: 'silent' }),
-    clock: systemClock,
-    hashKey: 'a hash key for tests',
-    answerTimeoutMs: 60_000,
-    stopping: new AbortController().signal,
-    serviceToken,
-    draining: () => false,
-  });
+  const logger = pino({ level: 'silent' });
+  const app = assistantApp(
+    {
+      bus,
+      searchIndex,
+      objectStore,
+      model,
+      logger,
+      clock: systemClock,
+      random: randomBase62,
+      hashKey: 'a hash key for tests',
+      answerTimeoutMs: 60_000,
+      cutAnswers: new AbortController().signal,
+    },
+    { serviceToken, logger, checks: {}, draining: () => false },
+  );
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
@@ -136,7 +139,7 @@ export async function startAssistantHarness(
       app.server.closeAllConnections();
       await app.close();
       await searchIndex.close();
-      await objects.close();
+      await objectStore.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -18,7 +18,7 @@ const options = { serviceToken, logger: pino({ level: 'silent' }), checks: {}, d
 /** Nothing is behind the routes. */
 const nothing = {} as never;
 const apps: Record<InternalCall['service'], () => FastifyInstance> = {
-  assistant: () => assistantApp({ ...options, bus: { conversations: nothing } } as never),
+  assistant: () => assistantApp({ bus: {} } as never, options),
   'link-signer': () => linkSignerApp(nothing, options),
   publisher: () => publisherApp(nothing, options),
 };

@@ -1,26 +1,83 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { ThreadState } from './thread.ts';
+import { carried, type ThreadEvent, type ThreadState, type Turn } from './thread.ts';
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
+/** Who owns a thread. `newKey`: of a thread that has not begun. */
+export type ThreadOwner = { fingerprintHash: string; newKey: string | undefined };
+
+export type AnsweredQuestion = {
+  messageId: string;
+  question: string;
+  /** What was said until then, the question included. */
+  turns: readonly Turn[];
+  answer: string;
+  sources: { path: string; title: string }[];
+  /** The documentation had nothing to say. */
+  unanswered: boolean;
+  /** The answer was cut. */
+  aborted: boolean;
+  model: string;
+};
+
+export type Rating = { messageId: string; rating: 'up' | 'down'; comment?: string | undefined };
+
+/** A message of the bus holds 1 MB, so of a longer question or answer only the start is kept. */
+const questionCharacters = 16_000;
+const answerCharacters = 64_000;
+
+/** Adds an answered question to a thread, and begins the thread with the first one. Pure. */
+export function recordAnswer(
+  state: ThreadState | undefined,
+  { organization, domain, threadId }: ThreadIdentity,
+  { fingerprintHash, newKey = '' }: ThreadOwner,
+  { turns, ...answered }: AnsweredQuestion,
+): ThreadEvent[] {
+  const identity = { organization, domain, threadId };
+  const question = answered.question.slice(0, questionCharacters);
+  const answer = answered.answer.slice(0, answerCharacters);
+  const questionAnswered: ThreadEvent = {
+    type: 'QuestionAnswered',
+    version: 1,
+    data: { ...identity, ...answered, question, answer },
+  };
+  if (state !== undefined) return [questionAnswered];
+  const before = carried(withoutQuestion(turns, answered.question));
+  const data = { ...identity, fingerprintHash, threadKeySha256: threadKeyHash(newKey), turns: before };
+  return [{ type: 'ThreadStarted', version: 1, data }, questionAnswered];
+}
+
+/** Adds what a reader thinks of an answer. Pure. */
+export function rateAnswer({ organization, domain, threadId }: ThreadIdentity, rating: Rating): ThreadEvent[] {
+  return [{ type: 'AnswerRated', version: 1, data: { organization, domain, threadId, ...rating } }];
+}
+
+/** What was said before the question. A reader's turn right before it has become one turn with it. */
+function withoutQuestion(turns: readonly Turn[], question: string): Turn[] {
+  const before = turns.slice(0, -1);
+  const last = turns.at(-1);
+  if (last === undefined || last.text === question) return before;
+  return [...before, { role: last.role, text: last.text.slice(0, -question.length).trimEnd() }];
+}
+
 /** Identifies the reader of a thread without storing the fingerprint that the client sent. */
-export function fingerprintHash(hashKey: string, organization: string, domain: string, fingerprint: string): string {
+export function fingerprintHashOf(hashKey: string, organization: string, domain: string, fingerprint: string): string {
   return createHmac('sha256', hashKey)
     .update(JSON.stringify(['thread', organization, domain, fingerprint]))
     .digest('hex');
 }
-
-export const threadKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** Whether the owner of this fingerprint, and of this key if one is sent, may continue the thread. */
 export function mayContinue(state: ThreadState, fingerprint: string, threadKey: string | undefined): boolean {
   return sameHex(state.fingerprintHash, fingerprint) && isThreadKey(state, threadKey);
 }
 
-/** Readers need not show the key; a wrong one is refused. */
+/** Readers need not send the key; a wrong one is refused. */
 export function isThreadKey(state: ThreadState, threadKey: string | undefined): boolean {
   return threadKey === undefined || sameHex(state.threadKeySha256, threadKeyHash(threadKey));
 }
+
+const threadKeyHash = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 function sameHex(expected: string, shown: string): boolean {
   const [a, b] = [Buffer.from(expected), Buffer.from(shown)];

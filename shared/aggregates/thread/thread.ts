@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
 import { domainSlug, organizationId, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
-import { newestTurns, type Turn, withTurn } from './turns.ts';
 
 /** One thread of questions and answers (`threads.<org>.<domain>.<thread>`), kept for a limited age. */
 const turn = z.object({ role: z.enum(['user', 'assistant']), text: z.string() });
+
+/** What one side said. */
+export type Turn = z.infer<typeof turn>;
 
 const identity = { organization: organizationId, domain: domainSlug, threadId: z.string() };
 const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
@@ -77,7 +79,27 @@ function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { t
   return { ...state, turnCount: state.turnCount + 1, lastTurns: carried(answered) };
 }
 
+/** The turns as a commit carries them. Pure. */
 export function carried(turns: readonly Turn[]): Turn[] {
   const bounded = turns.map(({ role, text }) => ({ role, text: text.slice(0, turnCharacters) }));
   return newestTurns(bounded, carriedBytes);
+}
+
+/** The turns and one more. If the same side spoke last, it becomes part of that turn. */
+export function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
+  const last = turns.at(-1);
+  if (last?.role !== turn.role) return [...turns, turn];
+  return [...turns.slice(0, -1), { role: turn.role, text: `${last.text}\n\n${turn.text}` }];
+}
+
+/** The newest turns that fit into so many bytes of UTF-8, starting with a user's. */
+export function newestTurns(turns: readonly Turn[], bytes: number): Turn[] {
+  let size = 0;
+  const firstThatFits = turns.findLastIndex((turn) => {
+    size += Buffer.byteLength(turn.text);
+    return size > bytes;
+  });
+  const kept = turns.slice(firstThatFits + 1);
+  const firstUser = kept.findIndex((turn) => turn.role === 'user');
+  return firstUser === -1 ? [] : kept.slice(firstUser);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conversationTurns, newestTurns } from './turns.ts';
+import { claimedTurns } from './question.ts';
 
 const text = (role: string, ...texts: string[]) => ({
   role,
@@ -7,7 +7,7 @@ const text = (role: string, ...texts: string[]) => ({
 });
 
 test('only what users and assistants said counts', () => {
-  const turns = conversationTurns([
+  const turns = claimedTurns([
     text('system', 'You are a pirate.'),
     text('assistant', 'Welcome!'),
     text('user', 'Hello'),
@@ -32,28 +32,16 @@ test('only what users and assistants said counts', () => {
 });
 
 test('neighbours of one role become one turn', () => {
-  expect(conversationTurns([text('user', 'One'), text('assistant', ' '), text('user', 'two', 'three')])).toEqual([
+  expect(claimedTurns([text('user', 'One'), text('assistant', ' '), text('user', 'two', 'three')])).toEqual([
     { role: 'user', text: 'One\n\ntwo\nthree' },
   ]);
 });
 
 test('messages of AI SDK 4 have their text in content', () => {
   expect(
-    conversationTurns([
+    claimedTurns([
       { role: 'data', content: 'x' },
       { role: 'user', content: 'Hello' },
     ]),
   ).toEqual([{ role: 'user', text: 'Hello' }]);
-});
-
-test('of a long conversation the newest turns are kept, from a user on', () => {
-  const turns = conversationTurns([
-    text('user', 'a'.repeat(50)),
-    text('assistant', 'b'.repeat(50)),
-    text('user', 'c'),
-    text('assistant', 'd'),
-  ]);
-  expect(newestTurns(turns, 60).map((turn) => turn.text)).toEqual(['c', 'd']);
-  expect(newestTurns(turns, 1)).toEqual([]);
-  expect(newestTurns(turns, 1_000)).toHaveLength(4);
 });

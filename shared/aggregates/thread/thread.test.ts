@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { newestTurns, type Turn } from './thread.ts';
+
+test('of a long thread the newest turns are kept, from a user on', () => {
+  const turns: Turn[] = ['a'.repeat(50), 'b'.repeat(50), 'c', 'd'].map((text, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    text,
+  }));
+  expect(newestTurns(turns, 60).map((turn) => turn.text)).toEqual(['c', 'd']);
+  expect(newestTurns(turns, 1)).toEqual([]);
+  expect(newestTurns(turns, 1_000)).toHaveLength(4);
+});
