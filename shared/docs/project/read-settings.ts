@@ -1,5 +1,6 @@
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import {
+  jsonCopy,
   type JsonObject,
   type JsonValue,
   lightDarkOf,
@@ -84,7 +85,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     return address === undefined ? [] : [{ label: textOf(item['label']) ?? '', href: address }];
   };
 
-  return {
+  return jsonCopy<SiteSettings>({
     name,
     description: textOf(config['description']),
     theme: textOf(config['theme']) ?? 'mint',
@@ -158,7 +159,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     api: config['api'],
     integrations: config['integrations'],
     markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),
-  };
+  });
 }
 
 function networkName(type: JsonValue | undefined): string {
