@@ -37,10 +37,10 @@ export async function putInCache(name, version, fill) {
 }
 
 const retryMs = 200;
-// A number of a process says nothing about another container that shares the cache; no step takes this long.
+// A process id means nothing in another container that shares the cache. No step takes this long.
 const abandonedAfterMs = 20 * 60_000;
 
-/** Runs `work` while no other set-up on this cache runs work of the same name; the lock of a process that is gone does not count. */
+/** Runs `work` while no other set-up on this cache runs work of the same name. The lock of a process that has ended is ignored. */
 export async function withLock(name, work) {
   const folder = join(cacheFolder(), 'locks');
   mkdirSync(folder, { recursive: true });
@@ -76,7 +76,7 @@ function ownerOf(file) {
   try {
     if (Date.now() - statSync(file).mtimeMs > abandonedAfterMs) return 'gone';
     const pid = Number(readFileSync(file, 'utf8'));
-    // Another process has created the file and not yet written its number.
+    // Another process has created the file but not written its id yet.
     if (!pid) return 'that just started';
     process.kill(pid, 0);
     return pid;

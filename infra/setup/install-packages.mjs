@@ -7,7 +7,7 @@ import { lastLines, runProgram, say, StepFailed, timed } from './steps.mjs';
 const nodeNeeded = 24;
 
 /**
- * Brings `node_modules` to what package-lock.json says, and with it a Node that runs TypeScript files: npm puts `node_modules/.bin`
+ * Makes `node_modules` what package-lock.json says, with a Node that runs TypeScript files: npm puts `node_modules/.bin`
  * first on the path of the script that follows. @throws StepFailed
  */
 export async function installPackages(root) {
@@ -20,7 +20,7 @@ export async function installPackages(root) {
   await checkNode(root);
 }
 
-/** Everything that the lock file asks for is in the list that npm left in node_modules; packages of other platforms may be absent. */
+/** Is everything in the lock file also in the list that npm left in node_modules? Packages of other platforms may be absent. */
 export function isInstalled(root) {
   try {
     const wanted = readPackages(join(root, 'package-lock.json'));
@@ -74,7 +74,7 @@ async function checkNode(root) {
   if (existsSync(bundled)) {
     const { code } = await runProgram(bundled, ['--version'], { timeoutMs: 10_000 });
     if (code === 0) return;
-    // It is made for glibc. In the way of a Node that runs, it is worse than none.
+    // It is built for glibc. If it hides a Node that works, it is worse than none.
     say(`the Node ${nodeNeeded} from npm does not run on this system; the one on PATH is used`);
     rmSync(bundled);
   }

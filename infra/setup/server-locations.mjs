@@ -15,7 +15,7 @@ export const pinnedVersions = {
   elasticsearch: '9.4.3',
 };
 
-/** nats-server from 2.12 on has what the streams are configured with; distributions still carry 2.9. */
+/** The streams need a nats-server of 2.12 or later; distributions still have 2.9. */
 export const oldestNatsServer = [2, 12];
 
 /** Elasticsearch needs a full JDK, not a runtime: it uses the module jdk.attach. */
@@ -56,7 +56,7 @@ export function elasticsearchFolder() {
   return cachedFolder('elasticsearch', pinnedVersions.elasticsearch);
 }
 
-/** Whether Elasticsearch has been fetched; it takes a JDK too to run it. */
+/** Whether Elasticsearch has been fetched; to run it also needs a JDK. */
 export function hasElasticsearch() {
   return existsSync(join(elasticsearchFolder(), 'lib', `elasticsearch-${pinnedVersions.elasticsearch}.jar`));
 }

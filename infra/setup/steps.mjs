@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { onPath } from './server-locations.mjs';
 
-/** Runs steps one after another, also after one that failed, and says what each could not get; a needed one makes the exit code 1. */
+/** Runs all steps, also after one that failed, and says what each could not get. When a needed one fails, the exit code is 1. */
 export async function runSteps(steps) {
   for (const { needed, run } of steps) {
     try {

@@ -6,7 +6,7 @@ import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
 
 const secret = z.string().min(16);
 
-/** What services show each other and sign with; made once per data folder, kept in `secrets.json`, mode 0600. */
+/** The secrets of an installation: made once per data folder, kept in `secrets.json` with mode 0600. */
 const secretsSchema = z.object({
   natsPasswords: z.record(z.string(), secret),
   serviceToken: secret,
@@ -17,7 +17,7 @@ const secretsSchema = z.object({
 
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** Reads the secrets of a data folder, or makes them. New services get a password, old ones keep theirs. */
+/** Reads the secrets of a data folder, or makes them. A new service gets a password; the others keep theirs. */
 export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const file = join(dataFolder, 'secrets.json');
   const kept = await readFile(file, 'utf8').catch(() => undefined);
@@ -45,12 +45,12 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
   await rename(unfinished, file);
 }
 
-/** Another process works on the data folder; the message names it. */
+/** Another process uses the data folder; the message names it. */
 export class FolderInUse extends Error {
   override name = 'FolderInUse';
 }
 
-/** Takes the data folder for this process until `release`. The lock of a process that is gone counts as none. */
+/** Takes the data folder for this process until `release`. The lock of a process that has ended is ignored. */
 export async function lockFolder(dataFolder: string): Promise<{ release(): Promise<void> }> {
   const file = join(dataFolder, 'lock');
   for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -79,7 +79,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process is there but belongs to somebody else.
+    // The process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

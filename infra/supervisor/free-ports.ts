@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 
-/** `count` different free ports of the loopback address. They are held all at once, so that none is given twice. */
+/** `count` different free ports of the loopback address. All are held at the same time, so none is given twice. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
   const ports = servers.map(portOf);

@@ -24,7 +24,7 @@ describeWithServers(['nats-server'], 'a nats-server that is kept running', () =>
       await nats.stop();
       await rm(folder, { recursive: true, force: true });
     });
-    // From here on nothing is started again but by us.
+    // From here on only this test starts anything again.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const first = nats.pid() ?? 0;
     process.kill(first, 'SIGKILL');

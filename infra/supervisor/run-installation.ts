@@ -42,7 +42,7 @@ export type Installation = {
 const stopGraceMs = 8_000;
 const readyDeadlineMs = 30_000;
 
-/** All services on this machine: a bus of its own, each service a process of its own. Resolves when every one is ready. */
+/** Runs all services on this machine, each as a process, with a bus of its own. Resolves when every one is ready. */
 export async function runInstallation(options: InstallationOptions): Promise<Installation> {
   const { onNews } = options;
   const dataFolder = resolve(options.dataFolder);
@@ -136,7 +136,7 @@ function startService(
   options: InstallationOptions,
 ): { name: ServiceName; kept: KeptProcess } {
   const env = serviceEnvironment(name, plan, options.environment);
-  // The first copy has the port that others know; further ones take any.
+  // The first copy has the port that others know; the others take any free one.
   if (copy > 0) env[`BINDERY_${variableName(name)}_PORT`] = '0';
   const main = join(import.meta.dirname, '../../services/cli/main.ts');
   const kept = keepRunning(

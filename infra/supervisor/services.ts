@@ -3,7 +3,7 @@ import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import type { Secrets } from './data-folder.ts';
 
-/** Every service of an installation, in the order in which they are started. */
+/** Every service of an installation, in starting order. */
 export const serviceNames = [
   'projector',
   'publisher',
@@ -31,7 +31,7 @@ export type InstallationPlan = {
   host: string;
   gatewayPort: number;
   natsUrl: string;
-  /** Internal ports of all services but the gateway. */
+  /** Internal ports of all services except the gateway. */
   ports: ServicePorts;
   secrets: Secrets;
   rendererSlots: number;

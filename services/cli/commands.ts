@@ -20,7 +20,7 @@ export function addCommands(program: Command): Command {
     .command('start')
     .description('run everything on this machine, with embedded adapters, until Ctrl-C')
     .action(async () => {
-      // Bus, supervisor and renderer are of no use to the commands that call a server, and take longer to load than those take to answer.
+      // Commands that call a server need no bus, supervisor or renderer; these take longer to load than such a command takes to answer.
       const { startCommand } = await import('./start.ts');
       await startCommand(process.env);
     });

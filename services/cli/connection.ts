@@ -28,8 +28,8 @@ export class NotConnected extends Error {
 }
 
 /**
- * Where a command goes and with which key: `--url` and `--key`, else `BINDERY_URL` and `BINDERY_KEY`, else what the data folder
- * (`--data`, `BINDERY_DATA`, `.bindery`) says of the installation started there.
+ * The server and the key of a command: `--url` and `--key`, else `BINDERY_URL` and `BINDERY_KEY`, else those of the installation in the
+ * data folder (`--data`, `BINDERY_DATA`, `.bindery`).
  */
 export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistant' | 'operator'): ApiClient {
   const local = readLocalInstallation(dataFolderOf(options));
@@ -43,7 +43,7 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   return apiClient(url, key);
 }
 
-/** The domain that a command is about: the one named, else the only one of the installation in the data folder. */
+/** The domain that was named, else the one of the installation in the data folder. */
 export function domainOrLocal(domain: string | undefined, options: ConnectionOptions): string {
   const chosen = domain ?? readLocalInstallation(dataFolderOf(options))?.domain;
   if (chosen === undefined) throw new NotConnected('Which domain? Name it, for example "acme" or "docs.acme.com".');

@@ -33,7 +33,7 @@ export function publishCommand(program: Command): void {
 
 type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string };
 
-/** No content version is meant by what was given; the message says what there is. */
+/** Nothing, or more than one content version, has the name that was given; the message says what to do. */
 class UnknownContent extends Error {
   override name = 'UnknownContent';
 }
@@ -67,7 +67,7 @@ export function contentsCommand(program: Command): void {
 
 const listContents = (client: ApiClient, path: string): Promise<ContentList> => client.json<ContentList>(path);
 
-/** The content version of this name, of this label, or the only one that begins so. Pure. Throws `UnknownContent`. */
+/** The content version with this name or label, or the only one that begins with it. Pure. Throws `UnknownContent`. */
 export function contentNamed({ domain, versions }: ContentList, name: string): string {
   const labelled = versions.find(({ contentVersion, labels }) => contentVersion === name || labels.includes(name));
   if (labelled !== undefined) return labelled.contentVersion;

@@ -13,7 +13,7 @@ import { eventLine } from './timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 
-/** More events than this are listed only when asked for: the picture would scroll away. */
+/** More events than this would scroll the picture away, so they are listed only with `--list`. */
 const mostListed = 40;
 
 export function eventsCommand(program: Command): void {

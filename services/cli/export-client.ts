@@ -40,7 +40,7 @@ export function startExport(
   );
 }
 
-/** Polls until the job is completed, more slowly the longer it takes. Rejects with `ExportFailed`. */
+/** Polls until the job is completed, less often the longer it takes. Rejects with `ExportFailed`. */
 export async function waitForExport(
   client: ApiClient,
   jobId: string,
@@ -85,14 +85,14 @@ export async function* followJob(client: ApiClient, jobId: string): AsyncGenerat
   }
 }
 
-/** What arrived is not what the server said it would be. Nothing is left under the wanted name. */
+/** What arrived is not what the server announced. There is no file under the wanted name then. */
 class DigestMismatch extends Error {
   override name = 'DigestMismatch';
 }
 
 /**
- * Streams a bundle into `file` while hashing it; it appears under that name only when size and SHA-256 are right.
- * `onBytes` is told how many bytes have arrived.
+ * Streams a bundle into `file` and hashes it. The file appears only when size and SHA-256 are right. `onBytes` is told how many
+ * bytes have arrived.
  */
 async function downloadBundle(
   link: Pick<BundleLink, 'bundleUrl' | 'sizeBytes' | 'sha256'>,
@@ -127,7 +127,7 @@ async function downloadBundle(
   }
 }
 
-/** Downloads a bundle, and checks it against its manifest: as many files, and each as it should be. */
+/** Downloads a bundle and checks it against its manifest. */
 export async function downloadVerified(
   link: BundleLink,
   file: string,

@@ -103,7 +103,7 @@ export function replayCommand(program: Command): void {
     });
 }
 
-/** What the comparison of a replay's bundle with that of the original says. Pure. */
+/** How a replay's bundle compares with that of the original, as a sentence. Pure. */
 export function digestSentence({ replayOf, digestMatch }: Pick<ExportJob, 'replayOf' | 'digestMatch'>): string {
   const original = replayOf ?? 'the original';
   switch (digestMatch) {

@@ -69,10 +69,10 @@ export type WatchOptions = {
 
 const pollMs = 1_000;
 const tickMs = 1_000;
-/** Lines of the table that are no jobs, and the line of the cursor. */
+/** Lines around the jobs: the head, the counts, and the line of the cursor. */
 const otherLines = 3;
 
-/** Shows a job until it has ended: drawn over itself on a terminal, else a line per change. Rejects with `ExportFailed` when it failed. */
+/** Shows a job until it has ended: redrawn in place on a terminal, else one line per change. Rejects with `ExportFailed` when it failed. */
 export async function watchJob(client: ApiClient, jobId: string, { json, stream }: WatchOptions): Promise<void> {
   const isLive = !json && stream.isTTY === true;
   const area = liveArea(stream);
@@ -80,7 +80,7 @@ export async function watchJob(client: ApiClient, jobId: string, { json, stream 
   const draw = () => {
     if (job !== undefined) area.draw(jobPanel(job, new Date(), looks(stream)));
   };
-  // Time goes on also while nothing changes.
+  // The time shown goes on while nothing changes.
   const ticking = isLive ? setInterval(draw, tickMs) : undefined;
   try {
     for await (const changed of followJob(client, jobId)) {
@@ -94,7 +94,7 @@ export async function watchJob(client: ApiClient, jobId: string, { json, stream 
   if (job?.status === 'failed') throw new ExportFailed(job.error ?? 'The export failed without a reason.');
 }
 
-/** Shows the jobs that a query finds until the process is ended: as a table on a terminal, else a line per job and change. */
+/** Shows the jobs of a query until the process ends: as a table on a terminal, else one line per job and change. */
 async function watchJobs(
   client: ApiClient,
   query: Record<string, string | undefined>,
@@ -144,7 +144,7 @@ const styles: Record<ExportJob['status'], PaintStyle> = {
 };
 
 const barWidth = 16;
-/** From this width on there is room for a bar. */
+/** A terminal of this width has room for a bar. */
 const roomForBar = 110;
 
 /** A job on one line, for logs and pipes. Pure. */
@@ -163,7 +163,7 @@ export function jobLine(job: ExportJob): string {
     .trimEnd();
 }
 
-/** Jobs as a table with a head, one line each. `now` is until when those that have not ended are timed. Pure. */
+/** Jobs as a table with a head, one line each. Jobs that have not ended are timed until `now`. Pure. */
 export function jobTable(jobs: readonly ExportJob[], now: Date, options: { width: number; paint: Paint }): string[] {
   const { paint, width } = options;
   const head = ['Job', 'Domain', 'Version', 'Status', 'Progress', 'Pages', 'Time'];
@@ -189,7 +189,7 @@ export function jobTable(jobs: readonly ExportJob[], now: Date, options: { width
   ];
 }
 
-/** One job over two lines: what it is, how far it is. Pure. */
+/** One job on two lines: what it is, and how far it is. Pure. */
 export function jobPanel(job: ExportJob, now: Date, options: { width: number; paint: Paint }): string[] {
   const { paint, width } = options;
   const style = styles[job.status];
@@ -202,7 +202,7 @@ export function jobPanel(job: ExportJob, now: Date, options: { width: number; pa
   ];
 }
 
-/** Since its request: until its end, or until now. Clocks differ, so never below zero. Pure. */
+/** Time from the request to the end, or to now. Clocks differ, so it is never below zero. Pure. */
 export function elapsedMs(job: Pick<ExportJob, 'createdAt' | 'completedAt'>, now: Date): number {
   const end = job.completedAt === undefined ? now.getTime() : Date.parse(job.completedAt);
   return Math.max(0, end - Date.parse(job.createdAt));

@@ -56,7 +56,7 @@ class NotAProject extends Error {
   override name = 'NotAProject';
 }
 
-/** Paths of all files of a docs project's folder, sorted. Throws `NotAProject` when it has no `docs.json` or `mint.json`. */
+/** Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`. */
 export async function projectFilesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder).catch(() => undefined);
   if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);

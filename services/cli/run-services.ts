@@ -2,7 +2,7 @@ import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/health-server.ts';
 
-/** A name that is no service's; the message lists those there are. */
+/** No service has this name; the message lists the names. */
 class UnknownService extends Error {
   override name = 'UnknownService';
 }
@@ -17,8 +17,8 @@ export function parseServiceNames(list: string): ServiceName[] {
 }
 
 /**
- * Runs services in this process until it is told to end: SIGTERM, Ctrl-C, or, under a supervisor, the end of the channel to it.
- * With a supervisor Ctrl-C is left to the supervisor, which knows the order.
+ * Runs services in this process until SIGTERM, Ctrl-C or, under a supervisor, the end of the channel to it. Under a supervisor Ctrl-C is
+ * ignored here, because the supervisor knows the order of stopping.
  */
 export async function runServices(names: ServiceName[]): Promise<void> {
   const running: Running[] = [];
@@ -31,7 +31,7 @@ export async function runServices(names: ServiceName[]): Promise<void> {
       process.once('disconnect', resolve);
     }
   });
-  // In order: a gateway is of use only once what it calls is there.
+  // In this order, because a gateway is of use only when the services that it calls are there.
   for (const name of names) running.push(await serviceTable[name](process.env));
   process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) });
   await stopAsked;

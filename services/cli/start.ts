@@ -87,13 +87,13 @@ function sayWelcome(local: LocalInstallation, say: (line?: string) => void): voi
 const demoProject = join(import.meta.dirname, '../../infra/docs');
 const demoQuestion = 'What is a bundle, and how do I check it?';
 
-/** The main job once, on our own documentation: published, exported, downloaded, checked, and asked one question. */
+/** Publishes our own documentation, exports, downloads and checks it, and asks it one question. */
 async function showDemo(local: LocalInstallation, dataFolder: string, say: (line?: string) => void): Promise<void> {
   const admin = apiClient(local.baseUrl, local.adminKey);
   const publication = await publishProject(admin, local.domain, demoProject);
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
 
-  // The same content and code is the same job, so a second start finds it done.
+  // The same content and code give the same job, so a second start finds it done.
   const started = await startExport(
     admin,
     { domain: local.domain },

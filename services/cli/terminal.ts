@@ -21,7 +21,7 @@ export function createOutput(json: boolean): Output {
 
 export type PaintStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'gray';
 
-/** Gives text a colour, or not. */
+/** Colours text, or leaves it as it is. */
 export type Paint = (style: PaintStyle, text: string) => string;
 
 export const noPaint: Paint = (_, text) => text;
@@ -61,7 +61,7 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** One line that is drawn over itself on a terminal, and one line per whole tenth elsewhere. */
+/** One line that is redrawn in place on a terminal; elsewhere a line for each tenth. */
 export type ProgressBar = { show(progress: number, text: string): void; end(text: string): void };
 
 const progressBarColumns = 30;
@@ -95,7 +95,7 @@ export function progressBar(stream: NodeJS.WriteStream): ProgressBar {
   };
 }
 
-/** Lines at the bottom of a terminal that are drawn over themselves. */
+/** Lines at the bottom of a terminal that are redrawn in place. */
 export type LiveArea = { draw(lines: readonly string[]): void };
 
 const escape = '\u001b[';

@@ -204,7 +204,7 @@ describe.skipIf(findServer('chromium') === undefined)(
   },
 );
 
-/** The folder under `/docs/`, and its 404.html for all else, as a host of static files would. */
+/** Serves the folder under `/docs/`, and its 404.html for everything else, like a host of static files. */
 function serve(folder: string): Promise<Server> {
   const server = createServer((request, response) => {
     const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');

@@ -6,7 +6,7 @@ import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 
-/** Writes a rendered project into a folder of its own, as an unpacked bundle; gives the folder. */
+/** Writes a rendered project into a new folder, like an unpacked bundle; returns the folder. */
 export async function siteFolder(files: Record<string, string>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
   const project = await testProject(files);

@@ -59,7 +59,7 @@ const pages = [
 export type AssistantHarness = {
   url: string;
   bus: MemoryBus;
-  /** What the gateway sends along. */
+  /** The headers that the gateway sends. */
   headers(more?: Record<string, string>, caller?: Partial<Caller>): Record<string, string>;
   close(): Promise<void>;
 };

@@ -29,7 +29,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
   }, 120_000);
   afterAll(() => harness?.stop());
 
-  /** Archives as the housekeeper will in a month; how many jobs it moved. */
+  /** Archives as the housekeeper will in a month; returns how many jobs it moved. */
   async function archived(): Promise<number> {
     const { natsUrl: url, secrets } = harness.installation;
     const password = secrets.natsPasswords.housekeeper ?? '';

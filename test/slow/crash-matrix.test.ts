@@ -40,7 +40,7 @@ describeWithServers(['nats-server'], 'an export when something dies while a serv
       if (victim === rendererChild) expect(killed).toContain(true);
       else expect(killed).toEqual([true]);
       expect(outcome).toEqual(harness.undisturbed);
-      // Nothing else dies of it; a renderer starts its children again without a word to the supervisor.
+      // Nothing else dies. A renderer starts its children again by itself, so the supervisor says nothing of them.
       expect(ended).toEqual(
         victim === rendererChild ? [] : [expect.stringMatching(new RegExp(`^${victim} ended \\(SIGKILL\\)`))],
       );

@@ -51,7 +51,7 @@ describeWithServers(['nats-server'], `${jobCount} small exports queued at once`,
         });
         const queuedMs = performance.now() - startedAt;
         process.stdout.write(`${jobs.length} jobs accepted in ${(queuedMs / 1000).toFixed(1)} s\n`);
-        // In the order of their requests: most have ended when their turn comes.
+        // In the order of their requests, so most have ended when their turn comes.
         for (const { organization, jobId } of jobs) {
           const job = await waitForExport(organization.admin, jobId, () => {});
           expect(job).toMatchObject({ status: 'completed', pageCount: pagesPerSite });

@@ -14,7 +14,7 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../sup
 import { startVersityGateway, type VersityGateway } from '../support/start-versitygw.ts';
 
 const outageMs = 30_000;
-/** The longest that the gateway may take on a machine with other work: its deadline for the key, and that of what was asked for. */
+/** The longest that the gateway may take on a busy machine: its deadline for the key, plus that of the request itself. */
 const readWithinMs = 10_000;
 const writeWithinMs = 20_000;
 const askedEveryMs = 500;
@@ -23,7 +23,7 @@ const manyStarts = { BINDERY_LIMIT_STARTS_PER_HOUR: '100000' };
 
 type Outage = { resume(): void | Promise<void> };
 
-/** What clients do meanwhile, the answers that are right, and how soon each must come. */
+/** What clients ask meanwhile, which answers are right, and how soon each must come. */
 function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey: string) {
   const jobs = `${harness.installation.baseUrl}/v1/static-export/jobs`;
   const job = `${harness.installation.baseUrl}${jobPath(jobId)}`;
@@ -49,7 +49,7 @@ function questionsAbout(harness: TestInstallation, jobId: string, idempotencyKey
   ];
 }
 
-/** Exports, takes something away for half a minute as soon as some pages are in, and checks what came of it. */
+/** Starts an export, takes something away for half a minute as soon as some pages are rendered, and checks the result. */
 async function exportThrough(harness: TestInstallation, take: () => Outage | Promise<Outage>): Promise<string> {
   const idempotencyKey = randomUUID();
   const { jobId } = await startExport(harness.admin, { domain: harness.domain }, idempotencyKey);
@@ -59,7 +59,7 @@ async function exportThrough(harness: TestInstallation, take: () => Outage | Pro
     watch: watchAnswers(question.asked, harness.adminKey, askedEveryMs),
   }));
   const outage = await take();
-  // The outage is what is tried here: its length is given, and nothing is waited for.
+  // The outage itself is under test: it has a fixed length and waits for nothing.
   await delay(outageMs);
   await outage.resume();
   const resumedAt = performance.now();

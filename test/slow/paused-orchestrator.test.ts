@@ -30,7 +30,7 @@ describeWithServers(
       async () => {
         const [first = 0, second = 0] = harness.installation.pids('orchestrator');
         await forgetSegments(harness);
-        // Who is alone leads: with the first paused, the second has planned this job as soon as pages of it are there.
+        // With the first one paused, the second leads: it has planned this job as soon as pages of it are rendered.
         const alone = pause([first]);
         const { jobId } = await startExport(harness.admin, { domain: harness.domain });
         await whenJob(harness.admin, jobId, isUnderWay);
@@ -39,7 +39,7 @@ describeWithServers(
         try {
           const before = (await exportHistory(harness, jobId)).commits;
           const leaderBefore = before.at(-1)?.source;
-          // The pause is what is tried here: its length is given, and nothing is waited for.
+          // The pause itself is under test: it has a fixed length and waits for nothing.
           await delay(1.5 * leaseMs);
           await whenCommittedBy(jobId, (source) => source !== leaderBefore);
         } finally {
@@ -53,7 +53,7 @@ describeWithServers(
         const leaders = commits.map(({ source }) => source).filter((source) => source.startsWith('orchestrator'));
         const changes = leaders.filter((source, index) => index > 0 && source !== leaders[index - 1]).length;
         expect(new Set(leaders).size).toBe(2);
-        // Who was dethroned writes no more: the log goes from one leader to the other and never back.
+        // The old leader writes no more: the log goes from one leader to the other and never back.
         expect(changes).toBe(1);
         process.stdout.write(`${commits.length} commits, ${leaders.length} by leaders\n`);
       },

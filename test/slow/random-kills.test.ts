@@ -10,17 +10,17 @@ import { exportPathOnly, startInstallation, type TestInstallation } from '../sup
 import { within } from '../support/within.ts';
 
 /*
- * Export after export, while processes of the installation are killed at random. Before each export all that was rendered is deleted, so
- * that each renders every page again. 60 kills with a seed of its own at each run; others, or the same once more:
+ * Exports a project again and again while processes of the installation are killed at random. Before each export everything that was rendered
+ * is deleted. By default there are 60 kills with a new seed. To choose the number of kills, or to repeat a seed:
  *
  *   BINDERY_CHAOS_KILLS=1000 BINDERY_CHAOS_SEED=7 npm run test:slow -- random-kills
  *
- * A seed gives each export the same victims at the same waits; what a process was doing at that moment also depends on the machine.
+ * A seed gives each export the same victims after the same waits. What a process does at that moment also depends on the machine.
  */
 const kills = Number(process.env.BINDERY_CHAOS_KILLS ?? 60);
 const seed = Number(process.env.BINDERY_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const kinds = [...serviceNames.filter((name) => !(name in exportPathOnly)), 'nats-server', rendererChild, childGuard];
-/** So that an export also has a quiet end, and the next begins on a system that was just hit. */
+/** So an export has a quiet end, and the next one begins on a system that was just hit. */
 const killsPerExport = 20;
 const gapMs = { least: 200, most: 2_000 };
 const jobDeadlineMs = 240_000;

@@ -9,12 +9,12 @@ import { packTar } from './archives.ts';
 const paragraph =
   'A renderer takes a chunk of pages, renders each in a child process, and stores one segment with its sidecar. ';
 
-/** A docs project of so many pages as a `.tar.gz`, each of some 2 kB with headings, a list, code and a callout. `name` is in every page. */
+/** A generated docs project as a `.tar.gz`. Each page has about 2 kB with headings, a list, code, a callout, and `name`. */
 export function generatedProject(name: string, pageCount: number): Promise<Buffer<ArrayBuffer>> {
   return packTar(generatedFiles(name, pageCount));
 }
 
-/** Its files by path, for those who change some of them. */
+/** Its files by path, for tests that change some of them. */
 export function generatedFiles(name: string, pageCount: number): Record<string, string> {
   const paths = Array.from({ length: pageCount }, (_, at) => `guides/part-${Math.floor(at / 50)}/page-${at}`);
   const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, pages]) => ({

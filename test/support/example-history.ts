@@ -2,7 +2,7 @@ import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 import { exportRequested } from './make-commit.ts';
 
-/** A job as tests and pictures need one: two renderers of two slots each, one of which dies, a retry, a lost segment. */
+/** An example job: two renderers of two slots each, one of which dies, a retry, a lost segment. */
 export const exampleStart = '2026-03-01T10:00:00.000Z';
 
 const lively = 'page-renderer-Qm4t8Zk1';
@@ -10,7 +10,7 @@ const doomed = 'page-renderer-x7Rr02Ld';
 const sha256 = 'c0ffee'.repeat(11).slice(0, 64);
 const pageTotal = 420;
 
-/** Events of one decision, made so many milliseconds after the request. */
+/** Events of one decision, and its time in milliseconds after the request. */
 type Decision = [atMs: number, ...events: ExportEvent[]];
 
 const rendered = (
@@ -117,12 +117,12 @@ const decisions: Decision[] = [
   ],
 ];
 
-/** The example's history as the public interface shows it, up to a moment of the job's own clock. */
+/** The example's history as the public interface shows it, up to a given time. */
 export function exampleHistory(untilMs = Number.POSITIVE_INFINITY): HistoryEntry[] {
   return historyOf(decisions.filter(([atMs]) => atMs <= untilMs));
 }
 
-/** The example's request and plan, then what a test says. */
+/** The example's request and plan, then the events of a test. */
 export function historyAfterPlan(...later: Decision[]): HistoryEntry[] {
   return historyOf([...decisions.slice(0, 2), ...later]);
 }

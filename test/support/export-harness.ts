@@ -30,11 +30,11 @@ export type ExportHarness = {
   objectStore: ObjectStore;
   environment: Record<string, string>;
   start(service: 'orchestrator' | 'page-renderer' | 'bundler', environment?: Record<string, string>): Promise<Running>;
-  /** Stores a content version of these pages; gives its id. */
+  /** Stores a content version of these pages; returns its id. */
   publish(pages: readonly PageOfModel[], files?: Parameters<typeof siteModel>[1]): Promise<string>;
-  /** Appends a request as the gateway does; gives the job's id. */
+  /** Appends a request as the gateway does; returns the job's id. */
   request(contentVersion: string, changes?: Partial<ExportEventOf<'ExportRequested'>['data']>): Promise<string>;
-  /** The next commit of the job that `wanted` takes; commits are read once, in order. */
+  /** The next commit of the job that `wanted` accepts; commits are read once, in order. */
   until(jobId: string, wanted: (commit: ExportCommit) => boolean): Promise<ExportCommit>;
   stop(): Promise<void>;
 };

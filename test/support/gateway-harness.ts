@@ -26,12 +26,12 @@ export type GatewayHarness = {
   context: GatewayContext;
   bus: MemoryBus;
   objectStore: ObjectStore;
-  /** What the gateway and the object store take for now; tests set it. */
+  /** The current time of the gateway and the object store; tests set it. */
   clock: Clock & { time: Date };
   close(): Promise<void>;
 };
 
-/** What services behind the gateway are made of, so that they share its bus and store. */
+/** The parts that services behind the gateway share with it. */
 export type ServiceParts = Pick<GatewayHarness, 'bus' | 'objectStore' | 'clock'> & { logger: Logger; folder: string };
 
 /** A gateway with its projections over a bus in memory and an object store in a folder of its own. */

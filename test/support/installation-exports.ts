@@ -15,7 +15,7 @@ import type { TestInstallation } from './start-installation.ts';
 
 const everyMs = 50;
 
-/** The job as soon as its status is one that `wanted` takes, asked over the public interface. Rejects when it ends without. */
+/** Polls a job over the public interface until `wanted` accepts its status. Rejects when the job ends before. */
 export async function whenJob(
   client: ApiClient,
   jobId: string,
@@ -37,7 +37,7 @@ export const isUnderWay = ({ status, pageCount, pageTotal }: ExportJob): boolean
 
 export type ExportHistory = {
   commits: ExportCommit[];
-  /** What is wrong with the chain of hashes and sequences; nothing when the history is whole. */
+  /** What is wrong with the chain of hashes and sequences; empty when the history is whole. */
   problems: ChainProblem[];
 };
 
@@ -65,7 +65,7 @@ export async function exportHistory(
 
 export type Organization = { organization: string; domain: string; admin: ApiClient; adminKey: string };
 
-/** Another enterprise organization of an installation, with a domain that has a generated site of so many pages. */
+/** Makes another enterprise organization, with a domain and a generated site of `pageCount` pages. */
 export async function addOrganization(
   { installation }: Pick<TestInstallation, 'installation'>,
   siteName: string,

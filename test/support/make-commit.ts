@@ -43,7 +43,7 @@ export function exportState(changes: Partial<ExportJobState> = {}): ExportJobSta
   return { ...state, ...changes };
 }
 
-/** The commit that brings a job into `state`; the events are only as true as the test needs them. */
+/** A commit with this state. Its events need not lead to the state unless a test needs that. */
 export function exportCommit(
   state: ExportJobState,
   previous?: StoredCommit<ExportCommit>,
@@ -77,7 +77,7 @@ export function contentCommit(event: ContentEvent, previous?: StoredCommit<Conte
   });
 }
 
-/** A link that was given to a key, at ten o'clock unless said otherwise. */
+/** The record of a signed link, at ten o'clock by default. */
 export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord {
   const time = changes.time ?? '2026-03-01T10:00:00.000Z';
   return {

@@ -15,10 +15,10 @@ import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './me
 
 export type MemoryBus = BusParts &
   BusConnection & {
-    /** While true every call rejects, as when the servers are gone. */
+    /** While true every call rejects, as when the servers are down. */
     away: boolean;
     recorded: { facts: Fact[]; access: AccessRecord[]; deadLetters: DeadLetter[]; tasks: (RenderTask | BundleTask)[] };
-    /** Answers when the projector's readers have nothing left to read. */
+    /** Resolves when the projector's readers have nothing left to read. */
     projected(): Promise<void>;
     memoryReaders: ReturnType<typeof memoryReaders>;
   };

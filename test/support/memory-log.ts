@@ -24,7 +24,7 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       if (next?.commit.id === commit.id) return structuredClone(next);
       const lastSequence = ofSubject(commit.subject).at(-1)?.sequence ?? 0;
       if (next !== undefined || lastSequence !== after.sequence) throw new ConcurrentAppend(commit.subject);
-      // Through JSON, as over the wire: what is undefined does not arrive.
+      // Through JSON, as over the wire, so undefined members are lost.
       const entry = { commit: JSON.parse(JSON.stringify(commit)) as C, sequence: (newest += 1) };
       stored.push(entry);
       for (const listener of listeners) listener(structuredClone(entry));
@@ -58,14 +58,14 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
 type Message<T> = { subject: string; sequence: number; value: T | undefined; problem?: string; deliveryCount: number };
 
 export type MemoryReader<T> = DurableReader<T> & {
-  /** While true what is pushed is lost, as if nobody had delivered it yet. */
+  /** While true everything that is pushed is dropped, as if it had not been delivered yet. */
   hold: boolean;
   push(message: { subject: string; sequence: number; value: T | undefined; problem?: string }): void;
-  /** Answers when nothing waits and nothing is in hand. */
+  /** Resolves when nothing waits and nothing is in work. */
   idle(): Promise<void>;
 };
 
-/** A durable reader in one process; what is given back by `nak` comes again at once, whatever the delay. */
+/** A durable reader in one process. A message that is given back with `nak` comes again at once, whatever the delay. */
 export function memoryReader<T>(): MemoryReader<T> {
   const waiting: Message<T>[] = [];
   let inHand = 0;

@@ -119,12 +119,12 @@ function canConnect(port: number): Promise<boolean> {
 
 export type RestartableServer = {
   readonly pid: number;
-  /** SIGKILL unless said otherwise. */
+  /** SIGKILL by default. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Connections stay open and nothing is answered until `resume`. */
+  /** Connections stay open, and nothing is answered until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Ends what still runs and starts it again on the same port. */
+  /** Starts it again on the same port; ends a running one first. */
   restart(): Promise<void>;
   /** Ends it and removes its folder. */
   stop(): Promise<void>;

@@ -65,9 +65,9 @@ export type NatsServer = {
   storeDir: string;
   /** Of the process that runs now: `restart` changes it. */
   readonly pid: number;
-  /** SIGKILL unless said otherwise; the streams stay for `restart`. SIGSTOP and SIGCONT pause and resume. */
+  /** SIGKILL by default; the streams stay for `restart`. SIGSTOP and SIGCONT pause and resume. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** The same port and folder; ends what still runs. */
+  /** Starts it again on the same port and folder; ends a running one first. */
   restart(): Promise<void>;
   /** Ends it and removes its temporary folder. */
   stop(): Promise<void>;

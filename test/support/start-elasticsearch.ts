@@ -10,9 +10,9 @@ import { startServerProcess } from './server-process.ts';
 export type ElasticsearchServer = {
   url: string;
   readonly pid: number;
-  /** SIGKILL unless said otherwise; what is indexed stays for `restart`. */
+  /** SIGKILL by default; what is indexed stays for `restart`. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** The same port and indices; ends what still runs. */
+  /** Starts it again with the same port and indices; ends a running one first. */
   restart(): Promise<void>;
   /** Ends it and removes what it stored. */
   stop(): Promise<void>;

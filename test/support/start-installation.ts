@@ -21,15 +21,15 @@ export type TestInstallation = {
   assistantKey: string;
   /** What the supervisor said, newest last. */
   news: string[];
-  /** Resolves when there is more news than so many lines. */
+  /** Resolves when there are more lines of news than this. */
   whenNews(moreThan: number): Promise<void>;
   publish(project: string, label?: string): Promise<PublishedContent>;
-  /** Exports and waits; the job and a link to its bundle. */
+  /** Exports and waits; returns the job and a link to its bundle. */
   exportSite(request?: Partial<ExportRequest>): Promise<{ job: ExportJob; link: BundleLink }>;
   stop(): Promise<void>;
 };
 
-/** Without what an export has no need of; indexing the same content meanwhile costs as much as rendering it. */
+/** Only the services that an export needs. Indexing the same content meanwhile would cost as much as rendering it. */
 export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
 
 /**
@@ -91,13 +91,13 @@ export type CommandOutcome = { code: number | null; stdout: string; stderr: stri
 
 const main = join(import.meta.dirname, '../../services/cli/main.ts');
 
-/** Runs the real `bindery` to its end. It sees only the variables given, and the PATH. */
+/** Runs the real `bindery` to its end, with only the given variables and the PATH. */
 export function runCommand(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandOutcome> {
   const child = spawn(process.execPath, [main, ...args], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // A data folder of the machine must not say where the server is.
+      // A data folder on this machine must not say where the server is.
       BINDERY_DATA: '/nowhere',
       ...environment,
     },

@@ -1,7 +1,7 @@
 import type { Paint, PaintStyle } from '../terminal.ts';
 import type { Bar, Lane, Phase, Trouble } from './timeline.ts';
 
-/** One character's width of a row, that is a stretch of the job's time. */
+/** One character of a row: a stretch of the job's time. */
 export type Cell = { glyph: string; style?: PaintStyle };
 
 /** How milliseconds become columns. */
@@ -42,8 +42,8 @@ export function phaseStrip(phases: readonly Phase[], scale: Scale): Cell[] {
 }
 
 /**
- * A worker's rows. Where chunks are wide enough to be told apart each is a bar of its own and each slot a row; else there is one row whose
- * height says how many of its slots were busy. Pure.
+ * A worker's rows. When chunks are wide enough to be told apart, each chunk is a bar and each slot a row. Otherwise there is one row, and its
+ * height says how many slots were busy. Pure.
  */
 export function laneStrips(lane: Lane, troubles: readonly Trouble[], scale: Scale): Cell[][] {
   const bars = lane.rows.flat();
@@ -61,7 +61,7 @@ export function laneStrips(lane: Lane, troubles: readonly Trouble[], scale: Scal
   return strips;
 }
 
-/** All troubles on one row; the last one wins a cell. Pure. */
+/** All troubles on one row. In one cell the last one wins. Pure. */
 export function troubleStrip(troubles: readonly Trouble[], scale: Scale): Cell[] {
   const cells = blank(scale);
   for (const { kind, atMs } of troubles) cells[columnAt(scale, atMs)] = troubleCells[kind];
@@ -86,7 +86,7 @@ export function paintCells(cells: readonly Cell[], paint: Paint): string {
   return text;
 }
 
-/** Shape and colour of finished work, alike with and without colours: closing segment and bundle look as their phases do. */
+/** Shape and colour of finished work. Closing segment and bundle look like their phases. */
 export function barCell({ work, reused, attempt }: Pick<Bar, 'work' | 'reused' | 'attempt'>): Cell {
   if (work === 'bundle') return phaseCells.joining;
   if (reused) return { glyph: '░', style: 'cyan' };
@@ -137,10 +137,10 @@ function fill(
   }
 }
 
-/** Both round alike, so that what follows on each other does not overlap. */
+/** Both are rounded in the same way, so neighbours do not overlap. */
 const firstColumn = ({ columns, cellMs }: Scale, startMs: number): number =>
   Math.min(columns - 1, Math.round(startMs / cellMs));
 
-/** The shortest stretch of time has a column, too. */
+/** Even the shortest time has a column. */
 const lastColumn = (scale: Scale, startMs: number, endMs: number): number =>
   Math.max(firstColumn(scale, startMs), Math.min(scale.columns, Math.round(endMs / scale.cellMs)) - 1);

@@ -17,12 +17,12 @@ const rowPixels = 16;
 const rowGapPixels = 4;
 const phasePixels = 26;
 const mostTicks = 8;
-/** A phase that takes less of the width has no room for its name. */
+/** A phase that takes less of the width shows no name. */
 const roomForName = 0.18;
-/** A label at the right edge grows to the left, where the one before it grows to the right. */
+/** From here on a label grows to the left; before, to the right. */
 const roomForLateLabel = 0.16;
 
-/** The picture itself: everything goes by percent of the job's time, so it fits any width. Pure. */
+/** The picture itself. Positions are percentages of the job's time, so it fits any width. Pure. */
 export function chart(timeline: Timeline): Element {
   const at = (ms: number) => percent(ms, timeline.durationMs);
   return h('section.chart', { ariaLabel: 'Timeline' }, [
@@ -104,7 +104,7 @@ function barBlock(bar: Bar, y: number, at: At): Element {
   ]);
 }
 
-/** At least as wide as can be seen, however short. */
+/** Wide enough to be seen, however short. */
 function block(className: string[], span: Span, y: number, height: number, at: At): Element {
   const style = `width:max(${at(span.endMs - span.startMs)},3px)`;
   return s('rect', { className, x: at(span.startMs), y, height, style });
@@ -123,7 +123,7 @@ const placed = (trouble: Trouble, y: number, at: At): Element =>
     iconGroup(trouble.kind, `${troubleSentence(trouble)}; ${remedySentence(trouble)}`),
   ]);
 
-/** Each trouble with a line to the moment at which it was made good. */
+/** Each trouble, with a line to the moment when the work was done again. */
 function troubleTrack(troubles: readonly Trouble[], durationMs: number, at: At): Element {
   const height = 22;
   const lines = troubles.flatMap(({ atMs, madeGoodMs }) =>

@@ -1,9 +1,9 @@
 import type { TimedEvent } from './timed-events.ts';
 import { type Bar, gaps, type Lane, lengthMs, type Phase, union } from './timeline.ts';
 
-/** Facts wait at most so long for their commit when nothing is amiss: 100 ms for others to join them, and the commit itself. */
+/** When all is well a fact waits at most this long for its commit: 100 ms for other facts to join it, and the commit itself. */
 const commitDelayMs = 250;
-/** Shorter ones say nothing: starts are derived. */
+/** Shorter waits mean nothing, because starts are derived. */
 const shortestWaitMs = 100;
 
 /** One lane for each worker in order of its first work; the bundler comes last. Pure. */
@@ -33,7 +33,7 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
     if (bars === undefined) byWorker.set(worker, [bar]);
     else bars.push(bar);
   };
-  /** Since when closing segment or bundle can have been in work: the last step of the job, or the last attempt that failed. */
+  /** When work on closing segment or bundle can have begun: at the last step of the job, or the last attempt that failed. */
   let openSinceMs = 0;
   let plannedMs = 0;
   /** When a chunk was to be done again. */
@@ -113,26 +113,26 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
   return byWorker;
 }
 
-/** Finished work, and the earliest moment at which it can have ended. */
+/** Finished work, and the earliest moment when it can have ended. */
 type LooseBar = Bar & { earliestEndMs: number };
 
 /**
- * Places one worker's work in as few rows as it can have had slots. A slot works on one thing after the other, while several things that
- * ended shortly after each other are committed together: so work may move back in time as far as `earliestEndMs` if that makes room for
- * it in a row. `bars` are in order of their commits. Pure.
+ * Places one worker's work in as few rows as it can have had slots. A slot works on one thing after the other, but things that end shortly
+ * after each other are committed together. So work may move back in time as far as `earliestEndMs` if that makes room for it in a row.
+ * `bars` are in order of their commits. Pure.
  */
 function rowsOf(bars: readonly LooseBar[]): Bar[][] {
-  // It ends: with as many rows as there are bars, each has one to itself.
+  // This ends: with as many rows as bars, each bar has its own.
   for (let count = Math.min(1, bars.length); ; count += 1) {
     const rows = placedIn(count, bars);
     if (rows !== undefined) return rows;
   }
 }
 
-/** Undefined when some work fits nowhere. */
+/** Undefined when a piece of work fits nowhere. */
 function placedIn(count: number, bars: readonly LooseBar[]): Bar[][] | undefined {
   const rows: Bar[][] = Array.from({ length: count }, () => []);
-  // From the last to the first: what comes later in a row says until when there is room.
+  // From last to first, because what comes later in a row limits the room before it.
   for (const { earliestEndMs, ...bar } of bars.toReversed()) {
     const places = rows.map((row) => ({ row, endMs: Math.min(bar.endMs, row[0]?.startMs ?? bar.endMs) }));
     const best = places.toSorted((a, b) => b.endMs - a.endMs)[0];

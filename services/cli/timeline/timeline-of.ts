@@ -3,14 +3,14 @@ import { lanesOf } from './lanes.ts';
 import { type ShownEvent, type TimedEvent, timedEvents } from './timed-events.ts';
 import { type Lane, lengthMs, type Phase, type Timeline, type Totals, type Trouble } from './timeline.ts';
 
-/** A history that no timeline can be made of; the message says why. */
+/** No timeline can be made of this history; the message says why. */
 class UnreadableHistory extends Error {
   override name = 'UnreadableHistory';
 }
 
 /**
- * What happened when, by whom, in a job's history. `now` is until when a job that has not ended is drawn. Pure. Throws `UnreadableHistory`
- * when the history does not begin with the job's request.
+ * What happened in a job, when, and by whom. A job that has not ended is drawn until `now`. Pure. Throws `UnreadableHistory` when the
+ * history does not begin with the job's request.
  */
 export function timelineOf(history: readonly HistoryEntry[], now: Date): Timeline {
   const [first] = history;
@@ -86,7 +86,7 @@ function phaseAfter(event: TimedEvent['event'], phase: Phase['name']): Phase['na
 const closing = 'closing segment';
 const bundle = 'bundle';
 
-/** All that went wrong, in order, and when each was made good. Pure. */
+/** Everything that went wrong, in order, and when it was done again. Pure. */
 function troublesOf(events: readonly TimedEvent[]): Trouble[] {
   const troubles: Trouble[] = [];
   for (const { event, atMs } of events) {
@@ -145,7 +145,7 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
 /** Counts over the whole history. Pure. */
 function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals {
   const done = new Map<number, { pages: number; reused: boolean }>();
-  /** By work and how often it was lost before, so that an attempt that is reported twice counts once. */
+  /** Counted by work and how often it was lost before, so an attempt that is reported twice counts once. */
   const attempts = new Set<string>();
   const works = new Set<string>();
   const timesLost = new Map<string, number>();
@@ -175,13 +175,13 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         tried('bundle', event.data.attempt);
         break;
       case 'ExportCompleted':
-        // Its attempt is the one after the last that failed, which the event does not say.
+        // The event does not say its attempt: it is the one after the last that failed.
         tried('bundle', 0);
         break;
       case 'SegmentLost': {
         const work = event.data.chunk < 0 ? 'closing' : `chunk ${event.data.chunk}`;
         timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
-        // All that follows from it is made again, too.
+        // Everything that follows from it is made again.
         if (work !== 'closing') timesLost.set('closing', (timesLost.get('closing') ?? 0) + 1);
         timesLost.set('bundle', (timesLost.get('bundle') ?? 0) + 1);
         done.delete(event.data.chunk);

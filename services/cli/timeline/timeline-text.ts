@@ -32,7 +32,7 @@ import {
 
 const narrowest = 48;
 const widest = 200;
-/** From this width on there is room for words beside the lanes. */
+/** A terminal of this width has room for words beside the lanes. */
 const roomForWords = 96;
 const mostTroubles = 20;
 

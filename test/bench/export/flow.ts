@@ -80,7 +80,7 @@ function measured(
   return bench.using(startExportInstallation({ renderers, environment }), async (harness) => {
     if (fromCorpus) await harness.publish(chaosProject.folder);
     else await publishArchive(harness, await generatedProject('Generated', generatedPages));
-    // The first export of fresh processes also loads and compiles.
+    // The first export of fresh processes includes loading and compiling.
     const { job } = await exportToLink(harness.admin, harness.domain);
     const reference = withReference ? await plainRows(bench, harness, job.jobId) : [];
     const cold: Run[] = [];

@@ -11,9 +11,9 @@ export type Bench = {
   /** How often each thing is measured; the median is printed. */
   runs: number;
   print(text: string): void;
-  /** What is measured now, for whoever watches; no part of the outcome. */
+  /** What is measured now; not part of the result. */
   progress(text: string): void;
-  /** Works with something that has to be stopped, and stops it: after the work, after a failure, and on Ctrl-C also while it starts. */
+  /** Works with something and stops it afterwards: also after a failure, and on Ctrl-C even while it starts. */
   using<T extends Stoppable, R>(starting: Promise<T>, work: (started: T) => Promise<R>): Promise<R>;
 };
 
@@ -21,11 +21,11 @@ export type Bench = {
 export type Measurement = { name: string; about: string; run(bench: Bench): Promise<void> };
 
 export type OpenInstallations = Pick<Bench, 'using'> & {
-  /** Stops all that is open or just starts; what works with it fails then. */
+  /** Stops everything that is open or starting; work with it then fails. */
   stopAll(): Promise<void>;
 };
 
-/** Everything that a benchmark has started and not stopped yet. */
+/** Everything that a benchmark has started and not yet stopped. */
 export function openInstallations(): OpenInstallations {
   const open = new Set<() => Promise<unknown>>();
   return {

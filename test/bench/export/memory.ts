@@ -21,7 +21,7 @@ const services = ['bundler', 'orchestrator', 'page-renderer'] as const satisfies
 
 type Peaks = { bundleBytes: number; seconds: number; services: Map<ServiceName, number | undefined> };
 
-/** Most memory that the services have while they make a small bundle and a very large one: nothing may grow with the bundle. */
+/** Peak memory of the services for a small bundle and for a very large one: it must not grow with the bundle. */
 export const memory: Measurement = {
   name: 'memory',
   about: 'peak memory of bundler and orchestrator over bundles of 10 MB and 2 GB',
@@ -69,8 +69,8 @@ async function peaksOf(harness: TestInstallation): Promise<Peaks> {
 }
 
 /**
- * Publishes a small site, then lets its model name so many bytes of random files, put into the store beside the services: that is what
- * publication would store, without packing and unpacking two gigabytes.
+ * Publishes a small site, then adds files of random bytes to its model and to the store, without the services. Publication would store the
+ * same, but would have to pack and unpack two gigabytes.
  */
 async function publishWithFiles(harness: TestInstallation, name: string, bytes: number): Promise<void> {
   const { contentVersion } = await publishArchive(harness, await generatedProject(name, 10));

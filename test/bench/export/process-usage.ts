@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Of the kernel's interface to programs: always 100 on Linux, whatever the machine's timer. */
+/** A constant of the kernel's interface: always 100 on Linux, whatever the machine's timer. */
 const ticksPerSecond = 100;
 
 export type ProcessStat = {
@@ -55,7 +55,7 @@ export function resetPeak(pid: number): boolean {
   }
 }
 
-/** Most memory that a process had at a time since its start or `resetPeak`, in bytes; undefined where the system does not tell. */
+/** Peak memory of a process since its start or `resetPeak`, in bytes; undefined where the system does not tell. */
 export function peakBytes(pid: number): number | undefined {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

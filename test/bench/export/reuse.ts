@@ -18,7 +18,7 @@ export const reuse: Measurement = {
     bench.using(startExportInstallation(), async (harness) => {
       const files = generatedFiles('Reuse', pageCount);
       await publishArchive(harness, await packTar(files));
-      // The first export of fresh processes also loads and compiles.
+      // The first export of fresh processes includes loading and compiling.
       await timedExport(harness);
       const runs: Record<'cold' | 'again' | 'changed', Run[]> = { cold: [], again: [], changed: [] };
       for (let run = 0; run < bench.runs; run += 1) {

@@ -52,7 +52,7 @@ try {
     await measurement.run({ runs, print, progress, using: installations.using });
   }
 } catch (error) {
-  // What was stopped under its work fails; the signal's handler ends the process.
+  // Work whose installation was stopped fails; the signal's handler ends the process.
   if (!interrupted) throw error;
   await new Promise(() => {});
 }

@@ -12,7 +12,7 @@ import { addOrganization, exportHistory, forgetSegments } from '../installation-
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
 import { within } from '../within.ts';
 
-/** What is left of an export when it is over; the same whatever died meanwhile. */
+/** The result of an export: the same whatever died meanwhile. */
 type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
   sha256: string;
   /** Of its history. */
@@ -22,9 +22,9 @@ type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
 type Disturbance = {
   /** `<crash point>@<service>` */
   place: string;
-  /** What the first process does that gets there. */
+  /** What the first process that gets there does. */
   order: CrashOrder;
-  /** Called while a process that was told to wait stands still there. */
+  /** Called while a process waits there. */
   meanwhile?: () => void | Promise<void>;
 };
 
@@ -38,15 +38,15 @@ export type CrashHarness = {
 
 /** Some ten chunks of pages. */
 const pageCount = 60;
-/** Some places are passed just after the job was seen to be completed. */
+/** Some places are reached only after the job is seen to be completed. */
 const reachedWithinMs = 20_000;
 
-/** One installation for export after export of a small site, each disturbed at another place; and what comes of it undisturbed. */
+/** One installation that exports a small site again and again, each time with a disturbance at another place. */
 export async function startCrashHarness(): Promise<CrashHarness> {
   const orders = await mkdtemp(join(tmpdir(), 'bindery-crash-orders-'));
   const harness = await startInstallation({
     copies: exportPathOnly,
-    // A process that dies in export after export shall not be taken for one that cannot run.
+    // A process that dies in each export must not be taken for one that cannot run.
     healthyAfterMs: 0,
     environment: { CRASH_ORDERS: orders, BINDERY_LIMIT_STARTS_PER_HOUR: '1000' },
   });
@@ -102,7 +102,7 @@ const pick = ({ status, pageCount: pages, pageTotal }: ExportJob) => ({ status, 
 type GivenOrder = {
   /** Resolves when a process has reached the place and taken the order. Rejects when the order is withdrawn before. */
   taken: Promise<void>;
-  /** Ends it: a process that waits goes on, an order that nobody took is withdrawn. */
+  /** Ends it: a waiting process goes on, and an order that no process took is withdrawn. */
   end(): Promise<void>;
 };
 
@@ -115,7 +115,7 @@ async function giveOrder(folder: string, place: string, order: CrashOrder): Prom
   const watcher = watch(folder, () => {
     if (existsSync(taken)) isTaken.resolve();
   });
-  // All or nothing: whoever finds the file must find the order in it.
+  // All or nothing: a process that finds the file must find the order in it.
   const unfinished = join(folder, 'unfinished');
   await writeFile(unfinished, order);
   await rename(unfinished, waiting);

@@ -10,20 +10,20 @@ export type Kill = { victim: string; afterMs: number };
 
 export type KillOptions = {
   random: SeededRandom;
-  /** Names of victims: each dies once, in random order, before one dies again. By kind, so that a pool of many children is no likelier to be hit than the one projector. */
+  /** Names of victims. Each dies once, in random order, before one dies again. Names, not processes: many children are hit no more often than the one projector. */
   kinds: readonly string[];
-  /** No more than so many. */
+  /** The most kills. */
   atMost: number;
-  /** The wait before each, in milliseconds: the moment is what is random here, nothing is waited for. */
+  /** The wait before each, in milliseconds. The moment is random on purpose. */
   gapMs: { least: number; most: number };
-  /** Ends the killing, after the one that is under way. */
+  /** Stops the killing after the current one. */
   until: AbortSignal;
   onKill: (kill: Kill) => void;
 };
 
 /**
- * Kills one process after the other (SIGKILL). One that the supervisor has not started again yet is left out: what is drawn for it is
- * drawn all the same, so that the same random numbers name the same victims.
+ * Kills one process after the other (SIGKILL), except one that the supervisor has not started again yet. Its random numbers are drawn all the
+ * same, so the same seed names the same victims.
  */
 export async function killAtRandom(installation: Installation, options: KillOptions): Promise<void> {
   const { random, gapMs, until } = options;
@@ -66,7 +66,7 @@ export async function victimsOf(installation: Installation): Promise<Victim[]> {
   return [...own, ...(await renderingProcesses(installation))];
 }
 
-/** What runs under the renderers: children that parse tenants' bytes, each behind a shell that kills it when its renderer is gone. */
+/** The children of the renderers, which parse tenants' bytes. Each runs under a shell that kills it when its renderer has ended. */
 async function renderingProcesses(installation: Installation): Promise<Victim[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
   const processes = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
@@ -80,8 +80,7 @@ async function renderingProcesses(installation: Installation): Promise<Victim[]>
 export type Paused = { resume(): void };
 
 /**
- * Stops processes in the middle of whatever they do; they keep their memory, connections and place under the supervisor, which sees nothing
- * end and starts nothing again. `pause(installation.pids('nats-server'))` takes the bus away. `resume` wakes them, also a second time.
+ * Pauses processes. They keep their memory and connections; the supervisor sees nothing end and starts nothing again. `pause(installation.pids('nats-server'))` takes the bus away. `resume` wakes them, also a second time.
  */
 export function pause(pids: readonly number[]): Paused {
   if (pids.length === 0) throw new Error('There is no process to pause.');
@@ -105,7 +104,7 @@ export async function takeNatsAway(installation: Installation): Promise<NatsTake
   return { resume: () => rename(hidden, settings) };
 }
 
-/** Sends a signal; gives whether the process was there. */
+/** Sends a signal; says whether the process was there. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -117,7 +116,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
 
 /** Numbers that look random and are the same for the same seed. */
 export type SeededRandom = {
-  /** From 0 up to, but without, 1. */
+  /** From 0 to below 1. */
   fraction(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;

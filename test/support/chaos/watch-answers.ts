@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export type Answer = { status: number; ms: number };
 
 export type AnswerWatch = {
-  /** Ends the watch, after the requests that are under way; gives every answer. `status` 0: the connection broke, or nothing came for a minute. */
+  /** Waits for the open requests and returns every answer. `status` 0: the connection broke, or nothing came for a minute. */
   stop(): Promise<Answer[]>;
 };
 
@@ -12,7 +12,7 @@ export type Question = { url: string; method?: 'GET' | 'POST'; headers?: Record<
 
 const giveUpMs = 60_000;
 
-/** Asks for the same thing again and again, at a steady pace whether or not the one before was answered, and notes how long each takes. */
+/** Asks the same again and again, at a steady pace even while earlier answers are missing, and notes how long each takes. */
 export function watchAnswers(asked: string | Question, adminKey: string, everyMs: number): AnswerWatch {
   const { url, headers, ...request }: Question = typeof asked === 'string' ? { url: asked } : asked;
   const stopped = new AbortController();
@@ -56,7 +56,7 @@ export function summaryOf(answers: readonly Answer[]): string {
 
 const slowest = (answers: readonly Answer[]): number => Math.max(0, ...answers.map(({ ms }) => ms));
 
-/** The middle one; the mean of the two middle ones of an even number. 0 of none. Pure. */
+/** The middle value, or the mean of the two middle ones; 0 for no values. Pure. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
