@@ -11,7 +11,7 @@ test('the documentation gives a reason for every dependency, and for no other pa
     .split('\n')
     .flatMap((line) => line.match(/^\| (`.*`) \| \S.*\|$/)?.[1] ?? []);
   const named = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
-  expect(named.toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  expect(new Set(named)).toEqual(new Set(Object.keys(dependencies)));
 });
 
 const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter((file) =>
