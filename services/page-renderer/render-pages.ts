@@ -3,14 +3,14 @@ import { blobKey, type RenderedPage } from '#shared/contracts/stored-objects.ts'
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 import { type PageSlice, pageSlice } from '#shared/docs/render/page-slice.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
-import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 
-export type RenderedChunk = { files: RenderedFile[]; pages: RenderedPage[]; failedPages: FailedPage[] };
+type RenderedChunk = { files: RenderedFile[]; pages: RenderedPage[]; failedPages: FailedPage[] };
 
 const sourcesAtOnce = 8;
 
@@ -63,9 +63,9 @@ async function inputOf(context: RendererContext, organization: string, slice: Pa
   return { slice, source, dependencies: Object.fromEntries(texts) as Record<string, string> };
 }
 
-export type PageOutcome =
+type PageOutcome =
   | { kind: 'page'; files: RenderedFile[]; page: RenderedPage }
-  /** `childDied`: not a word on the page itself; it took its process with it, or no process can live here. */
+  /** `childDied`: the process died, because of the page or because no process can run here. */
   | { kind: 'failed'; reason: string; childDied: boolean };
 
 type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'>;
@@ -83,7 +83,7 @@ export async function renderPage(
 ): Promise<PageOutcome> {
   const { signal } = options;
   const run = (pool: ChildPool) =>
-    pool.run(request, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
+    runChild(pool, request, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
   let outcome = await attempt(() => (options.alone ? inFreshChild(context, run) : run(context.pool)), signal);
   if (outcome === 'hung' || outcome instanceof ChildDied) {
     outcome = await attempt(() => inFreshChild(context, run), signal);
@@ -95,12 +95,28 @@ export async function renderPage(
   return outcome;
 }
 
-/** The process hung, or died; else a word on the page. */
-async function attempt(run: () => Promise<unknown>, signal: AbortSignal): Promise<PageOutcome | 'hung' | ChildDied> {
+type PageResponse = Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
+type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'closing'
+  ? Extract<RenderResponse, { kind: 'files' }>
+  : PageResponse;
+
+/** Has a child render. Rejects as `ChildPool.run` does. */
+export async function runChild<R extends RenderRequest>(
+  pool: ChildPool,
+  request: R,
+  options: RunOptions,
+): Promise<ResponseTo<R>> {
+  return (await pool.run(request, options)) as ResponseTo<R>;
+}
+
+/** What the page became, or how its process ended. */
+async function attempt(
+  run: () => Promise<PageResponse>,
+  signal: AbortSignal,
+): Promise<PageOutcome | 'hung' | ChildDied> {
   try {
-    const response = (await run()) as RenderResponse;
-    if (response.kind === 'page') return response;
-    return failed(response.kind === 'page-failed' ? response.reason : 'its renderer gave something else than a page');
+    const response = await run();
+    return response.kind === 'page' ? response : failed(response.reason);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ChildTimedOut) return 'hung';
@@ -110,8 +126,13 @@ async function attempt(run: () => Promise<unknown>, signal: AbortSignal): Promis
   }
 }
 
-async function inFreshChild<T>(context: PageContext, run: (pool: ChildPool) => Promise<T>): Promise<T> {
-  const pool = context.freshPool();
+/** Runs in a pool of one child, which has that much memory. */
+export async function inFreshChild<T>(
+  { freshPool }: Pick<RendererContext, 'freshPool'>,
+  run: (pool: ChildPool) => Promise<T>,
+  memoryLimitMb?: number,
+): Promise<T> {
+  const pool = freshPool(memoryLimitMb);
   try {
     return await run(pool);
   } finally {

@@ -1,15 +1,14 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import type { ExportPlan, PlanChunk, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
-import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
-import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
+import { archivePath } from '#shared/export/bundle/pack-export.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { segmentsDigest, readSegmentDigest, readSidecar } from '#shared/export/export-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
-import { renderPages } from './render-pages.ts';
-import { existingSegment, packAssets, storeSegment } from './store-segment.ts';
+import { inFreshChild, renderPages, runChild } from './render-pages.ts';
+import { existingSegment, storeAssets, storeSegment } from './store-segment.ts';
 
 export type ChunkOutcome =
   | { kind: 'rendered'; pageCount: number; reused: boolean }
@@ -17,7 +16,7 @@ export type ChunkOutcome =
 
 const siteDeadlineMs = 60_000;
 
-/** Sees to it that the segment of a chunk is stored. Rejects when the attempt failed as a whole. */
+/** Renders and stores the segment of a chunk, if it is not stored already. Rejects when the attempt failed as a whole. */
 export async function renderChunk(
   context: RendererContext,
   site: PlannedSite,
@@ -36,7 +35,7 @@ export async function renderChunk(
     if (failedPages.length > 0) return { kind: 'pages-failed', failedPages };
     await storeSegment(context, place, files, { pages }, signal);
   } else if (chunk.kind === 'assets') {
-    await packAssets(context, place, filesOf(site, chunk.paths), signal);
+    await storeAssets(context, place, filesOf(site, chunk.paths), signal);
   } else {
     await storeSegment(context, place, await renderSite(context, site, signal), {}, signal);
   }
@@ -46,9 +45,13 @@ export async function renderChunk(
 async function renderSite(context: RendererContext, { plan, index, exported }: PlannedSite, signal: AbortSignal) {
   const { organization, deployment, onPageError, allowTenantScripts, groups } = plan;
   const options = { deployment, onPageError, allowTenantScripts, groups };
-  const request: RenderRequest = { kind: 'site', model: index.model, options, exported };
-  const response = await context.pool.run(request, { deadlineMs: siteDeadlineMs, affinity: organization, signal });
-  return renderedFiles(response as RenderResponse);
+  const request = { kind: 'site', model: index.model, options, exported } as const;
+  const { files } = await runChild(context.pool, request, {
+    deadlineMs: siteDeadlineMs,
+    affinity: organization,
+    signal,
+  });
+  return files;
 }
 
 function filesOf({ files }: PlannedSite, paths: readonly string[]) {
@@ -59,21 +62,26 @@ function filesOf({ files }: PlannedSite, paths: readonly string[]) {
   });
 }
 
-export type ClosingOutcome = { kind: 'rendered'; manifestSha256: string } | { kind: 'lost'; chunks: number[] };
+export type ClosingOutcome =
+  | { kind: 'rendered'; manifestSha256: string; reused: boolean }
+  | { kind: 'lost'; chunks: number[] };
 
 const sidecarsAtOnce = 8;
-/** It has the text of all pages in hand: those of a large site go to a child with more memory than pages get. */
+/** The closing segment is made from the text of all pages. A large site needs a child with more memory than pages get. */
 const largeSitePages = 2_000;
 const largeSiteMemoryMb = 2048;
 const closingDeadlineMs = 120_000;
 
-/** Renders the files that need all pages, from the sidecars of all segments. Gives the chunks whose sidecars are not there. */
+/** Renders the files that need all pages, from the sidecars of all segments, if they are not stored already. Names the chunks without one. */
 export async function renderClosing(
   context: RendererContext,
   { plan, index }: PlannedSite,
   signal: AbortSignal,
 ): Promise<ClosingOutcome> {
-  const { organization, domain } = plan;
+  const { organization, domain, closingKey } = plan;
+  const existing = await existingSegment(context, organization, closingKey, signal, readSidecar);
+  if (existing !== undefined)
+    return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, existing), reused: true };
   const sidecars = await retryUnavailable(context.retry, signal, () =>
     inParallel(plan.chunks, sidecarsAtOnce, ({ key }) => readSidecar(context.objectStore, organization, key)),
   );
@@ -82,30 +90,20 @@ export async function renderClosing(
     return { kind: 'lost', chunks: [...plan.chunks.keys()].filter((chunk) => sidecars[chunk] === undefined) };
   }
   const { chunks: _1, pageTotal: _2, ...plainPlan } = plan;
-  const request: RenderRequest = { kind: 'closing', model: index.model, plan: plainPlan, sidecars: found };
-  const own = plan.pageTotal > largeSitePages ? context.freshPool(largeSiteMemoryMb) : undefined;
+  const request = { kind: 'closing', model: index.model, plan: plainPlan, sidecars: found } as const;
   const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal };
-  let response: unknown;
-  try {
-    response = await (own ?? context.pool).run(request, options);
-  } finally {
-    await own?.close();
-  }
-  const place = { organization, domain, key: plan.closingKey };
-  const files = renderedFiles(response as RenderResponse);
+  const { files } =
+    plan.pageTotal > largeSitePages
+      ? await inFreshChild(context, (pool) => runChild(pool, request, options), largeSiteMemoryMb)
+      : await runChild(context.pool, request, options);
+  const place = { organization, domain, key: closingKey };
   const sidecar = await storeSegment(context, place, files, { madeFrom: segmentsDigest(found) }, signal);
-  return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar) };
+  return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar), reused: false };
 }
 
 /** SHA-256 of the manifest, as the closing segment's sidecar says. Throws when it has none. */
-export function manifestSha256Of({ domain }: Pick<ExportPlan, 'domain'>, { files }: SegmentSidecar): string {
-  const manifest = files.find(({ path }) => path === `${domain}/${manifestPath}`);
+function manifestSha256Of({ domain }: Pick<ExportPlan, 'domain'>, { files }: SegmentSidecar): string {
+  const manifest = files.find(({ path }) => path === archivePath(domain, manifestPath));
   if (manifest === undefined) throw new Error('the closing segment has no manifest');
   return manifest.sha256;
-}
-
-/** The files of an answer that is nothing but files. Throws otherwise. */
-export function renderedFiles(response: RenderResponse): RenderedFile[] {
-  if (response.kind !== 'files') throw new Error(`a child answered with "${response.kind}" instead of files`);
-  return response.files;
 }

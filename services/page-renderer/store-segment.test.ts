@@ -7,7 +7,7 @@ import { readSidecar } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { packAssets } from './store-segment.ts';
+import { storeAssets } from './store-segment.ts';
 
 const place = { organization: 'acme', domain: 'docs', key: 'a'.repeat(64) };
 const open = new AbortController().signal;
@@ -24,8 +24,8 @@ const store = async (text: string, sha256 = sha256Of(text)) => {
   await objectStore.put(blobKey('acme', sha256), Buffer.from(text));
   return { sha256, sizeBytes: Buffer.byteLength(text) };
 };
-const pack = (files: Parameters<typeof packAssets>[2]) =>
-  packAssets({ objectStore, retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 } }, place, files, open);
+const pack = (files: Parameters<typeof storeAssets>[2]) =>
+  storeAssets({ objectStore, retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 } }, place, files, open);
 
 test('files are copied under the top folder, and described', async () => {
   const files = [

@@ -1,14 +1,12 @@
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
-import { readSidecar } from '#shared/export/export-objects.ts';
 import { mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
-import { manifestSha256Of, renderChunk, renderClosing } from './render-segment.ts';
-import { existingSegment } from './store-segment.ts';
+import { renderChunk, renderClosing } from './render-segment.ts';
 
-/** A task that was in hand so often when its renderer died is not tried again by itself: the orchestrator counts it. */
+/** A task whose renderers died so often fails, and the orchestrator counts that attempt. */
 const maxDeliveries = 3;
 
 /**
@@ -41,10 +39,7 @@ async function outcomeOf(
     const { attempt } = task;
     const reason = messageOf(error).slice(0, mostReasonCharacters);
     if (task.kind === 'closing') return { type: 'ClosingFailed', data: { attempt, reason } };
-    return {
-      type: 'ChunkFailed',
-      data: { chunk: task.chunk, attempt, cause: 'renderer', reason, failedPages: [] },
-    };
+    return { type: 'ChunkFailed', data: { chunk: task.chunk, attempt, cause: 'renderer', reason, failedPages: [] } };
   }
 }
 
@@ -52,22 +47,13 @@ async function render(context: RendererContext, task: RenderTask, signal: AbortS
   const { attempt, organization } = task;
   const site = await retryUnavailable(context.retry, signal, () => context.sites(organization, task.planHash));
   if (task.kind === 'closing') {
-    const existing = await existingSegment(context, organization, site.plan.closingKey, signal, readSidecar);
-    if (existing !== undefined) {
-      const manifestSha256 = manifestSha256Of(site.plan, existing);
-      return { type: 'ClosingRendered', data: { attempt, reused: true, manifestSha256 } };
-    }
     const outcome = await renderClosing(context, site, signal);
     if (outcome.kind === 'lost') {
-      return {
-        type: 'SegmentsLost',
-        data: { chunks: outcome.chunks, reason: 'their sidecars are missing or damaged' },
-      };
+      const reason = 'their sidecars are missing or damaged';
+      return { type: 'SegmentsLost', data: { chunks: outcome.chunks, reason } };
     }
-    return {
-      type: 'ClosingRendered',
-      data: { attempt, reused: false, manifestSha256: outcome.manifestSha256 },
-    };
+    const { manifestSha256, reused } = outcome;
+    return { type: 'ClosingRendered', data: { attempt, reused, manifestSha256 } };
   }
   const { chunk } = task;
   const planned = site.plan.chunks[chunk];

@@ -2,7 +2,7 @@
  * The reference: the pages of an export plan, rendered and packed one after the other in this one process, without services, children or
  * messages. `node plain-loop.ts <object folder> <organization> <plan hash> <rounds>` prints a JSON line of each round.
  */
-import { packSegment } from '#shared/export/bundle/segment-writer.ts';
+import { packRendered } from '#shared/export/bundle/pack-export.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
@@ -38,9 +38,7 @@ for (let round = 0; round < Number(rounds); round += 1) {
   };
   for (const paths of chunks) {
     const files = await timed(total.render, async () => paths.flatMap(rendered));
-    await timed(total.pack, () =>
-      packSegment(files.map(({ path, body }) => ({ path: `${plan.domain}/${path}`, body }))),
-    );
+    await timed(total.pack, () => packRendered(plan.domain, files));
   }
   process.stdout.write(`${JSON.stringify(total)}\n`);
 }
