@@ -21,7 +21,7 @@ type Options = ServerCommandOptions & {
 
 export function auditListCommand(audit: Command): void {
   withConnection(audit.command('list'))
-    .description('who did what when in the organization of the key, newest first')
+    .description('list who did what when in the organization, newest first')
     .option('--domain <domain>', 'only what was done to this domain')
     .option('--job <jobId>', 'only what was done to this export job')
     .option('--actor <id>', 'only what this key, service or operator did')
@@ -32,10 +32,10 @@ export function auditListCommand(audit: Command): void {
       ]),
     )
     .option('--since <time>', 'only what was done since, such as 2026-01-31 or 2026-01-31T12:00:00Z')
-    .option('--until <time>', 'only what was done until then; a date is meant to its end')
-    .option('--limit <number>', 'at most so many (50)', wholeNumber(1, 500))
+    .option('--until <time>', 'only what was done until then; a date includes its whole day')
+    .option('--limit <number>', 'the most entries (50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'go on after an earlier list: its "nextCursor"')
-    .addOption(new Option('--ndjson', 'all that there is, one JSON object a line').default(false).conflicts('json'))
+    .addOption(new Option('--ndjson', 'all entries, one JSON object a line').default(false).conflicts('json'))
     .action(async (options: Options) => {
       const { domain, job: jobId, actor, action, since, until, limit, cursor } = options;
       const query = { domain, jobId, actor, action, since, until, limit: limit?.toString(), cursor };

@@ -14,7 +14,7 @@ import { createOutput, paintFor } from './terminal.ts';
 export function checkCommand(program: Command): void {
   program
     .command('check')
-    .description('say what publication would say about a docs project, without a server and without publishing')
+    .description('check a docs project as publication would, without a server')
     .argument('<folder>', 'the folder with docs.json')
     .option('--json', 'print JSON only', false)
     .addHelpText(

@@ -40,7 +40,9 @@ class UnknownContent extends Error {
 
 export function contentsCommand(program: Command): void {
   withConnection(program.command('contents'))
-    .description('what has been published to a domain: content versions, their labels, which is latest and searched')
+    .description(
+      'list what has been published to a domain: content versions, labels, which is latest and which is searched',
+    )
     .argument('[domain]', 'slug or host name')
     .addOption(
       new Option('--promote <content>', 'make a content version the latest; also by its label').conflicts('delete'),

@@ -18,15 +18,15 @@ const mostListed = 40;
 
 export function eventsCommand(program: Command): void {
   withConnection(program.command('events'))
-    .description('what happened in an export job: a timeline of phases, chunks by renderer, waits and retries')
+    .description('show what happened in an export job: a timeline of phases, chunks by renderer, waits and retries')
     .argument('<jobId>')
     .option('--list', 'only the events, one a line', false)
     .option('--html <file>', 'write the timeline as one HTML file that needs nothing else')
     .addHelpText(
       'after',
       `
-The picture is as wide as the terminal. Each renderer has a lane, and a row in it for each chunk that it had in hand at
-the same time. A chunk ends when it was committed and starts so much earlier as its renderer says that it took.
+The picture is as wide as the terminal. Each renderer has a lane, with a row for each chunk that it worked on at the same
+time. A chunk ends when it was committed, and starts as much earlier as its renderer says it took.
 With --json the history is printed as the server gives it.`,
     )
     .action(async (jobId: string, options: Options) => {

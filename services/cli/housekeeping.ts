@@ -8,9 +8,11 @@ import { createOutput, textTable } from './terminal.ts';
 export type Preview = { organization: string; objects: SweptObjects; contents: ContentId[] };
 
 export function housekeepingCommand(program: Command): void {
-  const housekeeping = program.command('housekeeping').description('what is removed when nobody needs it any more');
+  const housekeeping = program
+    .command('housekeeping')
+    .description('objects and content versions that are no longer needed');
   withBusOptions(housekeeping.command('show'))
-    .description('what the next round would remove; nothing is removed')
+    .description('show what the next round would remove; nothing is removed')
     .action(show);
 }
 

@@ -35,10 +35,10 @@ export function jobsCommand(program: Command): void {
       'keep showing them as they change; with a job, until it has ended (exit code 1 if it failed)',
       false,
     )
-    .option('--domain <domain>', 'only those of this domain')
-    .addOption(new Option('--status <status>', 'only those that are').choices(exportJobStatuses))
-    .option('--since <time>', 'only those created since, such as 2026-01-31 or 2026-01-31T12:00:00Z')
-    .option('--limit <number>', 'at most so many (20)', wholeNumber(1, 100))
+    .option('--domain <domain>', 'only jobs of this domain')
+    .addOption(new Option('--status <status>', 'only jobs with this status').choices(exportJobStatuses))
+    .option('--since <time>', 'only jobs created since, such as 2026-01-31 or 2026-01-31T12:00:00Z')
+    .option('--limit <number>', 'the most jobs (20)', wholeNumber(1, 100))
     .option('--cursor <cursor>', 'go on after an earlier list: its "nextCursor"')
     .action(async (jobId: string | undefined, options: Options) => {
       const output = createOutput(options.json);

@@ -48,9 +48,9 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('rotate'))
-    .description('replace a key by a new one like it; the old one goes on for a while')
+    .description('replace a key with a new one like it; the old one stays valid for a while')
     .argument('<keyId>', 'such as key_1a2B… ("keys list" shows it)')
-    .option('--overlap-hours <hours>', 'how long the old key goes on', numberBetween(0, 720), 24)
+    .option('--overlap-hours <hours>', 'how long the old key stays valid', numberBetween(0, 720), 24)
     .action(async (keyId: string, options: RotateOptions) => {
       const created = await connect(options, 'admin').json<CreatedApiKey>(`${keyPath(keyId)}/rotate`, {
         method: 'POST',

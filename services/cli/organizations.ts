@@ -23,7 +23,7 @@ export function orgsCommand(program: Command): void {
   const plan = () => new Option('--plan <plan>', 'its plan').choices(organizationPlans);
 
   operatorCommand('create')
-    .description('make an organization and its first admin key')
+    .description('create an organization and its first admin key')
     .argument('<name>')
     .addOption(plan())
     .action(async (name: string, options: CreateOptions) => {
@@ -53,7 +53,7 @@ export function orgsCommand(program: Command): void {
     });
 
   operatorCommand('add-domain')
-    .description('give an organization a documentation site')
+    .description('add a documentation site to an organization')
     .argument('<organization>', 'its id')
     .argument('<domain>', 'slug, such as acme')
     .option('--hosts <hosts...>', 'host names, such as docs.acme.com')

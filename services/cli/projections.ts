@@ -9,7 +9,7 @@ import { createOutput } from './terminal.ts';
 export function projectionsCommand(program: Command): void {
   const projections = program.command('projections').description('read models: which generation is read, and rebuilds');
   withBusOptions(projections.command('show'))
-    .description('which generation of each read model is read, and its last rebuild')
+    .description('show which generation of each read model is read, and its last rebuild')
     .action((options: BusCommandOptions) => withBus('operator', options, (bus) => show(bus, options)));
   withBusOptions(projections.command('rebuild'))
     .description('fill a new generation of a read model from the log, and then read that one')

@@ -21,7 +21,7 @@ export function searchCommand(program: Command): void {
     .description('find the passages of a domain that fit a query best')
     .argument('<domain>', 'slug or host name')
     .argument('<query>')
-    .option('--limit <number>', 'at most so many passages (10)', wholeNumber(1, 50))
+    .option('--limit <number>', 'the most passages (10)', wholeNumber(1, 50))
     .option('--min-score <score>', 'only passages with this score or a better one, 0 to 1', numberBetween(0, 1))
     .option('--version <version>', 'only pages of this version in the navigation')
     .option('--language <language>', 'only pages in this language')

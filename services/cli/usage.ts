@@ -10,7 +10,7 @@ type Options = ServerCommandOptions & { month?: string; months?: string };
 
 export function usageCommand(program: Command): void {
   withConnection(program.command('usage'))
-    .description('what the organization of the key used: exports, pages, bundles, links, publications')
+    .description('show what the organization used: exports, pages, bundles, links, publications')
     .option('--month <month>', 'by day, in a month such as 2026-03; this month by default')
     .addOption(
       new Option('--months <first..last>', 'by month, such as 2026-01..2026-03, at most 24').conflicts('month'),
