@@ -1,5 +1,5 @@
 import { type JsonSchema, openApiDocument, type Operation } from '#services/gateway/openapi.ts';
-import { publicRoutes } from '#services/gateway/public-routes.ts';
+import { publicRoutes } from '#services/gateway/build-gateway.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
 export function httpApiPage(): string {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection.ts';
 
 type BusAccess = { url: string; user: 'auditor' | 'operator' | 'housekeeper'; password: string };
@@ -67,10 +68,6 @@ const deadlineMs = 5_000;
 
 /** Services wait for their bus without end; a person at a terminal gets a sentence after a few seconds. */
 export async function withinDeadline<T>({ url, user }: BusAccess, connecting: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `No answer from the bus at ${url} within ${deadlineMs / 1000} s. Is nats-server running there, and does it know the user "${user}"?`;
-    timer = setTimeout(() => reject(new NotConnected(message)), deadlineMs);
-  });
-  return Promise.race([connecting, late]).finally(() => clearTimeout(timer));
+  const message = `No answer from the bus at ${url} within ${deadlineMs / 1000} s. Is nats-server running there, and does it know the user "${user}"?`;
+  return await withDeadline(connecting, deadlineMs, () => new NotConnected(message));
 }

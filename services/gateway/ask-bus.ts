@@ -1,32 +1,27 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
 import { Conflict, Poison } from '#shared/runtime/failures.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
 const deadlineMs = 6_000;
 
-/** Writes are retried by the log itself for 10 seconds; giving up before it does would leave open whether it got through. */
+/** The log retries writes for 10 seconds. Giving up earlier would leave open whether a write got through. */
 export const writeWithinMs = 12_000;
 
 /**
- * The answer of the bus, or `unavailable` when it fails or takes longer than its deadline. A conflict and what this program cannot read
- * are rejected as they are: waiting does not help there.
+ * The answer of the bus, or `unavailable` when it fails or takes longer than its deadline. Conflicts and messages that cannot be read are
+ * thrown as they are, because waiting does not help.
  */
 export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = globalThis.setTimeout(() => reject(new Error(`The bus did not answer within ${withinMs} ms.`)), withinMs);
-  });
   try {
-    return await Promise.race([question, late]);
+    return await withDeadline(question, withinMs, () => new Error(`The bus did not answer within ${withinMs} ms.`));
   } catch (error) {
     if (error instanceof ApiError || error instanceof Conflict || error instanceof Poison || isMistake(error))
       throw error;
     throw new ApiError('unavailable', undefined, { retryAfterSeconds: 2, cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -48,7 +43,7 @@ export async function* busHistory<C extends Commit>(
       yield next.value;
     }
   } finally {
-    // Not waited for: a log that hangs would hang here, too.
+    // Nobody waits for this: a log that hangs would hang here as well.
     void commits.return?.()?.catch(() => {});
   }
 }
@@ -58,8 +53,8 @@ const firstPauseMs = 2;
 const longestPauseMs = 50;
 
 /**
- * Answers when a read model shows a revision that was just written, so that its maker can use it at once. `unavailable` after two
- * seconds: what was written stays written, and shows up later.
+ * Read your writes: answers when a read model shows a revision that was just written, so that the client can use it at once.
+ * `unavailable` after two seconds; the change stays stored and shows up later.
  */
 export async function waitForRevision<T extends { revision: number }>(
   store: DocumentStore<T>,
@@ -78,6 +73,6 @@ export async function waitForRevision<T extends { revision: number }>(
     }
     const stored = await askBus(store.get(key, { fromLeader: true }), leftMs);
     if (stored !== undefined && stored.document.revision >= revision) return stored.document;
-    await setTimeout(pauseMs);
+    await delay(pauseMs);
   }
 }

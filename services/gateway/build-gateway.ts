@@ -11,13 +11,32 @@ import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { addHealthRoutes } from '#shared/runtime/health-server.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { GatewayContext } from './context.ts';
-import { addPublicRoute, routeErrors } from './public-route.ts';
-import { publicRoutes } from './public-routes.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
+import { contentRoutes } from './content/content-routes.ts';
+import { apiKeyRoutes } from './directory/api-key-routes.ts';
+import { organizationRoutes } from './directory/organization-routes.ts';
+import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { exportRoutes } from './exports/export-routes.ts';
+import { signedDownloadRoutes } from './exports/signed-download.ts';
+import { openApiRoute } from './openapi.ts';
+import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
 
 const mostBodyBytes = 1024 * 1024;
 /** A publication of 500 MB over a slow line. */
 const longestRequestMs = 30 * 60_000;
 const longestParameter = 300;
+
+/** All that the gateway answers, besides its health. The description, the reference and the matrix of keys are made from it. */
+export const publicRoutes: readonly PublicRoute[] = [
+  ...organizationRoutes,
+  ...apiKeyRoutes,
+  ...contentRoutes,
+  ...exportRoutes,
+  ...auditRoutes,
+  ...discoveryRoutes,
+  ...signedDownloadRoutes,
+  openApiRoute(() => publicRoutes),
+];
 
 /** The public door: assembles hooks and routes, and listens to nothing yet. */
 export async function buildGateway(context: GatewayContext): Promise<FastifyInstance> {

@@ -8,10 +8,10 @@ import {
 } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
-export type PlanLimit = Readonly<Record<OrganizationPlan, number>>;
+type PlanLimit = Readonly<Record<OrganizationPlan, number>>;
 
 /** A limit as text: `60`, or by plan `pro=60,enterprise=600`; plans that are not named get the default. */
-export const planLimit = (byDefault: number) =>
+const planLimit = (byDefault: number) =>
   z
     .string()
     .default(String(byDefault))
@@ -56,7 +56,7 @@ export const gatewaySettings = {
   operatorToken: secretSetting(
     'BINDERY_OPERATOR_TOKEN',
     z.string().min(16),
-    'token of whoever runs the installation, for organizations and domains; 16 characters or more',
+    'token of the operator, for organizations and domains; 16 characters or more',
   ),
   publisherUrl: setting('BINDERY_PUBLISHER_URL', serviceUrl('publisher'), 'address of the publisher'),
   linkSignerUrl: setting('BINDERY_LINK_SIGNER_URL', serviceUrl('link-signer'), 'address of the link-signer'),

@@ -16,7 +16,10 @@ import { parseInput, parsePathParameters } from './parse-input.ts';
 import { type RouteLimit, takeRateLimits } from './rate-limits.ts';
 import { addBodyParser, type BodyKind, checkArchive } from './request-bodies.ts';
 
-/** All that is to be known of a public route. What it does with a request is its handler's; the rest is done from this declaration. */
+/**
+ * Everything about a public route except what its handler does with a request. (`fastify-type-provider-zod` would check the schemas alone,
+ * and needs `@fastify/swagger` beside it; keys, plans, domains and limits would still be ours.)
+ */
 export type RouteDeclaration = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */

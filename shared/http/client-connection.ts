@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { finished, type Readable, Transform } from 'node:stream';
 
 /**
- * A request's body as a stream of its own: whoever reads it may stop in the middle without ending the connection that the answer has to go
- * back on. What still comes then is read and dropped, as HTTP/1.1 wants it. `check` sees every chunk and throws to stop. When the client
- * goes away, the stream fails.
+ * A request's body as a stream of its own. Its reader may stop in the middle without ending the connection, which the answer still needs.
+ * The rest of the body is then read and dropped, as HTTP/1.1 wants it. `check` sees every chunk and throws to stop. When the client goes
+ * away, the stream fails.
  */
 export function detachedBody(body: Readable, check: (chunk: Buffer) => void = () => {}): Readable {
   const stream = new Transform({
@@ -17,7 +17,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
       }
     },
   });
-  // Whoever reads it hears of errors, too; without a reader there is nobody to tell.
+  // A reader hears of errors as well; without a reader they must not end the process.
   stream.on('error', () => {});
   stream.once('close', () => {
     body.unpipe(stream);

@@ -167,7 +167,7 @@ class WrongAnswer extends Error {
 }
 
 /** Another service did not answer: refused, gone in the middle, or too late. */
-export class ServiceUnavailable extends Unavailable {
+class ServiceUnavailable extends Unavailable {
   override name = 'ServiceUnavailable';
 
   constructor(service: string, cause: unknown) {

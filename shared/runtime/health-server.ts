@@ -1,5 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import { withDeadline } from './with-deadline.ts';
 
 /** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
@@ -52,17 +53,11 @@ export async function startHealthServer(options: {
 }
 
 async function outcome(check: () => Promise<void>): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`did not answer within ${readinessDeadlineMs} ms`), readinessDeadlineMs);
-  });
-  const result = check().then(
+  const late = () => new Error(`did not answer within ${readinessDeadlineMs} ms`);
+  return await withDeadline(check(), readinessDeadlineMs, late).then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  const problem = await Promise.race([result, late]);
-  clearTimeout(timer);
-  return problem;
 }
 
 const graceMs = 5_000;

@@ -106,7 +106,7 @@ function ourArrow(file: string, target: string): string[] {
     return [`imports ${target}: only services/cli may use infra`];
   const isReference =
     file.startsWith('infra/docs-reference/') &&
-    /^services\/(cli\/|gateway\/(openapi|public-routes)\.ts$|[^/]+\/config\.ts$)/.test(target);
+    /^services\/(cli\/|gateway\/(build-gateway|openapi)\.ts$|[^/]+\/config\.ts$)/.test(target);
   if (from === 'infra' && to === 'services' && !isReference) return [`imports ${target}: infra does not know services`];
   return [];
 }

@@ -75,7 +75,7 @@ async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): A
 }
 
 /** What an organization used in a month (`2026-03`): each day's figures of all logs, and their sums. */
-export async function monthUsage(
+async function monthUsage(
   { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
   organization: string,
   month: string,

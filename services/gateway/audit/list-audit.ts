@@ -14,7 +14,7 @@ import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor, wrongCursor } from '../parse-input.ts';
 
 const defaultLimit = 50;
-/** A search for what is rare reads no more than this before it answers what it has, and how to go on. */
+/** A search for rare entries stops after so many documents. Its answer then has fewer entries and a cursor. */
 const mostDocuments = 500;
 
 /** One page of an organization's audit entries, newest first. */
@@ -38,7 +38,7 @@ export async function listAudit(
   return { entries, nextCursor: toCursor(auditOrder(last)) };
 }
 
-/** All that matches, newest first, one line of JSON each; at most `limit` where it is given. */
+/** All entries that match, newest first, one line of JSON each; at most `limit` of them. */
 export async function* auditLines(
   context: Pick<GatewayContext, 'bus' | 'clock'>,
   organization: string,
@@ -58,7 +58,7 @@ export async function* auditLines(
 /** Comes after every entry of the day before: no subject begins with a tilde. */
 const beforeDay = (day: string): string => `${new Date(Date.parse(day) - 1).toISOString()} ~`;
 
-/** What a cursor says. Throws `invalid_request` for one that is none. Pure. */
+/** The position in a cursor. Throws `invalid_request` for a wrong one. Pure. */
 export function parseAuditCursor(cursor: string): string {
   const [order, time = ''] = readCursor(cursor, positionPattern);
   if (Number.isNaN(Date.parse(time))) throw wrongCursor();
@@ -67,16 +67,16 @@ export function parseAuditCursor(cursor: string): string {
 
 const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?:~|[!-~]+ \d{9} [!-~]+)$/;
 
-/** `domain` is a slug; `before` is what a cursor says: only entries whose order comes before it. */
+/** `domain` is a slug. `before` comes from a cursor: only entries whose order is smaller match. */
 export type AuditFilter = Pick<ListAuditQuery, 'domain' | 'jobId' | 'actor' | 'action' | 'since' | 'until'> & {
   before: string | undefined;
 };
 
-/** What matches of one day, newest first. `documentCount` is how many documents had to be read for it. */
-export type AuditDay = { day: string; entries: AuditEntry[]; documentCount: number };
+/** The entries of one day that match, newest first. `documentCount` is how many documents were read for them. */
+type AuditDay = { day: string; entries: AuditEntry[]; documentCount: number };
 
-/** An organization's audit entries, day by day, newest first. Days with documents in which nothing matches come, too, and are empty. */
-export async function* auditDays(
+/** An organization's audit entries by day, newest first. A day whose documents have no match is empty. */
+async function* auditDays(
   { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
   organization: string,
   filter: AuditFilter,
@@ -107,7 +107,7 @@ export async function* auditDays(
   }
 }
 
-/** Earlier parts first: an entry that moves from one to the next meanwhile is then seen twice, and never missed. */
+/** Reads earlier parts first: an entry that moves to the next part meanwhile is then seen twice, but never missed. */
 async function readDay(store: DocumentStore<AuditDocument>, organization: string, day: string): Promise<AuditEntry[]> {
   const entries = new Map<string, AuditEntry>();
   for (let part = 0; ; part += 1) {
@@ -117,7 +117,7 @@ async function readDay(store: DocumentStore<AuditDocument>, organization: string
   }
 }
 
-/** Whether a log says anything that is asked for; the others need not be read. */
+/** Whether a log can have entries that match. The others need not be read. */
 function mayMatch(source: AuditSource, { action, jobId }: AuditFilter): boolean {
   if (jobId !== undefined && source !== 'exports' && source !== 'access') return false;
   return action === undefined || auditActionsOf[source].some((one) => isOf(one, action));
@@ -129,7 +129,7 @@ type Times = { since: string; until: string };
 
 const timeLength = '2026-03-01T10:00:00.000Z'.length;
 
-/** Times as entries have them, so that they compare as texts. */
+/** Times in the form of entries, so that they compare as texts. */
 function timesOf({ since, until, before }: AuditFilter): Times {
   const last = until === undefined ? '9' : new Date(endOf(until)).toISOString();
   return {

@@ -42,7 +42,7 @@ export function keyDirectory(
   async function followAlways(): Promise<void> {
     while (!signal.aborted) {
       await follow().catch((error: unknown) => logger.warn({ err: error }, 'the watch of API keys ended'));
-      // Without the watch a revocation might be missed: nothing that was kept until now counts.
+      // Without the watch a revocation might be missed, so nothing that was kept until now counts.
       kept.clear();
       await setTimeout(watchAgainAfterMs, undefined, { signal }).catch(() => {});
     }
@@ -54,7 +54,7 @@ export function keyDirectory(
       const storeKey = apiKeyKey(sha256);
       const known = kept.get(storeKey);
       if (known !== undefined && clock.now().getTime() - known.at < keptMs) {
-        // Perhaps another request is still asking; who joins it has a deadline, too.
+        // Another request may still be asking. A request that joins it has a deadline of its own.
         return await askBus(known.document);
       }
       const document = store.get(storeKey).then((stored) => stored?.document);

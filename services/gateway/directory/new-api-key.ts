@@ -8,7 +8,7 @@ const adminLifetimeDays = 90;
 /** A key and its secret, which is not kept. */
 export type NewApiKey = { apiKey: ApiKey; secret: string };
 
-/** Admin keys live 90 days unless asked otherwise; assistant keys for ever, they are part of exported pages. */
+/** Admin keys live 90 days unless the request says otherwise. Assistant keys live for ever, because exported pages contain them. */
 export function newApiKey(body: CreateApiKeyBody, now: Date, random: (length: number) => string): NewApiKey {
   const days = body.expiresInDays ?? (body.kind === 'admin' ? adminLifetimeDays : undefined);
   return withSecret(
@@ -25,10 +25,10 @@ export function newApiKey(body: CreateApiKeyBody, now: Date, random: (length: nu
   );
 }
 
-/** A key that may do what `old` may, for as long as that was made for. */
+/** A key with the rights of `old`, made for the same lifetime. */
 export function renewedApiKey(old: ApiKey, now: Date, random: (length: number) => string): NewApiKey {
   const { id: _id, sha256: _sha256, expiresAt, revokedAt: _revokedAt, ...kept } = old;
-  // A key that was rotated before ends early; what it was made for is the default then.
+  // A key that was rotated before ends early; it then gets the default lifetime.
   const lifetimeMs =
     old.kind === 'admin' || expiresAt !== undefined
       ? Math.max(Date.parse(expiresAt ?? '') - Date.parse(old.createdAt) || 0, adminLifetimeDays * dayMs)

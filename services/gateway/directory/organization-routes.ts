@@ -93,7 +93,7 @@ async function createUnderFreeId<T>(create: (id: string) => Promise<T>, idOf: (a
 const longest = 63;
 
 /** An id made of an organization's name: `Acme, Inc.` → `acme-inc`; with a suffix when that one is taken. Pure. */
-export function organizationIdFor(name: string, suffix?: string): string {
+function organizationIdFor(name: string, suffix?: string): string {
   const plain = name
     .normalize('NFKD')
     .toLowerCase()

@@ -32,7 +32,7 @@ type ExportRequest = {
   count: () => Promise<void>;
 };
 
-/** Appends the request of an export and answers with its job. Throws the `ApiError` that its maker sees. */
+/** Appends the request of an export and answers with its job. Throws the `ApiError` that the client sees. */
 export async function startExport(
   context: GatewayContext,
   request: ExportRequest & { body: StartExportBody },

@@ -33,7 +33,7 @@ export async function* jobEventStream(
   signal.addEventListener('abort', onAbort);
   let heartbeat: NodeJS.Timeout | undefined;
   try {
-    // What changed between the first read and the subscription.
+    // The job may have changed between the first read and the subscription.
     await readAgain();
     let shownRevision = 0;
     while (!signal.aborted) {

@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import { type JobStatusDocument, jobStatusDocumentSchema } from '#shared/contracts/read-models.ts';
 import type { LiveUpdates } from '#shared/messaging/bus.ts';
 
-/** Tells whoever watches a job of its changes. Delivery is at most once: read the document first, and again now and then. */
+/** Tells listeners when a job changes. Delivery is at most once: read the document first, and again now and then. */
 export type JobStatusFeed = {
   /** `key` is that of the job's document. Calls `listener` until the returned function is called. */
   watch(key: string, listener: (document: JobStatusDocument) => void): () => void;
   close(): void;
 };
 
-/** One subscription for all who watch. */
+/** One subscription serves all listeners. */
 export function jobStatusFeed(liveUpdates: LiveUpdates, logger: Logger): JobStatusFeed {
   const watchers = new Map<string, Set<(document: JobStatusDocument) => void>>();
   const close = liveUpdates.onJobStatus(({ key, document }) => {

@@ -9,7 +9,7 @@ import { exportJobOf, readJob } from './read-job.ts';
 
 type Entry = JobListDocument['jobs'][number];
 
-/** An organization's jobs, newest first. `domain` is the slug. Throws `invalid_request` for a cursor that is none. */
+/** An organization's jobs, newest first. `domain` is the slug. Throws `invalid_request` for a wrong cursor. */
 export async function listJobs(
   context: Pick<GatewayContext, 'bus'>,
   organization: string,
@@ -55,7 +55,7 @@ function matches(
 
 type Position = Pick<Entry, 'createdAt' | 'jobId'>;
 
-/** Further back in the list than `after`: it goes by time, and by id within one millisecond. */
+/** Whether a job comes after `after` in the list, which is sorted by time, and by id within one millisecond. */
 function isOlder(job: Position, after: Position | undefined): boolean {
   if (after === undefined || job.createdAt < after.createdAt) return true;
   return job.createdAt === after.createdAt && job.jobId < after.jobId;
@@ -68,12 +68,12 @@ function parsePosition(cursor: string): Position {
   return { createdAt, jobId };
 }
 
-/** No job lives longer than an hour; a little more for a list that lags. */
+/** No job lives longer than an hour. The list may lag a little. */
 const longestJobMs = 65 * 60_000;
 
 const retryAfterSeconds = 30;
 
-/** Throws `rate_limited` when as many of an organization's jobs are queued or running as may be, as far as the read model knows. */
+/** Throws `rate_limited` when an organization has as many queued or running jobs as it may have, going by the read model. */
 export async function checkActiveJobs(
   { bus, clock, config }: Pick<GatewayContext, 'bus' | 'clock' | 'config'>,
   { organization, organizationPlan }: Principal,

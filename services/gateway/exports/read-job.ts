@@ -14,7 +14,7 @@ export type JobView = { state: ExportJobState; revision: number; updatedAt: stri
 
 type Reader = Pick<GatewayContext, 'bus'>;
 
-/** What the read model says of a job or, where it has not got there yet, the log. Throws `not_found`, also for another organization's job. */
+/** A job as the read model shows it, or the log when the read model is behind. Throws `not_found`, also for another organization's job. */
 export async function readJob({ bus }: Reader, organization: string, jobId: string): Promise<JobView> {
   const stored = await askBus(bus.readModels.jobStatus.get(jobStatusKey(organization, jobId)));
   if (stored !== undefined) return stored.document;
@@ -23,7 +23,7 @@ export async function readJob({ bus }: Reader, organization: string, jobId: stri
   return viewOf(last.commit);
 }
 
-/** The newest commit of a job, never an older one than was acknowledged: for decisions. Throws `not_found`. */
+/** The newest acknowledged commit of a job, for decisions. Throws `not_found`. */
 export async function readJobForDecision(
   { bus }: Reader,
   organization: string,
@@ -60,7 +60,7 @@ export function parsePoint(text: string): PointInHistory {
   throw invalidParameter('at', 'must be a revision (1, 2, …) or a time such as 2026-03-01T10:00:00Z');
 }
 
-/** The job as it was at a point of its history. Throws `not_found` when it did not exist then. */
+/** The job at a point of its history. Throws `not_found` when it did not exist then. */
 export async function jobAt(
   history: AsyncIterable<StoredCommit<ExportCommit>>,
   point: PointInHistory,

@@ -27,7 +27,7 @@ export function startRequestDigest(body: StartExportBody, domain: string): strin
 export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });
 
 /** Page paths as the site model has them: without slashes around, the start page as `index`. Pure. */
-export function pagePathOf(text: string): string {
+function pagePathOf(text: string): string {
   const path = text.replace(/^\/+|\/+$/g, '');
   return path === '' ? 'index' : path;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Fields that the specification names for each kind of part; kinds that it does not name pass as they are. */
+/** The fields that the specification names for each kind of part. Kinds that it does not name pass unchecked. */
 const namedParts: Readonly<Record<string, z.ZodType>> = {
   text: z.object({ text: z.string() }),
   reasoning: z.object({ text: z.string() }),
@@ -37,7 +37,7 @@ const common = {
   currentPath: z.string().max(200).nullish(),
 };
 
-/** The specification's names; what clients send beside them passes. */
+/** The specification's fields. Other fields pass unchecked. */
 const messageSchema = z.looseObject({
   id: z.string(),
   role: z.enum(['system', 'user', 'assistant']),

@@ -50,7 +50,7 @@ export type AuditList = z.infer<typeof auditListSchema>;
 const month = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-03');
 
 /** So many months at once. */
-export const mostMonths = 24;
+const mostMonths = 24;
 
 /** Query of `GET /v1/usage`: one month, or the first and the last of several (`2026-01..2026-03`); this month by default. */
 export const usageQuerySchema = z
@@ -68,8 +68,6 @@ export const usageQuerySchema = z
     message: 'cannot be used with "month"',
   });
 
-export type UsageQuery = z.infer<typeof usageQuerySchema>;
-
 /** The months of `2026-01..2026-03`, oldest first; one more than allowed when there are too many. Pure. */
 export function monthsOf(range: string): string[] {
   const [first = '', last = ''] = range.split('..');
@@ -85,7 +83,7 @@ function monthAfter(text: string): string {
     : `${text.slice(0, 5)}${String(number + 1).padStart(2, '0')}`;
 }
 
-export const usageMonthSchema = z.object({
+const usageMonthSchema = z.object({
   month,
   /**
    * Of the whole month, as far as it has gone, also what is 0. `linksSigned` is missing for months that began before its records were

@@ -74,7 +74,7 @@ const origin = z
     'must be an origin such as https://docs.acme.com',
   );
 
-/** Body of `POST /v1/api-keys`. Without `expiresInDays` admin keys live 90 days and assistant keys for ever: they are part of exported pages. */
+/** Body of `POST /v1/api-keys`. Without `expiresInDays` admin keys live 90 days and assistant keys for ever, because exported pages contain them. */
 export const createApiKeyBodySchema = z.object({
   kind: z.enum(['admin', 'assistant']),
   name: z.string().trim().max(100).default(''),
@@ -90,19 +90,19 @@ export const createApiKeyBodySchema = z.object({
 
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;
 
-/** Body of `POST /v1/api-keys/{id}/rotate`: how long the old key goes on. */
+/** Body of `POST /v1/api-keys/{id}/rotate`: how long the old key still works. */
 export const rotateApiKeyBodySchema = z
   .object({ overlapHours: z.number().min(0).max(720).default(24) })
   .default({ overlapHours: 24 });
 
-/** A key without anything it could be used or guessed by. */
-export const shownApiKeySchema = apiKeySchema.omit({ sha256: true });
+/** A key without its hash. */
+const shownApiKeySchema = apiKeySchema.omit({ sha256: true });
 
 export type ShownApiKey = z.infer<typeof shownApiKeySchema>;
 
 export const apiKeyListSchema = z.object({ apiKeys: z.array(shownApiKeySchema) });
 
-/** Answer when a key was made; `key` is the secret, shown this once. */
+/** Answer when a key was created; `key` is the secret, which is shown this once. */
 export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() });
 
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;

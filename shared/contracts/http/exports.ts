@@ -97,7 +97,7 @@ export const exportListSchema = z.object({ jobs: z.array(exportJobSchema), nextC
 export type ExportList = z.infer<typeof exportListSchema>;
 
 /** One event of a job's history as `GET …/events` shows it. */
-export const historyEntrySchema = z.object({
+const historyEntrySchema = z.object({
   /** Events of one decision share a revision. */
   revision: z.int().min(1),
   type: z.string(),
@@ -111,7 +111,7 @@ export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 
 export const exportHistorySchema = z.object({ jobId, events: z.array(historyEntrySchema) });
 
-/** What only the inside of the system can use: keys of the object store, and the digest that guards idempotency. */
+/** Fields that clients do not see: keys of the object store, and the digest that guards idempotency. */
 const internalFields = new Set(['requestDigest', 'bundleKey', 'selectionKey']);
 
 /** The entries of one commit. Stream sequences, commit ids and internal fields are left out. Pure. */

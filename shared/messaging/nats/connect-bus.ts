@@ -15,6 +15,7 @@ import {
   rebuildRequestSchema,
 } from '#shared/contracts/read-models.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type BusOf, type BusParts, busPartsOf, BusUnavailable } from '../bus.ts';
 import { type DocumentStore, followPointers, liveReadModels, readModelsBy, readModelTable } from '../read-models.ts';
 import { projectionTable } from '../subjects/projection-table.ts';
@@ -142,14 +143,8 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
   return {
     ...(parts as Pick<BusParts, (typeof busPartsOf)[User][number]>),
     async check() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(
-          () => reject(new BusUnavailable(`The bus did not answer within ${checkDeadlineMs} ms.`)),
-          checkDeadlineMs,
-        );
-      });
-      await Promise.race([connection.rtt(), late]).finally(() => clearTimeout(timer));
+      const late = () => new BusUnavailable(`The bus did not answer within ${checkDeadlineMs} ms.`);
+      await withDeadline(connection.rtt(), checkDeadlineMs, late);
     },
     // A drain waits for a server that may be away; closing is all that is left then.
     close: async () => {

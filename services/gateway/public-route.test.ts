@@ -10,9 +10,8 @@ import {
   type TestOrganization,
 } from '../../test/support/gateway-harness.ts';
 import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { buildGateway } from './build-gateway.ts';
+import { buildGateway, publicRoutes } from './build-gateway.ts';
 import { scopeOf } from './public-route.ts';
-import { publicRoutes } from './public-routes.ts';
 
 const dayMs = 86_400_000;
 const contentVersion = `cv_${'1'.repeat(32)}`;
