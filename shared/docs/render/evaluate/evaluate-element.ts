@@ -1,6 +1,7 @@
 import type { Expression } from 'estree';
 import type { JSXElement, JSXFragment, JSXIdentifier, JSXMemberExpression, JSXNamespacedName } from 'estree-jsx';
 import type { Nodes } from 'mdast';
+import { resolveSnippetFile } from '#shared/docs/project/read-sources.ts';
 import type { Place } from '../findings.ts';
 import { callClosure, evaluateExpression, spreadObject } from './evaluate-expression.ts';
 import { type Frame, NotStatic, report } from './evaluation.ts';
@@ -86,15 +87,13 @@ function expand(component: Closure | ComponentReference, use: Use, frame: Frame)
 
 /** `<Snippet file="x.mdx" />` of older projects: from `_snippets` or `snippets`. */
 function legacyInclude(use: Use, frame: Frame): Nodes[] {
-  const file = use.props.get('file');
-  const path = typeof file === 'string' && !file.split('/').includes('..') ? file.replace(/^\/+/, '') : undefined;
-  const target =
-    path &&
-    [`_snippets/${path}`, `snippets/${path}`, path, `_snippets/${path}.mdx`, `snippets/${path}.mdx`]
-      .map((candidate) => frame.evaluation.loadModule(candidate))
-      .find((found) => found !== undefined);
+  const { loadModule } = frame.evaluation;
+  const written = use.props.get('file');
+  const file = (typeof written === 'string' ? written : '').replace(/^\/+/, '');
+  const path = resolveSnippetFile(file, (candidate) => loadModule(candidate) !== undefined);
+  const target = path === undefined ? undefined : loadModule(path);
   if (target) return expand(new ComponentReference(target), use, frame);
-  const message = `There is no snippet file ${JSON.stringify(path?.slice(0, 200) ?? '')}.`;
+  const message = `There is no snippet file ${JSON.stringify(file.slice(0, 200))}.`;
   report(frame, 'import-not-found', message, use.place);
   return use.children;
 }

@@ -5,6 +5,9 @@ import type { Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
+import { resolvePath } from '#shared/docs/project/project-files.ts';
+import { resolveImport } from '#shared/docs/project/read-sources.ts';
+import { decoded } from '../bundle-paths.ts';
 import { evaluateJsx } from './evaluate-element.ts';
 import { bindPattern, evaluateExpression, nameClosure } from './evaluate-expression.ts';
 import { evaluateModule, evaluateSnippet } from './evaluate-tree.ts';
@@ -178,20 +181,11 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
   const specifier = String(node.source.value);
   // Hooks are there without an import; importing them all the same is common and harmless.
   if (/^(react|react-dom)$/.test(specifier)) return;
-  const resolved = resolveImport(specifier, module.path);
-  if (!('path' in resolved)) {
-    report(frame, resolved.code, resolved.message, node);
-    return;
-  }
-  const candidates = [resolved.path, `${resolved.path}.mdx`, `${resolved.path}.jsx`, `${resolved.path}.md`];
-  const target = candidates.map((path) => evaluation.loadModule(path)).find((found) => found !== undefined);
+  const written = decoded(specifier);
+  const path = resolveImport(written, module.path, (candidate) => evaluation.loadModule(candidate) !== undefined);
+  const target = path === undefined ? undefined : evaluation.loadModule(path);
   if (!target) {
-    report(
-      frame,
-      'import-not-found',
-      `There is no file ${JSON.stringify(resolved.path.slice(0, 200))} to import.`,
-      node,
-    );
+    report(frame, ...refusal(specifier, written, module.path), node);
     return;
   }
   for (const imported of node.specifiers) {
@@ -213,42 +207,18 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
   }
 }
 
-/** A file of the project, or why the import is refused. */
-type ResolvedImport = { path: string } | { code: string; message: string };
-
-/**
- * Imports are of project files only: `/snippets/x.mdx` from the top, `./x.mdx` from the importing file. Percent signs are read before the
- * path is checked, so that none can climb later.
- */
-function resolveImport(specifier: string, importer: string): ResolvedImport {
+/** Why an import is refused: imports are of project files only. `written` has percent signs read, so that none can climb later. */
+function refusal(specifier: string, written: string, importer: string): [code: string, message: string] {
   const shown = JSON.stringify(specifier.slice(0, 200));
-  const outside = {
-    code: 'import-outside-project',
-    message: `The import ${shown} leads out of the project; nothing is imported.`,
-  };
-  let written = specifier;
-  try {
-    written = decodeURIComponent(specifier);
-  } catch {
-    return outside;
+  const path = /^file:|^\/\/|[\\\0]/i.test(written) ? undefined : resolvePath(written, importer);
+  if (path === undefined) {
+    return ['import-outside-project', `The import ${shown} leads out of the project; nothing is imported.`];
   }
-  if (/^file:/i.test(written) || written.includes('\\') || written.includes('\0')) return outside;
   if (!/^\.{0,2}\//.test(written)) {
-    return {
-      code: 'import-not-allowed',
-      message: `The import ${shown} is not a file of the project; only paths that start with "/", "./" or "../" can be imported.`,
-    };
+    const rule = 'only paths that start with "/", "./" or "../" can be imported';
+    return ['import-not-allowed', `The import ${shown} is not a file of the project; ${rule}.`];
   }
-  if (written.startsWith('//')) return outside;
-  const parts = written.startsWith('/') ? [] : importer.split('/').slice(0, -1);
-  for (const part of written.split('/')) {
-    if (part === '' || part === '.') continue;
-    if (part === '..') {
-      if (parts.length === 0) return outside;
-      parts.pop();
-    } else parts.push(part);
-  }
-  return { path: parts.join('/') };
+  return ['import-not-found', `There is no file ${JSON.stringify(path.slice(0, 200))} to import.`];
 }
 
 const componentParser = Parser.extend(jsx());
