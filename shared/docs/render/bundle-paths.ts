@@ -17,7 +17,7 @@ export function pagePathOfAddress(address: string): string {
 
 export const withoutSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
-/** Percent signs read; what is no valid escape stays as it is. */
+/** Text with percent escapes decoded; a text with an invalid escape stays as it is. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -48,7 +48,7 @@ export function pathToTop(fromPage: string): string {
   return depth === 0 ? './' : '../'.repeat(depth);
 }
 
-/** Percent-encodes what has a meaning in addresses, part by part; letters of all languages are encoded too. */
+/** Percent-encodes a path, part by part; letters outside ASCII are encoded too. */
 export function encodePath(path: string): string {
   return path
     .toWellFormed()
@@ -61,8 +61,7 @@ export function encodePath(path: string): string {
 export type RenderedFile = { path: string; body: Uint8Array };
 
 /**
- * Where the site will be is not known when it is exported, unless the project says so (`seo.metatags.canonical` in docs.json).
- * Without a slash at the end.
+ * Address of the site, without a slash at the end. It is known only if the project says so (`seo.metatags.canonical` in docs.json).
  */
 export function siteBase(settings: SiteSettings): string | undefined {
   const written = settings.seo.metatags.canonical;
@@ -75,7 +74,7 @@ export function siteBase(settings: SiteSettings): string | undefined {
   }
 }
 
-/** Absolute address of a page, without extension; undefined where the project does not say where it is. */
+/** Absolute address of a page, without extension; undefined if the project does not name its site. */
 export function siteAddress(settings: SiteSettings, path: string): string | undefined {
   const base = siteBase(settings);
   return base === undefined ? undefined : base + pageAddress(path);

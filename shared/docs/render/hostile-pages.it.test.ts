@@ -9,7 +9,7 @@ import { PageFailed } from './evaluate/evaluation.ts';
 import { renderFailedPage, renderPage } from './render-page.ts';
 import { testOptions, testProject } from './test-project.ts';
 
-/** What no page of ours may have, whatever was in its source. */
+/** What no rendered page may have, whatever its source has. */
 function dangers(html: string): string[] {
   const found: string[] = [];
   visit(fromHtml(html), 'element', ({ tagName, properties }: Element) => {

@@ -1,4 +1,4 @@
-/** Text that is HTML already: only `html` and this folder's own constants make it. */
+/** Text that is HTML already. Only `html` and constants of this folder create it. */
 export class SafeHtml {
   readonly text: string;
   constructor(text: string) {
@@ -11,7 +11,7 @@ export class SafeHtml {
 
 type Part = string | number | SafeHtml | undefined | false | readonly Part[];
 
-/** Template for HTML: every value is escaped unless it is `SafeHtml`; arrays are joined, undefined and false are nothing. Attributes must be quoted. */
+/** Template for HTML: every value is escaped unless it is `SafeHtml`; arrays are joined, undefined and false give nothing. Attributes must be quoted. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): SafeHtml {
   let text = strings[0] ?? '';
   for (const [position, part] of parts.entries()) text += inside(part) + (strings[position + 1] ?? '');
@@ -43,6 +43,6 @@ export function escapeHtml(text: string): string {
 export function scriptJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replace(
     /[<>&\u2028\u2029]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

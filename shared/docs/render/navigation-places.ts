@@ -6,7 +6,7 @@ type Division = Extract<NavigationNode, { kind: 'division' }>;
 /** What is shown beside the pages of one innermost division. */
 export type Sidebar = { id: string; links: SidebarEntry[]; entries: SidebarEntry[] };
 
-/** A choice on the way to a page: its tab, version, language … `page` or `href` says where each option leads. */
+/** A choice between tabs, versions, languages … that a page belongs to. `page` or `href` says where each option leads. */
 export type DivisionChoice = {
   division: Division['division'];
   current: number;
@@ -144,7 +144,7 @@ export function navigationPlaces(
   return { places, defaultPlace, sidebars };
 }
 
-/** The page that a reader lands on who chooses this part of the navigation: that of the default division, else the first. */
+/** The page that this part of the navigation starts with: that of the default division, otherwise the first. */
 export function firstPage(nodes: readonly NavigationNode[], isShown: (path: string) => boolean): string | undefined {
   const ordered = [...nodes].sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
   for (const node of ordered) {
@@ -163,7 +163,7 @@ const tagOf = (tag: string | undefined): { g?: string } => (tag === undefined ? 
 const withIcon = (entry: SidebarEntry, icon: string | undefined): SidebarEntry =>
   icon === undefined ? entry : { ...entry, i: icon };
 
-/** From titles and not from positions, so that a division put in front does not rename the others. */
+/** Made from titles and not from positions, so that a new division does not rename the others. */
 function uniqueId(titles: readonly string[], taken: Set<string>): string {
   const base =
     titles

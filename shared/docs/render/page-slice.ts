@@ -9,7 +9,7 @@ import { resolveTarget, type SiteIndex } from './site-index.ts';
 /** A page by name: what a link to it needs. */
 type PageLink = { path: string; title: string };
 
-/** All of the site model that the bytes of one page may depend on, and nothing else. Plain JSON of a few kilobytes. */
+/** Everything in the site model that the bytes of one page may depend on, and nothing else. Plain JSON of a few kilobytes. */
 export type PageSlice = {
   path: string;
   file: string;
@@ -21,7 +21,7 @@ export type PageSlice = {
   language?: string;
   deprecated: boolean;
   noindex: boolean;
-  /** Absolute address without extension, where the project names its site. */
+  /** Absolute address without extension, if the project names its site. */
   canonical?: string;
   frontmatter: PageEntry['frontmatter'];
   settings: PageChrome;
@@ -32,7 +32,7 @@ export type PageSlice = {
   siblings: PageLink[];
   previous?: PageLink;
   next?: PageLink;
-  /** Internal target (`/`-rooted) → file in the bundle or https address; null: there is no such page or file. */
+  /** Internal target, with a slash in front → file in the bundle or https address; null: there is no such page or file. */
   links: Record<string, string | null>;
   /** Files whose text the renderer gets beside the source, with the hash of that text. */
   dependencies: { path: string; sha256: string }[];
@@ -90,7 +90,7 @@ function nearest(siblings: readonly string[], path: string): readonly string[] {
   return siblings.slice(start, start + MAX_SIBLINGS);
 }
 
-/** With all that snippets import themselves, sorted: the model's lists may name direct ones only. */
+/** All files that a page needs, sorted. The model's lists may name only direct imports, so this follows them. */
 function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependencies'] {
   const found = new Map<string, string>();
   const pending = [...page.dependencies];
@@ -103,7 +103,7 @@ function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependenc
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, sha256]) => ({ path, sha256 }));
 }
 
-/** Languages lead to the same page in the other language where there is one: `es/quickstart` for `quickstart`. */
+/** Languages and versions lead to the same page there, if it exists: `es/quickstart` for `quickstart`. */
 function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): DivisionChoice[] {
   return place.choices.map((choice) => {
     if (choice.division !== 'language' && choice.division !== 'version') return choice;
@@ -122,7 +122,7 @@ function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): 
   });
 }
 
-/** The folder of a language or version: the first part of its first page's path where that is a language code or a version number. */
+/** The folder of a language or version: the first part of its first page's path, if that is a language code or a version number. */
 function folderOf(division: DivisionChoice['division'], page: string | undefined): string | undefined {
   if (page === undefined) return undefined;
   const first = page.split('/')[0] ?? '';
@@ -130,7 +130,7 @@ function folderOf(division: DivisionChoice['division'], page: string | undefined
   return page.includes('/') && isFolder.test(first) ? first : '';
 }
 
-/** What of an export's options may show in bytes. An export plan fits as it is. The deployment type shows in `_bindery/config.js` only. */
+/** The options of an export that may change bytes; an export plan has them. The deployment type changes only `_bindery/config.js`. */
 export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScripts' | 'deployment'> & {
   groups: readonly string[];
 };

@@ -27,8 +27,8 @@ const GENERATOR = 'Bindery';
 const UNLISTED = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
- * Files of the closing segment, sorted by path, the manifest last: what needs all pages. The manifest lists every file of the bundle but itself and
- * `_bindery/config.js`. Same sidecars, same bytes.
+ * Files of the closing segment, which need all pages, sorted by path, the manifest last. The manifest lists every file of the bundle except
+ * itself and `_bindery/config.js`. The same sidecars give the same bytes.
  */
 export function renderClosing({ model, plan, sidecars }: ClosingInput): RenderedFile[] {
   const pages: RenderedPage[] = [];
@@ -42,7 +42,7 @@ export function renderClosing({ model, plan, sidecars }: ClosingInput): Rendered
   }
   const exported = new Set(pages.map((page) => page.path));
   const files = new Map<string, string>();
-  // A file of the project's root goes before a generated one.
+  // A file at the project's root replaces a generated one.
   const put = (path: string, text: string | undefined): void => {
     if (text !== undefined && !listed.has(path)) files.set(path, text);
   };
@@ -76,8 +76,8 @@ export function renderClosing({ model, plan, sidecars }: ClosingInput): Rendered
 type BrokenLink = { page: string; target: string; reason: 'no such page or file' | 'no such anchor' };
 
 /**
- * `_bindery/report.json`: what authors should know of this export. Diagnostics by page, pages that failed, and links that lead nowhere, which
- * only shows when all pages are there. `files`: paths of all files of the bundle.
+ * `_bindery/report.json`: what authors should know about this export. It has diagnostics by page, failed pages, and broken links, which can be
+ * found only when all pages are there. `files`: paths of all files of the bundle.
  */
 function exportReport(model: SiteModel, pages: readonly RenderedPage[], files: ReadonlySet<string>): string {
   const anchors = new Map(pages.map((page) => [page.path, new Set(page.anchors)]));
@@ -137,7 +137,7 @@ const MAX_SEARCH_INDEX = 24 * 1024 * 1024;
 
 /**
  * `_bindery/search-index.js`: pages as `[path, title, description]`, sections as `[page, anchor, heading, text]`, for the search that
- * needs no server. Long sections are cut, and all of them shorter where the site is so large that the file would be.
+ * needs no server. Long sections are cut, on very large sites even shorter.
  */
 function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): string {
   const searchable = new Set(model.pages.filter((page) => page.searchable).map((page) => page.path));
@@ -165,7 +165,7 @@ function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): st
 
 const MAX_FEED_ITEMS = 100;
 
-/** RSS of a page with updates, newest as the page has them; undefined for a page without. No dates: the page's labels are in the titles. */
+/** RSS of a page's updates, in their order; undefined for a page without any. It has no dates, only the labels as titles. */
 function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
   if (page.feedItems.length === 0) return undefined;
   const base = siteBase(model.settings) ?? '';

@@ -125,7 +125,7 @@ test('a paragraph with blocks inside is none', async () => {
   expect(content).toBe('<div>Text <div>block</div> more</div>');
 });
 
-test('definitions of links count inside of components', async () => {
+test('definitions of links count inside components', async () => {
   const { content } = await renderedContent('<Note>\n\nSee [it][x].\n\n</Note>\n\n[x]: https://example.com');
   expect(content).toContain('href="https://example.com/"');
 });

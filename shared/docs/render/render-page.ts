@@ -34,8 +34,8 @@ const MAX_HTML_BYTES = 2 * 1024 * 1024;
 const MAX_MARKDOWN = 2 * 1024 * 1024;
 
 /**
- * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. Same input, same bytes. What is wrong with the page is in its
- * diagnostics; only a page that breaks a limit throws, as `PageFailed`.
+ * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
+ * its diagnostics; only a page that breaks a limit throws `PageFailed`.
  */
 export function renderPage({ slice, source, dependencies }: PageInput): RenderedPageFiles {
   const { variables, latex } = slice.settings;
@@ -135,11 +135,11 @@ function plainSource(source: string | Uint8Array): string {
   return shown.length > MAX_MARKDOWN / 4 ? `${shown.slice(0, MAX_MARKDOWN / 4).toWellFormed()}\n…` : shown;
 }
 
-/** `raw` nodes are coloured code of ours, put in after all that an author wrote was sanitized. */
+/** `raw` nodes are our own coloured code, added after everything that an author wrote was sanitized. */
 const serialized = (tree: Root): SafeHtml =>
   new SafeHtml(toHtml(tree, { allowDangerousHtml: true, characterReferences: { useNamedReferences: false } }));
 
-/** One line of Markdown, of the settings: the same way as content, so the same rules hold. */
+/** One line of Markdown from the settings. It is rendered like content, so the same rules apply. */
 function banner(slice: PageSlice): SafeHtml | undefined {
   if (!slice.settings.banner) return undefined;
   const parsed = fromMarkdown(slice.settings.banner.content.slice(0, 5000));

@@ -7,20 +7,20 @@ import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import type { RenderOptions } from './page-slice.ts';
 
-/** What a rendering child is asked. All of it passes structured clone. */
+/** A request to a rendering child. All of it passes structured clone. */
 export type RenderRequest =
   | ({ kind: 'page' } & PageInput)
   | { kind: 'failed-page'; slice: PageInput['slice']; source: PageInput['source']; reason: string }
   | { kind: 'site'; model: SiteModel; options: RenderOptions; exported?: readonly string[] }
   | ({ kind: 'closing' } & Omit<ClosingInput, 'sidecars'> & { sidecars: SegmentSidecar[] });
 
-/** What it answers. A page that breaks a limit is `page-failed`, with a sentence for its author: no other attempt would do better. */
+/** The answer. A page that breaks a limit is `page-failed`, with a sentence for its author: another attempt would not help. */
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | { kind: 'page-failed'; code: string; reason: string }
   | { kind: 'files'; files: RenderedFile[] };
 
-/** Answers one request. Throws only for what is our own fault. */
+/** Answers one request. Throws only for our own faults. */
 export function handleRenderRequest(request: unknown): RenderResponse {
   const asked = request as RenderRequest;
   switch (asked.kind) {

@@ -10,8 +10,8 @@ const FILES = ['shared/runtime/canonical-json.ts'];
 let known: Promise<string> | undefined;
 
 /**
- * `r-` and 12 hex digits of all that determines the bytes of a bundle: the code that makes them, the locked versions and digests of the packages
- * that it imports (with theirs), and zlib. The one part of this folder that reads files, and only our own. Rejects when they cannot be read.
+ * `r-` and 12 hex digits. They stand for everything that determines the bytes of a bundle: our code, the locked versions and digests of the
+ * packages that it imports (with their own), and zlib. Rejects when our files cannot be read.
  */
 export function rendererVersion(): Promise<string> {
   known ??= computeVersion();
@@ -55,7 +55,7 @@ type Lock = {
 const readLock = async (): Promise<Lock> =>
   JSON.parse(await readFile(fileURLToPath(new URL('package-lock.json', ROOT)), 'utf8')) as Lock;
 
-/** What the packages and all they depend on are, one per line, sorted. A package is looked for as Node does: nearest first. */
+/** The packages and everything they depend on, one per line, sorted. A package is found as Node finds it: nearest first. */
 function lockedClosure(lock: Lock, roots: Iterable<string>): string[] {
   const found = new Map<string, string>();
   const pending = [...roots].map((name) => ({ name, from: '' }));

@@ -4,7 +4,7 @@ import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { exportedPages } from './site-index.ts';
 
 /*
- * Keys of segments: equal keys mean equal bytes. Paths in a segment start with the domain's slug, so the domain is part of every segment's key.
+ * Keys of segments: equal keys mean equal bytes. Paths in a segment start with the domain's slug, so every segment's key contains the domain.
  */
 
 /** Of one page: renderer version, source, and all of the model that it shows (the slice has the hashes of source and dependencies). */
@@ -52,7 +52,7 @@ export function closingKey(
   return sha256OfJson({ kind: 'closing', rendererVersion, domain, contentVersion, label, deployment, chunkKeys });
 }
 
-/** All of the model that the site segment may depend on: no page's source, no file's bytes, so that editing a text does not change it. */
+/** Everything in the model that the site segment may depend on. It has no sources and no bytes of files, so editing a text does not change it. */
 export type SiteSlice = {
   model: Pick<SiteModel, 'settings' | 'navigation' | 'redirects'> & {
     pages: Omit<PageEntry, 'sha256' | 'sizeBytes' | 'dependencies' | 'linkTargets' | 'keywords'>[];

@@ -3,7 +3,7 @@ import { decoded, pageFile, pageNames, pagePathOfAddress, withoutSlashes } from 
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 
-/** The site model in maps, for many slices. Holds references into the model, which must not change any more. */
+/** The site model in maps, for many slices. It refers to the model, which must not change afterwards. */
 export type SiteIndex = {
   model: SiteModel;
   pages: ReadonlyMap<string, PageEntry>;
@@ -15,12 +15,12 @@ export type SiteIndex = {
   /** Redirect source → page path or https address, loops left out. */
   redirects: ReadonlyMap<string, string>;
   places: ReadonlyMap<string, NavigationPlace>;
-  /** The sidebar of pages that are nowhere in the navigation. */
+  /** The place of pages that are not in the navigation. */
   defaultPlace: NavigationPlace;
   sidebars: readonly Sidebar[];
 };
 
-/** Once per job. `exported`: the paths of the plan's pages; without it all pages that need no group. */
+/** Once per job. `exported`: the paths of the plan's pages; by default all pages that need no group. */
 export function indexSite(model: SiteModel, exported: Iterable<string> = exportedPages(model, [])): SiteIndex {
   const exportedPaths = new Set(exported);
   const pages = new Map(model.pages.map((page) => [page.path, page]));
@@ -39,8 +39,8 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
 }
 
 /**
- * Paths of the pages that an export has, sorted as in the model: those without groups and those of the named groups; of them only the
- * selected ones where there is a selection. Unknown names in the selection are ignored: the gateway refuses them before.
+ * Paths of the pages that an export has, in the order of the model: pages without groups and pages of the named groups. With a selection,
+ * only the selected ones of them. Unknown names in the selection are ignored, because the gateway has refused them already.
  */
 export function exportedPages(model: SiteModel, groups: readonly string[], selection?: readonly string[]): string[] {
   const wanted = selection && new Set(selection);
@@ -70,8 +70,8 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
 const MAX_HOPS = 10;
 
 /**
- * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Those that loop, end nowhere
- * or shadow a page are left out. Sources are `/`-rooted without a slash at the end.
+ * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Redirects that loop, end nowhere
+ * or hide a page are left out. Sources start with a slash and have none at the end.
  */
 function redirectTargets(redirects: SiteModel['redirects'], isPage: (path: string) => boolean): Map<string, string> {
   const next = new Map<string, string>();

@@ -37,7 +37,7 @@ function renderOne(model: SiteModel, text: (path: string) => string, path: strin
   return renderPage({ slice, source: text(slice.file), dependencies, options: testOptions });
 }
 
-/** A page that is all there is, rendered: its content's HTML, its Markdown and what was found. */
+/** Renders a project of one page: its content's HTML, its Markdown and the codes of its diagnostics. */
 export async function renderedContent(source: string, others: Record<string, string> = {}) {
   const project = await testProject({ 'page.mdx': source, ...others });
   const { files, page } = project.render('page');

@@ -7,12 +7,12 @@ import { highlight, type Token } from './highlighter.ts';
 
 type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
 
-/** Where coloured code is put in when the page is written out: a number into `ContentContext.codes`. */
+/** Marks where coloured code goes when the page is written out: a position in `ContentContext.codes`. */
 export const CODE_SLOT = 'dataCodeSlot';
 
 const EXPANDABLE_FROM_LINES = 14;
 
-/** A block of code with its header. `bare`: without header, for a place that shows the title itself. */
+/** A block of code with its header. `bare`: without header, because the title is shown elsewhere. */
 export function codeBlock(input: CodeInput, context: ContentContext, bare = false): Element {
   const { language, meta, title } = codeFacts(input);
   if (language === 'mermaid') return diagram(input.code);
@@ -78,13 +78,13 @@ export function diagram(source: string): Element {
   ]);
 }
 
-/** Characters that reorder what a reader sees: shown by their number, since in code they are an attack and nothing else. */
+/** Characters that reorder what a reader sees. In code they can only be an attack, so their numbers are shown. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out
 const TERMINAL_CODES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 type CodeHtml = {
-  /** Safe HTML: text of the code escaped, in spans with classes of ours. Nothing of it is ever parsed again. */
+  /** Safe HTML: the escaped code in spans with our own classes. It is never parsed again. */
   html: string;
   /** The code itself, marks taken out. */
   text: string;
@@ -92,14 +92,14 @@ type CodeHtml = {
   hasBidi: boolean;
 };
 
-/** Inside of `<code>`: one span per line. Marks `[!code ++]`, `[!code --]`, `[!code highlight]`, `[!code focus]` in comments are obeyed. */
+/** Inside of `<code>`: one span per line. Marks `[!code ++]`, `[!code --]`, `[!code highlight]`, `[!code focus]` in comments have their effect. */
 export function codeHtml(code: string, language: string, meta: FenceMeta): CodeHtml {
   const hasBidi = BIDI.test(code);
   BIDI.lastIndex = 0;
   const marks = new Map<number, string>();
   const cleaned = code
     .replace(TERMINAL_CODES, '')
-    .replace(BIDI, (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+    .replace(BIDI, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
   const lines = highlight(text, language);
   const html = lines.map((line, position) => lineHtml(line, position + 1, meta, marks.get(position + 1))).join('\n');
@@ -153,8 +153,8 @@ type FenceMeta = {
 const FLAGS = new Set(['lines', 'wrap', 'expandable', 'nocopy', 'twoslash', 'showLineNumbers']);
 
 /**
- * Reads `title="x" icon="js" lines {1,3-5} focus={2} Some bare title`. Line ranges are clamped to `lineCount`, so that none can be
- * larger than the code.
+ * Reads `title="x" icon="js" lines {1,3-5} focus={2} Some bare title`. Line ranges end at `lineCount`, so that an author cannot make
+ * them large.
  */
 export function fenceMeta(meta: string, lineCount: number): FenceMeta {
   const read: FenceMeta = {

@@ -9,7 +9,7 @@ import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
 import { bundledLanguages } from 'shiki/langs';
 
 const THEME = 'bindery';
-/** Grammars backtrack on long lines; by length and not by time, so that the same code always looks the same. */
+/** Grammars backtrack on long lines. The limit is a length and not a time, so that the same code always looks the same. */
 const MAX_LINE_LENGTH = 2000;
 const MAX_CODE_LENGTH = 200_000;
 const REMEMBERED = 1000;
@@ -30,7 +30,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
   ['link', 'tl'],
 ]);
 
-/** Names as authors write them that the highlighter does not know itself. A map: a name of JavaScript's own is none of ours. */
+/** Names that authors write and the highlighter does not know. A map, so that names of JavaScript's own properties find nothing. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['curl', 'bash'],
   ['shell-session', 'shellsession'],
@@ -45,7 +45,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 const LANGUAGES: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
 
 const require = createRequire(import.meta.url);
-/** The engine for which grammars are written. Its translation to JavaScript's own expressions remembered where it was, and coloured by what came before. */
+/** The engine that grammars are written for. The one on JavaScript's own expressions keeps a position, so earlier code changed colours. */
 const engine = await createOnigurumaEngine(import('shiki/wasm'));
 const highlighters = new Map<string, HighlighterCore>();
 const remembered = new Map<string, Token[][]>();
@@ -81,13 +81,13 @@ function tokenize(code: string, language: string): Token[][] {
 }
 
 /**
- * One highlighter per language. Grammars colour what is embedded in them (YAML in Markdown) if that language happens to be loaded, so in a
- * shared one the same code would look different after other pages.
+ * One highlighter per language. Grammars colour embedded code (YAML in Markdown) if that language happens to be loaded, so in a shared
+ * highlighter the same code would look different after other pages.
  */
 function highlighterOf(language: string): HighlighterCore {
   const known = highlighters.get(language);
   if (known) return known;
-  // The name is one of a fixed set, never what an author wrote.
+  // The name comes from a fixed set, never from an author.
   const grammar = require(`shiki/langs/${language}.mjs`) as { default: LanguageRegistration[] };
   const highlighter = createHighlighterCoreSync({
     themes: [createCssVariablesTheme({ name: THEME, variablePrefix: '--' })],

@@ -30,7 +30,7 @@ export type MarkdownWriter = {
   line(nodes: readonly Nodes[]): PhrasingContent[];
 };
 
-/** A prop as text; numbers too, all else is undefined. */
+/** A prop that is a text or a number, as text. */
 export function textProp(props: StaticProps, ...names: string[]): string | undefined {
   for (const name of names) {
     const value = props.get(name);
@@ -73,7 +73,7 @@ export function iconProp(props: StaticProps, className: string, context: Content
   return [h('img', { className: ['icon', className], src: value, alt: '' })];
 }
 
-/** Hex or named colours, and those of CSS functions; nothing else of CSS. */
+/** A hex or named colour or a CSS colour function; undefined for any other CSS. */
 export function colorValue(value: StaticValue): string | undefined {
   if (typeof value !== 'string') return undefined;
   return /^(#[0-9a-f]{3,8}|[a-z]{3,20}|(rgb|rgba|hsl|hsla|oklch|oklab|lab|lch)\([\d\s.,%/deg-]{1,60}\))$/i.test(
@@ -83,7 +83,7 @@ export function colorValue(value: StaticValue): string | undefined {
     : undefined;
 }
 
-/** Elements of some names among the children, fragments and paragraphs around them opened. */
+/** Elements with one of the names, also inside fragments and paragraphs. */
 export function elementsNamed(nodes: readonly Nodes[], ...names: string[]): StaticElement[] {
   return nodes.flatMap((node): StaticElement[] => {
     if (node.type === 'staticElement') return names.includes(node.name) ? [node] : [];

@@ -35,7 +35,7 @@ const badge: Component = {
   markdown: ({ children }, write) => write.line(children),
 };
 
-/** Shown on hover and focus; without either it is read as part of the sentence. */
+/** Shown on hover and focus; screen readers read it as part of the sentence. */
 const tooltip: Component = {
   isInline: true,
   html({ props, children }, context) {

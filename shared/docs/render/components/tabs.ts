@@ -118,7 +118,7 @@ function codeOfElement({ props, children }: StaticElement): Code {
   };
 }
 
-/** The list of tabs is there from the start, so that nothing moves when scripts take over; without them the panels follow each other. */
+/** The list of tabs is in the HTML, so that nothing moves when scripts start; without scripts the panels follow each other. */
 function tabSet(panels: readonly Panel[], chosen: number, classes: string[], data: Record<string, string>): Element {
   return h('div', { className: classes, ...data }, [
     h(

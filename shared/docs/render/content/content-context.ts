@@ -28,8 +28,8 @@ export type ContentContext = {
 const MAX_LENGTH = 200;
 
 /**
- * Names that mean something on `document` and `window`: an element of that id would stand in front of it for scripts. Heading texts that
- * give one get a prefix.
+ * Names of properties of `document` and `window`: for scripts, an element with such an id would hide the property. An id that is one of
+ * them gets a prefix.
  */
 const CLOBBERING = new Set(
   `__proto__ __defineGetter__ __definesetter__ constructor prototype hasownproperty isprototypeof tostring valueof
@@ -39,11 +39,11 @@ const CLOBBERING = new Set(
   alert eval fetch name length opener closed origin status`.split(/\s+/),
 );
 
-/** Ids of one page: each once, made of headings as the documentation format says. */
+/** Unique ids of one page, made from headings as the documentation format says. */
 export class Anchors {
   readonly #taken = new Map<string, number>();
 
-  /** The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, a second time `…-2`. An id that the author wrote goes first. */
+  /** The next free id for a text: `Rate limits (per minute)` → `rate-limits-per-minute`, the second time `…-2`. An id that the author wrote is used instead. */
   claim(text: string, written?: string): string {
     return written === undefined ? this.#claim(anchorOf(text)) : this.claimWritten(written);
   }
@@ -74,7 +74,9 @@ export function anchorOf(text: string): string {
     .trim()
     .toLowerCase()
     .replace(/['\u0027]/g, '’')
-    .replace(/[()\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u2069`"<>]/g, (sign) => (/\s/.test(sign) ? ' ' : ''))
+    .replace(/[()\u0000-\u001f\u200b-\u200f\u202a-\u202e\u2060-\u2069`"<>]/g, (character) =>
+      /\s/.test(character) ? ' ' : '',
+    )
     .replace(/[\s.]+/g, '-')
     .slice(0, MAX_LENGTH)
     .toWellFormed();

@@ -15,8 +15,8 @@ const NOT_IN_HEADINGS = new Set([...UNREAD, 'br']);
 const MAX_TEXT = 200_000;
 
 /**
- * Last pass over sanitized content: coloured code is put in its place, paragraphs that got blocks inside become divisions, so that what a browser
- * reads is what was written. Gathers the page's sections for search, its classes and its ids.
+ * Last pass over sanitized content. It puts coloured code in its place and turns paragraphs that contain blocks into divisions, because
+ * browsers would end them early. Collects the page's sections for search, its classes and its ids.
  */
 export function finishContent(tree: Root, codes: ContentContext['codes']) {
   const sections: Section[] = [{ anchor: '', heading: '', text: '' }];

@@ -1,7 +1,7 @@
 import type { Element } from 'hast';
 import { s } from 'hastscript';
 
-/** An icon inline, so that it is there with the text. Nothing for one that is not known: the layout has no hole for it. */
+/** An icon, inline, so that it appears together with the text. An unknown icon gives nothing and leaves no gap in the layout. */
 export function icon(name: string | undefined, className: string): Element[] {
   const shape = name === undefined ? undefined : iconShape(name);
   if (shape === undefined) return [];

@@ -7,7 +7,7 @@ import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /**
  * Turns the addresses of a page's content into relative ones, so that the bundle works at any path and from a folder. Pictures of other
- * sites stay where they are: nothing is fetched. Gives the internal targets, `/`-rooted with their anchors.
+ * sites stay where they are: nothing is fetched. Returns the internal targets with their anchors, each starting with a slash.
  */
 export function resolveAddresses(trees: readonly Root[], slice: PageSlice, report: Report): string[] {
   const links = new Set<string>();
@@ -71,7 +71,7 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
     }
   }
 
-  /** Targets that publication did not see (made by expressions or snippets) are taken to be there. */
+  /** Targets that publication did not see, because expressions or snippets make them, are assumed to exist. */
   function resolve(target: string): string | null {
     const names = [target, target.replace(/\/$/, ''), decoded(target)];
     const known = names.find((name) => Object.hasOwn(slice.links, name));
@@ -87,7 +87,7 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
   return [...links];
 }
 
-/** A picture without a source is its description. */
+/** A picture without a source becomes its description. */
 function becomeText(element: Element): void {
   const { alt } = element.properties;
   element.tagName = 'span';
@@ -100,7 +100,7 @@ function fallbackFile(target: string): string {
   return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : pageFile(decoded(path));
 }
 
-/** `/`-rooted: from the top, or from the folder of the page's file. */
+/** A path from the top or from the folder of the page's file, with a slash in front. */
 function rooted(path: string, file: string): string {
   const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
   for (const part of path.split('/')) {

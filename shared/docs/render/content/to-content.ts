@@ -80,7 +80,7 @@ export function toContent(tree: Root, report: Report): Content {
       ? h('div', { className: ['math', 'math-block'] }, h('code', node.value))
       : h('code', { className: ['math'] }, node.value);
 
-  // The state of the whole page, so that definitions and footnotes count everywhere; without the line breaks that blocks of a root get.
+  // Uses the state of the whole page, so that definitions and footnotes work everywhere, without the line breaks between blocks of a root.
   context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
   const options = {
     handlers: { staticElement: component, staticFragment: fragment, code, heading, table, math, inlineMath: math },
@@ -93,7 +93,7 @@ export function toContent(tree: Root, report: Report): Content {
   return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes };
 }
 
-/** A heading with its id and a link to itself; of the second and third level in the table of contents too. */
+/** A heading with its id and a link to itself. Headings of levels 2 and 3 are in the table of contents too. */
 function headingElement(
   depth: number,
   children: ElementContent[],
@@ -118,7 +118,7 @@ const DRAWN: ReadonlySet<string> = new Set(
   ),
 );
 
-/** An element of HTML that an author wrote. Its attributes are judged where all are: when the page is sanitized. */
+/** An element of HTML that an author wrote. Its attributes are checked with all others, when the page is sanitized. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
   if (STRIPPED.has(name)) {
@@ -174,7 +174,7 @@ function propertiesOf(props: StaticProps): Properties {
   return properties;
 }
 
-/** `style={{ fontSize: 12 }}` as declarations. A name that is no name of CSS is judged and dropped later. */
+/** `style={{ fontSize: 12 }}` as declarations. A name that CSS does not have is dropped later. */
 function styleOf(value: StaticValue): string | undefined {
   if (typeof value === 'string') return value;
   if (!(value instanceof Map)) return undefined;

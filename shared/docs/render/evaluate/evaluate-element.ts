@@ -7,7 +7,7 @@ import { callClosure, evaluateExpression, spreadObject } from './evaluate-expres
 import { type Frame, NotStatic, report } from './evaluation.ts';
 import { Closure, ComponentReference, StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
 
-/** An element as it is written: its name, props and content, and where it stands. */
+/** An element: its name, props and content, and its place in the file. */
 type Use = { name: string; props: StaticObject; children: Nodes[]; place: Place };
 
 /**
@@ -35,7 +35,7 @@ export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   return [{ type: 'staticElement', name, props, children, ...positionOf(place) }];
 }
 
-/** A name that the page itself binds goes before a built-in one. */
+/** What the page itself binds to a name; it hides a built-in component of that name. */
 function lookUp(name: string, frame: Frame): StaticValue {
   if (/^[a-z]/.test(name) && !name.includes('.')) return undefined;
   const [first = '', ...rest] = name.split('.');
@@ -98,7 +98,7 @@ function legacyInclude(use: Use, frame: Frame): Nodes[] {
   return use.children;
 }
 
-/** A value as content: text and numbers are shown, nothing and booleans are not, objects cannot be. */
+/** A value as content: text and numbers are shown, booleans and missing values are not, objects cannot be. */
 export function nodesOf(value: StaticValue): Nodes[] {
   if (value === null || value === undefined || typeof value === 'boolean') return [];
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', value }];

@@ -3,12 +3,12 @@ import { type Frame, NotStatic } from './evaluation.ts';
 import { binaryOperation, isTruthy, textOf, unaryOperation } from './operators.ts';
 import { Closure, type PureFunction, Scope, StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
 
-/** Names that lead from data to JavaScript itself, whatever they are written on. */
+/** Names that lead from data to JavaScript itself, on any object. */
 const FORBIDDEN = new Set(['constructor', '__proto__', 'prototype']);
 
 /**
  * The value of an expression of the static subset: literals, templates, arrays and objects without methods, operators, own-property access,
- * `.map`, `.filter`, `.join`, `.slice`, JSX, arrow functions. Throws `NotStatic` for all else, and `PageFailed` when the budget is used up.
+ * `.map`, `.filter`, `.join`, `.slice`, JSX, arrow functions. Throws `NotStatic` for anything else, and `PageFailed` when the budget is used up.
  */
 export function evaluateExpression(node: Expression | Super, frame: Frame): StaticValue {
   const { budget } = frame.evaluation;
@@ -56,7 +56,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
           !property.computed && property.key.type === 'Identifier'
             ? property.key.name
             : textOf(evaluateExpression(property.key, frame));
-        // Own data of that name cannot mean anything here, and must not travel on.
+        // A property of that name has no meaning here and must not be passed on.
         if (FORBIDDEN.has(key)) continue;
         object.set(key, evaluateExpression(property.value as Expression, frame));
       }
@@ -152,7 +152,7 @@ function runStatements(
   return undefined;
 }
 
-/** A component is called what it is bound to. */
+/** A component has the name of the constant that it is bound to. */
 export function nameClosure(value: StaticValue, id: Pattern): StaticValue {
   return value instanceof Closure && value.name === '' && id.type === 'Identifier'
     ? new Closure(id.name, value.code, value.scope, value.module)
@@ -211,7 +211,7 @@ function memberOf(node: MemberExpression, frame: Frame): Member {
 
 function ownProperty(object: StaticValue, key: string, optional: boolean): StaticValue {
   if (object === null || object === undefined) {
-    // After `?.` all the chain is undefined; reading on from there is allowed too, which differs from JavaScript in being kinder.
+    // After `?.` the whole chain is undefined. Unlike JavaScript, reading on from there is allowed.
     if (optional) return undefined;
     throw new NotStatic(`reads \`${key}\` of what has no value`);
   }
@@ -274,7 +274,7 @@ function spreadItems(element: SpreadElement, frame: Frame): StaticValue[] {
   return value;
 }
 
-/** The members of an object; of nothing there are none. */
+/** The members of an object; a missing value has none. */
 export function spreadObject(value: StaticValue): StaticObject {
   if (value instanceof Map) return value;
   if (value === undefined || value === null || value === false) return new Map();

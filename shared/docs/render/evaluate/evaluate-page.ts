@@ -68,7 +68,7 @@ const emptyModule = (path: string): Module => ({
   exports: new Set(),
 });
 
-/** The same nodes may stand in many places, so what the page really has is counted where it all is known. */
+/** The same nodes may be used in many places, so the size of a page is known only at the end. */
 function measure(tree: Root): void {
   let nodes = 0;
   let text = 0;
@@ -117,7 +117,7 @@ function moduleLoader(
   };
 }
 
-/** Binds what a file imports, then what it exports, in its order. */
+/** Binds the imports and exports of a file, in its order. */
 function bindModule(module: Module, evaluation: Evaluation): void {
   for (const node of module.tree.children) {
     if (node.type === 'mdxjsEsm' && node.data?.estree) {
@@ -179,7 +179,7 @@ function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boole
 function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration' }>, frame: Frame): void {
   const { evaluation, module } = frame;
   const specifier = String(node.source.value);
-  // Hooks are there without an import; importing them all the same is common and harmless.
+  // Hooks need no import here, but importing them is common and harmless.
   if (/^(react|react-dom)$/.test(specifier)) return;
   const written = decoded(specifier);
   const path = resolveImport(written, module.path, (candidate) => evaluation.loadModule(candidate) !== undefined);
@@ -223,7 +223,7 @@ function refusal(specifier: string, written: string, importer: string): [code: s
 
 const componentParser = Parser.extend(jsx());
 
-/** Syntax tree of a component file (`.jsx`), or why there is none. Runs nothing of it. */
+/** Syntax tree of a component file (`.jsx`), or why there is none. The file is not run. */
 function parseScript(source: string): { program: Program } | { problem: string } {
   try {
     const options = { ecmaVersion: 2024, sourceType: 'module', locations: true } as const;

@@ -8,13 +8,13 @@ import { type Module, Scope, type StaticObject, type StaticValue } from './stati
 
 const MAX_TREE_DEPTH = 200;
 
-/** The static tree of a module's body: of the page itself. */
+/** The static tree of the page itself. */
 export function evaluateModule(module: Module, evaluation: Evaluation): Root {
   const frame: Frame = { evaluation, module, scope: module.scope };
   return { type: 'root', children: evaluateChildren(module.tree.children, frame, undefined, 0) as Root['children'] };
 }
 
-/** The body of a snippet with the props it is given: each by its name, all as `props`. What the snippet defines itself goes first. */
+/** The body of a snippet. It sees the given props by their names and as `props`; its own definitions hide props of the same name. */
 export function evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[] {
   const given = new Scope(module.scope);
   given.set('props', props);
@@ -93,7 +93,7 @@ function unwrapped(nodes: Nodes[]): Nodes | Nodes[] {
   return nodes.filter((node) => node.type !== 'text' || node.value.trim() !== '');
 }
 
-/** A line of nothing but tags and expressions is no paragraph: `<Note>…</Note>` written on one line. */
+/** A line that has only tags and expressions, such as `<Note>…</Note>`, is no paragraph. */
 function isOnlyJsx(node: Paragraph, components: KnownComponents): boolean {
   let hasElement = false;
   for (const child of node.children) {
@@ -154,12 +154,12 @@ function expressionOf(program: Program | null | undefined) {
   return statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
 }
 
-/** Only names that are passed or exported: in code, braces are nearly always the code's own. */
+/** Replaces only names that are passed or exported: in code, braces nearly always belong to the code. */
 function substituted(code: string, values: ReadonlyMap<string, string>): string {
   return code.replace(/\{(?:props\.)?([A-Za-z_$][\w$]*)\}/g, (written, name: string) => values.get(name) ?? written);
 }
 
-/** Raw HTML is never parsed: line breaks stay, of all else the text. */
+/** Raw HTML is never parsed: only line breaks and text are kept. */
 function htmlAsText(html: string): Nodes[] {
   if (/^<br\s*\/?>$/i.test(html)) return [{ type: 'break' }];
   const text = html

@@ -11,14 +11,14 @@ export type Evaluation = {
   components: KnownComponents;
   /** A file that the page may import, by project path. */
   loadModule(path: string): Module | undefined;
-  /** Components and snippets that are being evaluated, innermost last: none may be in it twice. */
+  /** Components and snippets that are being evaluated, innermost last. None may contain itself. */
   active: (Closure | Module)[];
-  /** JSX inside an expression and the body of a snippet: passed in, so that the files of evaluation do not import each other in a circle. */
+  /** For JSX inside an expression and the body of a snippet. Passed in, so that the files of this folder do not import each other in a circle. */
   evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[];
   evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[];
 };
 
-/** Where an expression stands: what it may use, whose text it is, and the names it sees. */
+/** The surroundings of an expression: the page's evaluation, the file it is in, and the names it sees. */
 export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
 
 /** The built-in components. A line of text may consist of inline ones only and stays a paragraph. */

@@ -6,7 +6,7 @@ type Primitive = string | number | boolean | null | undefined;
 const isPrimitive = (value: StaticValue): value is Primitive =>
   value === null || (typeof value !== 'object' && typeof value !== 'bigint');
 
-/** Text of a primitive as in a template. Objects have none here: turning them into text is how code is run in JavaScript. */
+/** Text of a primitive as in a template. Objects have none here, because in JavaScript turning them into text runs code. */
 export function textOf(value: StaticValue): string {
   if (isPrimitive(value)) return String(value);
   throw new NotStatic('turns an object into text');

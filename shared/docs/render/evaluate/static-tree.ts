@@ -2,8 +2,8 @@ import type { ArrowFunctionExpression, FunctionDeclaration } from 'estree';
 import type { Nodes, Root } from 'mdast';
 
 /**
- * What evaluation makes of a page: a Markdown tree without expressions, imports and components of the project. What is left of JSX are
- * elements: those of HTML by their lower-case names, built-in components by theirs.
+ * What evaluation makes of a page: a Markdown tree without expressions, imports and components of the project. The only JSX left is elements:
+ * those of HTML with their lower-case names, and built-in components.
  */
 export type StaticElement = {
   type: 'staticElement';
@@ -31,7 +31,7 @@ declare module 'mdast' {
   }
 }
 
-/** A value of the interpreter. Objects are maps, so that no name of theirs means anything to JavaScript. */
+/** A value of the interpreter. Objects are maps, so that no key has a meaning for JavaScript. */
 export type StaticValue =
   | string
   | number
@@ -90,7 +90,7 @@ export type Module = {
   exports: Set<string>;
 };
 
-/** Names that are bound where an expression stands. */
+/** Names that an expression sees. */
 export class Scope {
   readonly #names = new Map<string, StaticValue>();
   readonly #outer: Scope | undefined;

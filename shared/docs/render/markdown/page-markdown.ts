@@ -7,7 +7,7 @@ import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts'
 
 type PageHead = { title: string; description?: string | undefined };
 
-/** Markdown twin of a page: title, description, and its content with components brought to what Markdown can say. */
+/** Markdown twin of a page: title, description, and its content with components turned into plain Markdown. */
 export function pageMarkdown({ title, description }: PageHead, tree: Root): string {
   const heading = `# ${title.replace(/\s+/g, ' ').trim()}\n`;
   const lead =
@@ -72,7 +72,7 @@ function asLine(nodes: readonly Nodes[]): PhrasingContent[] {
   });
 }
 
-/** One node, with what is not Markdown brought to what is. */
+/** One node as plain Markdown. */
 function plain(node: Nodes): Nodes[] {
   switch (node.type) {
     case 'staticFragment':

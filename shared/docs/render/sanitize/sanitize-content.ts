@@ -4,8 +4,8 @@ import { visit } from 'unist-util-visit';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /**
- * The one place where content becomes fit to be shown, after all that makes it: elements and attributes by allow-list, addresses by the URL
- * policy, style declarations one by one. What leaves here is only serialized, never parsed or changed by what an author wrote.
+ * The one place that makes content safe to show. It runs after everything that produces content, and checks elements and attributes against
+ * an allow-list, addresses against the URL policy, and style declarations one by one. Afterwards the content is only serialized.
  */
 export function sanitizeContent(tree: Root): Root {
   const clean = sanitize(tree, contentSchema) as Root;
@@ -49,7 +49,7 @@ function finishLink(element: Element): void {
   }
 }
 
-/** Frames may show pages of others, not act as this one: no top navigation, no access to what the reader has stored here. */
+/** Frames may show other sites' pages, but not navigate this one or read what it stores in the browser. */
 function finishFrame(element: Element): void {
   const { properties } = element;
   const url = typeof properties.src === 'string' ? classifyUrl(properties.src) : undefined;
@@ -66,8 +66,8 @@ const ALLOWED_PROPERTIES =
   /^(--[a-z][a-z0-9-]*|color|background|background-color|opacity|border(-(top|right|bottom|left|block|inline))?(-(start|end))?(-(width|style|color|radius))?|border-(top|bottom)-(left|right)-radius|border-collapse|border-spacing|outline(-(width|style|color|offset))?|margin(-(top|right|bottom|left|block|inline)(-(start|end))?)?|padding(-(top|right|bottom|left|block|inline)(-(start|end))?)?|width|height|min-width|min-height|max-width|max-height|aspect-ratio|box-sizing|object-fit|object-position|display|flex(-(direction|wrap|flow|grow|shrink|basis))?|grid(-(template|auto|column|row|area)(-(columns|rows|areas|flow|start|end))?)?|gap|row-gap|column-gap|order|align-(items|self|content)|justify-(items|self|content)|place-(items|self|content)|vertical-align|text-(align|decoration|transform|indent|overflow|wrap)(-(color|line|style|thickness))?|text-underline-offset|font|font-(family|size|style|weight|variant|variant-numeric)|line-height|letter-spacing|word-break|word-spacing|overflow-wrap|white-space|list-style(-(type|position))?|overflow(-(x|y))?|float|clear|border-image-width|columns|column-count|box-shadow|filter|transform|transform-origin|fill|stroke|stroke-width|table-layout|caption-side|visibility|position|top|right|bottom|left|z-index|inset|tab-size|hyphens|user-select|cursor|scroll-margin-top)$/;
 
 /**
- * The declarations of a style attribute that may stay. Nothing loads (`url(`, `image-set(`, `@import`), nothing leaves its place in the page
- * (`position` only relative, absolute inside of it and sticky not at all), no escapes that hide either.
+ * The declarations of a style attribute that may stay. They load nothing (`url(`, `image-set(`, `@import`), keep their element in its place
+ * (`position` may be relative or static only) and have no escapes that could hide either.
  */
 export function safeStyle(style: string): string | undefined {
   if (style.length > 5000) return undefined;
@@ -95,7 +95,7 @@ const text = `a abbr article aside b bdi bdo blockquote br button caption center
   figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark nav ol p picture pre q rp rt ruby s samp
   section small source span strong sub summary sup table tbody td tfoot th thead time tr track tt u ul var wbr`;
 const media = 'audio iframe video';
-/** Shapes only: nothing that loads, links, animates or holds HTML. */
+/** Only shapes: nothing that loads, links, animates or contains HTML. */
 const drawing = `svg g path circle ellipse line polyline polygon rect text tspan defs linearGradient radialGradient stop clipPath mask title desc`;
 
 const presentation = `fill fillOpacity fillRule clipRule stroke strokeWidth strokeLineCap strokeLineJoin strokeDashArray strokeDashOffset

@@ -41,5 +41,5 @@ const names: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** A language in its own words; what is no known code stays as it is. */
+/** The name of a language in that language; an unknown code stays as it is. */
 export const languageName = (code: string): string => names.get(code) ?? code;

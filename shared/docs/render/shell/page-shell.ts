@@ -22,7 +22,7 @@ type PageParts = {
 
 const RIGHT_TO_LEFT = /^(ar|he|fa|ur)\b/;
 
-/** The whole page around its content. Every address is relative; no inline script or style, so that the strictest content policy fits. */
+/** The whole page around its content. Every address is relative. There is no inline script or style, so the strictest content policy works. */
 export function pageShell(slice: PageSlice, parts: PageParts): string {
   const { settings, frontmatter, path } = slice;
   const top = pathToTop(path);
@@ -170,7 +170,7 @@ ${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path,
 </nav>`;
 }
 
-/** Logo, switchers, search, links and theme switch; under them the tabs where there are any. */
+/** Logo, switchers, search, links and theme switch; below them the tabs, if there are any. */
 function siteHeader(slice: PageSlice, id: IdOf): SafeHtml {
   const { path, settings, choices } = slice;
   const tabs = choices.find((choice) => choice.division === 'tab');
@@ -191,7 +191,7 @@ ${tabs && html`<nav class="nav-tabs" aria-label="Sections">${tabs.options.map((o
 </header>`;
 }
 
-/** The name that a well-known type of link has by itself. */
+/** The label of a link, or the name of its well-known type. */
 function labelOf(label: string, type: string | undefined): string {
   if (label !== '' || type === undefined) return label;
   return type === 'github' ? 'GitHub' : type.charAt(0).toUpperCase() + type.slice(1);
@@ -216,7 +216,7 @@ function tab(from: string, option: DivisionChoice['options'][number], isCurrent:
   return html`<a class="nav-tabs-item" href="${optionHref(from, option)}"${isCurrent && html` data-active aria-current="true"`}>${shapeSvg(option.icon ?? '', '')}<span>${option.title}</span></a>`;
 }
 
-/** Works without scripts, as a list that opens. */
+/** A list that opens, so that it works without scripts. */
 function switcher(from: string, choice: DivisionChoice): SafeHtml {
   const current = choice.options[choice.current];
   return html`<details class="switcher" data-division="${choice.division}"><summary><span>${titleOf(choice, current?.title ?? '')}</span>${shapeSvg('chevron-down', '')}</summary><ul>${choice.options.map(
@@ -228,7 +228,7 @@ function switcher(from: string, choice: DivisionChoice): SafeHtml {
 const titleOf = (choice: DivisionChoice, title: string): string =>
   choice.division === 'language' ? languageName(title) : title;
 
-/** The page's own group: what readers without scripts have; with scripts the whole sidebar takes its place before it is seen. */
+/** The page's own group, for readers without scripts. With scripts the whole sidebar replaces it before it is seen. */
 function sidebarWithoutScripts({ path, groups, siblings }: PageSlice): SafeHtml | undefined {
   if (siblings.length === 0) return undefined;
   const title = groups.at(-1);
@@ -254,13 +254,13 @@ function chromeHref(from: string, link: ChromeLink): string {
   return link.href ?? '#';
 }
 
-/** Attributes of such a link: those that leave the site open a new tab and tell it nothing. */
+/** Attributes of such a link. Links that leave the site open a new tab, which learns nothing about this one. */
 function linkAttributes(from: string, link: ChromeLink): SafeHtml {
   const leaves = link.href !== undefined && /^https?:/.test(link.href);
   return html`href="${chromeHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
 }
 
-/** An icon for the shell; nothing where none of that name is drawn. */
+/** An icon for the shell; undefined for an unknown name. */
 function shapeSvg(name: string, className: string): SafeHtml | undefined {
   const [drawn] = icon(name, className);
   return drawn && new SafeHtml(toHtml(drawn));

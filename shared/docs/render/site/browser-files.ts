@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const OPENING = '(function () {\n';
 const ENDING = '})();\n';
 
-/** Parts of the style sheet in their order: later ones go first where two rules have the same weight. A chapter ends with an empty line. */
+/** Parts of the style sheet in their order: of rules with the same weight the later one wins. An empty line follows each chapter. */
 const THEME = [
   ['base'],
   ['header'],
@@ -53,7 +53,7 @@ export const siteScripts: ReadonlyMap<string, string> = new Map([
   ['site.js', siteScript()],
 ]);
 
-/** Stands in `404.html` itself. */
+/** Is part of `404.html`. */
 export const notFoundScript = script('not-found.js');
 
 function siteScript(): string {

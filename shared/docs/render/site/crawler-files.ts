@@ -46,7 +46,7 @@ export function llmsText(index: SiteIndex): string {
   return `${head}${lines.join('\n')}\n\n${pages.length - lines.length} more pages are in sitemap.xml.\n${tail}\n`;
 }
 
-/** In the order of the navigation, which `places` has; of other languages and versions than the first one's nothing. */
+/** In the order of the navigation, which `places` has. Only pages of the first page's language and version are listed. */
 function listedPages(index: SiteIndex): PageEntry[] {
   const { settings } = index.model;
   const listed = (page: PageEntry | undefined): page is PageEntry =>
@@ -80,8 +80,8 @@ export function fullText(model: SiteModel, pages: readonly RenderedPage[]): stri
 }
 
 /**
- * Addresses without extension. Where the project does not say where it will be (`seo.metatags.canonical`), they start with a slash: the host
- * puts its own in front when it serves the file.
+ * Addresses without extension. If the project does not name its site (`seo.metatags.canonical`), they start with a slash, and the host puts
+ * its own address in front when it serves the file.
  */
 export function sitemapXml(index: SiteIndex): string {
   const { settings, pages } = index.model;
@@ -92,7 +92,7 @@ export function sitemapXml(index: SiteIndex): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls.join('')}</urlset>\n`;
 }
 
-/** The sitemap is named only where its address is known: robots.txt takes absolute ones alone. */
+/** Names the sitemap only if its address is known, because robots.txt allows only absolute addresses. */
 export function robotsText(settings: SiteSettings): string {
   const base = siteBase(settings);
   const sitemap = base === undefined ? '' : `\nSitemap: ${base}/sitemap.xml\n`;

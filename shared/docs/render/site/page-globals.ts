@@ -1,6 +1,5 @@
 /*
- * What the scripts of a page find on `window`. The files of a bundle that set it are written by `render-site.ts` and `render-closing.ts`,
- * so that both sides have the same types.
+ * What the scripts of a page find on `window`. `render-site.ts` and `render-closing.ts` write the files that set it, with the same types.
  */
 
 /** An entry of a sidebar, as `_bindery/navigation/<id>.js` has it: p page path, h address, c children, r page of the group itself. */

@@ -8,7 +8,7 @@ test('a colour survives the way to OKLCH and back', () => {
   }
 });
 
-/** Yellow is too light for text on white, navy too dark on black; both must be read. */
+/** Yellow is too light for text on white, navy too dark on black; both must be readable. */
 const primaries = ['#ffff00', '#000080', '#0f766e', '#2d00f7', '#ffffff', '#000000', '#808080', 'nonsense'];
 
 test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes', (primary) => {

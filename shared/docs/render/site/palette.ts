@@ -43,7 +43,7 @@ export function paletteCss(colors: SiteSettings['colors']): string {
   return `:root {\n${variables({ ...light, 'on-accent': onColor(light.accent) })}}\n\n:root.dark {\n${variables({ ...dark, 'on-accent': onColor(dark.accent) })}}\n`;
 }
 
-/** Text on a surface of the colour: the one of black and white that is read better. */
+/** Colour of text on a surface: black or white, whichever is easier to read. */
 const onColor = (surface: string): string => (contrast('#ffffff', surface) >= 3.6 ? '#ffffff' : '#0b0d10');
 
 const variables = (colors: Record<string, string>): string =>
@@ -64,7 +64,7 @@ export function fromHex(hex: string): Oklch | undefined {
   return fromLinear([channel(0), channel(2), channel(4)]);
 }
 
-/** As six hex digits; colours that a screen cannot show lose chroma until it can. */
+/** As six hex digits. A colour that screens cannot show loses chroma until they can. */
 export function toHex(color: Oklch): string {
   let { c } = color;
   let rgb = toLinear(color);
@@ -87,7 +87,7 @@ export function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** The shade of a colour that is nearest to it and has the contrast on a background, darker or lighter as told. */
+/** The nearest darker or lighter shade of a colour that has the wanted contrast with a background. */
 function readable(color: Oklch, background: string, direction: 'darker' | 'lighter', wanted = 4.6): string {
   let { l } = color;
   for (let step = 0; step < 100; step++) {

@@ -24,14 +24,14 @@ import type { SidebarEntry, SidebarFile, SiteConfig } from './page-globals.ts';
 import { paletteCss } from './palette.ts';
 
 /**
- * Files of the site segment, sorted by path: theme, scripts, sidebars, settings, redirects, and what crawlers read. A file of the same name at the
- * project's root goes before a generated one. `exported`: the paths of the plan's pages; without it all that need no group.
+ * Files of the site segment, sorted by path: theme, scripts, sidebars, settings, redirects, and the files for crawlers. A file at the project's
+ * root replaces a generated one of the same name. `exported`: the paths of the plan's pages; by default all that need no group.
  */
 export function renderSite(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): RenderedFile[] {
   return filesOf(siteSlice(model, options, exported), model);
 }
 
-/** All of it from the slice: that is what the segment's key is made of. */
+/** Uses only the slice, because the segment's key is made from the slice. */
 function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const { settings } = slice.model;
   const index = indexSite(indexable(slice, model), slice.exported);
@@ -57,7 +57,7 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
     .map(([path, text]) => ({ path, body: Buffer.from(text) }));
 }
 
-/** The slice in the form of a model; what the slice does not have is empty, so that nothing here can read it. */
+/** The slice in the form of a model. Everything that is not in the slice is empty, so nothing here can depend on it. */
 function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'contentVersion'>): SiteModel {
   const named = (paths: readonly string[]) => paths.map((path) => ({ path, sha256: '', sizeBytes: 0 }));
   return {
@@ -118,8 +118,8 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
 }
 
 /**
- * What the pages of a deployment can do before anyone edits the file. Client-hosted sites have all that they may configure off, but for search in
- * the bundle's own index, which needs no server; nothing goes on in an air-gapped one.
+ * What the pages of a deployment can do before anybody edits the file. Client-hosted sites have only the search in the bundle's own index,
+ * which needs no server, and the playground; air-gapped sites have nothing.
  */
 function siteConfig(deployment: RenderOptions['deployment'], siteUrl = ''): SiteConfig {
   const features: Record<RenderOptions['deployment'], SiteConfig['features']> = {
@@ -140,12 +140,12 @@ window.binderyConfig = ${scriptJson(config, 2)};
 }
 
 /**
- * A page per redirect, since a folder of files can redirect no other way; those with wildcards are for the host. Targets are pages of the
- * export, or what docs.json itself names with https. A site without a start page gets one that leads to its first page.
+ * A page per redirect, because a folder of files has no other way to redirect. Redirects with wildcards are left to the host. Targets are
+ * pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page.
  */
 function redirectPages(index: SiteIndex): [string, string][] {
   const made: [string, string][] = [];
-  // Where names differ by case only, the first one stands: on many disks the second would overwrite it.
+  // Of names that differ only in case the first one is kept: on many disks the second would overwrite it.
   const taken = new Set([...index.exported].map(portableName));
   for (const [source, target] of index.redirects) {
     const path = pagePathOfAddress(source);
@@ -161,7 +161,7 @@ function redirectPages(index: SiteIndex): [string, string][] {
   return made;
 }
 
-/** Names that can be a file on every system, inside of the bundle. */
+/** Whether every system can have a file of that name inside the bundle. */
 const isSafePath = (path: string): boolean =>
   path.length <= 400 &&
   /^[\p{L}\p{N}_.~@+ -]+(\/[\p{L}\p{N}_.~@+ -]+)*$/u.test(path) &&
@@ -190,12 +190,12 @@ ${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}
 }
 
 const NOT_FOUND_SCRIPT = new SafeHtml(notFoundScript);
-/** Until the theme is found, and where scripts are off. */
+/** Used until the theme is found, and if scripts are off. */
 const NOT_FOUND_STYLE = new SafeHtml(
   'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',
 );
 
-/** `404.html`: works under whatever address it is shown. Without scripts its links start at the root of the host. */
+/** `404.html`: works at any address. Without scripts its links start at the root of the host. */
 function notFoundPage(index: SiteIndex): string {
   const { settings, pages } = index.model;
   const { title, description } = settings.notFound;

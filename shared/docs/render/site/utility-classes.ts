@@ -1,6 +1,6 @@
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 
-/** `_bindery/classes.css`: rules of the utility classes that the pages' content uses, and of no others. */
+/** `_bindery/classes.css`: rules for the utility classes that the pages' content uses. */
 export function classCss(pages: readonly Pick<RenderedPage, 'classes'>[]): string {
   const used = [...new Set(pages.flatMap((page) => page.classes))].sort();
   const plain: string[] = [];
@@ -12,7 +12,7 @@ export function classCss(pages: readonly Pick<RenderedPage, 'classes'>[]): strin
   return `${[...plain, ...conditional].join('\n')}\n`;
 }
 
-/** A rule for one utility class; `condition` where it only holds sometimes (dark, wide screens, hover). */
+/** A rule for one utility class; `condition` says when it applies (dark, wide screens, hover), if not always. */
 type UtilityRule = { css: string; condition?: string };
 
 const WIDTHS: ReadonlyMap<string, string> = new Map([
@@ -134,7 +134,7 @@ const SPACING: ReadonlyMap<string, readonly string[]> = new Map([
   ['min-h', ['min-height']],
 ]);
 
-/** The rule of a utility class as authors know them; undefined for a name that is none, or not known here. */
+/** The rule of a utility class; undefined for an unknown name. */
 export function utilityRule(name: string): UtilityRule | undefined {
   const parts = name.split(':');
   const utility = parts.pop() ?? '';
@@ -150,7 +150,7 @@ export function utilityRule(name: string): UtilityRule | undefined {
     else if (part === 'hover' || part === 'focus') element = `${element}:${part}`;
     else return undefined;
   }
-  // Authors wrote the class to change what the theme says.
+  // An author writes a class to change what the theme says.
   const important = declarations.split(';').map((declaration) => `${declaration.trim()} !important`);
   const rule = `${mode}:is(.mdx-content, .page-aside) ${element} { ${important.join('; ')} }`;
   const css = width === undefined ? rule : `@media (min-width: ${width}) { ${rule} }`;
