@@ -10,7 +10,7 @@ export type Evaluation = {
   diagnostics: Diagnostic[];
   components: KnownComponents;
   /** A file that the page may import, by project path. */
-  loadModule(path: string): Module | undefined;
+  loadModule: (path: string) => Module | undefined;
   /** Components and snippets that are being evaluated, innermost last. None may contain itself. */
   active: (Closure | Module)[];
   /** For JSX inside an expression and the body of a snippet. Passed in, so that the files of this folder do not import each other in a circle. */
