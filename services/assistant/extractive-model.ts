@@ -9,8 +9,8 @@ import { analyzeQuery, analyzeText } from '#shared/search/analyze-text.ts';
 import { notInDocumentation, type PromptPassage, readPromptPassages } from './prompt-passages.ts';
 
 /**
- * A language model that makes nothing up, because it makes nothing: it quotes the passages that the prompt brings. Needs no network and no
- * key, and gives the same answer to the same prompt.
+ * A language model that cannot make things up: it only quotes the passages in the prompt. It needs no network and no key, and gives the same
+ * answer to the same prompt.
  */
 export function extractiveModel(): LanguageModelV4 {
   return {
@@ -41,7 +41,7 @@ async function* parts(options: LanguageModelV4CallOptions): AsyncGenerator<Langu
   yield { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: usageOf(options, text) };
 }
 
-/** About as much as other models send at a time: a few words. */
+/** A few words, about as much as other models send at a time. */
 const pieces = /\s*(?:\S+\s+){0,2}\S*\s*/g;
 
 function answerTo({ prompt }: LanguageModelV4CallOptions): string {
@@ -55,7 +55,7 @@ function lastUserText(prompt: LanguageModelV4CallOptions['prompt']): string {
   return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
-/** Words, as nothing here has tokens. */
+/** Counts words: this model has no tokens. */
 function usageOf({ prompt }: LanguageModelV4CallOptions, text: string): LanguageModelV4Usage {
   const count = (value: string): number => value.match(/\S+/g)?.length ?? 0;
   const input = count(lastUserText(prompt));
@@ -67,8 +67,8 @@ function usageOf({ prompt }: LanguageModelV4CallOptions, text: string): Language
 }
 
 /**
- * Below this share of the question's words a passage is about something else. Of 28 questions about anything but the site (14 on each of two
- * real sites) 22 stayed below, and of 1,401 about it about nine in ten were above; what got through was mostly said there in passing.
+ * A passage with a smaller share of the question's words is about something else. Of 28 questions that had nothing to do with the site (14 on
+ * each of two real sites) 22 stayed below. Of 1,401 questions about the site nine in ten were above.
  */
 const MIN_RELEVANCE = 0.48;
 /** A further passage must come this close to the best one. */
@@ -91,7 +91,7 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
   return `The documentation says:\n\n${quoted.join('\n\n')}`;
 }
 
-/** Whole paragraphs or lines in a row with most of the terms, as many as fit; what has most of them first, then what is early. */
+/** The run of whole paragraphs or lines that fits and has most of the terms; the earliest of equal ones. */
 function bestPart(text: string, terms: ReadonlySet<string>): string {
   if (text.length <= QUOTE_CHARACTERS) return text;
   const blocks = text.split(/(?<=\n)/).flatMap((line) => (line.length <= QUOTE_CHARACTERS ? [line] : sentences(line)));

@@ -39,10 +39,10 @@ export const escapeText = (text: string): string =>
 const unescapeText = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** How every model says that the passages do not answer; looked for to count gaps in the documentation. */
+/** How every model says that the passages do not answer. Searched for, to count gaps in the documentation. */
 export const notInDocumentation = 'This is not in the documentation.';
 
-/** Models wrap the sentence: it counts when it is within the first 300 characters. */
+/** Models may put words around the sentence, so the first 300 characters count. */
 export function saysNotInDocumentation(answer: string): boolean {
   return answer.slice(0, 300).toLowerCase().includes('not in the documentation');
 }

@@ -13,8 +13,8 @@ import { getJson } from '#shared/storage/stored-json.ts';
 const readWithinMs = 5_000;
 
 /**
- * The log of export jobs with what was moved from it to the archive: who reads a job's history sees all of it, wherever it is. A history
- * is archived before it is taken out of the log, so it is looked for in that order, and found also while it is being moved.
+ * The log of export jobs together with the archive: a reader sees the whole history of a job, wherever it is. A history is archived before
+ * it leaves the log, so this looks first in the log, then in the archive, and finds it also while it moves.
  */
 export function logWithArchive(
   log: EventLog<ExportCommit>,
@@ -51,7 +51,7 @@ export const readArchivedJob = (
   options: ReadOptions = {},
 ): Promise<ArchivedJob | undefined> => getJson(objectStore, key, archivedJobSchema, options);
 
-/** The commits of today for those that are stored. Throws `UnknownEvent` and `BadMessage` as reading the log does. */
+/** The stored commits in the shape of today. Throws `UnknownEvent` and `BadMessage`, as reading the log does. */
 function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
   return messages.map(({ sequence, text }) => ({
     commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, exportJobAggregate.storedCommit),
@@ -61,7 +61,7 @@ function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommi
 
 const mostAtOnce = 1_000;
 
-/** The commits of all archived jobs, job by job in no promised order, in batches of whole histories. */
+/** The commits of all archived jobs, in batches of whole histories. The order of jobs is not promised. */
 export async function* archivedCommits(objectStore: Pick<ObjectStore, 'list' | 'get'>): AsyncIterable<ExportCommit[]> {
   let batch: ExportCommit[] = [];
   for await (const { key } of objectStore.list(archivePrefix)) {

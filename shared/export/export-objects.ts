@@ -36,7 +36,7 @@ const segmentDigestSchema = segmentSidecarSchema.pick({
 
 export type SegmentDigest = z.infer<typeof segmentDigestSchema>;
 
-/** Undefined when there is no sidecar of that segment, or one that cannot be read: then the segment has to be rendered. */
+/** Undefined when the segment has no sidecar that can be read: then it must be rendered. */
 export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
 export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchema);
 

@@ -1,10 +1,9 @@
 import { stemmer } from 'stemmer';
 
 /**
- * Terms of a text, in order, as they are indexed and asked for: folded to lower case without accents, English stems, compound names also by
- * their parts (`retrievalPageSize`, `docs.json`, `on_page_error`), and Chinese, Japanese, Korean and Thai text, which has no spaces,
- * as overlapping pairs of characters. A term has letters and digits only. Analyzing before the engine does makes every
- * engine find the same.
+ * Terms of a text, in order, for the index and for questions: in lower case without accents, as English stems. Compound names are also cut
+ * into their parts (`retrievalPageSize`, `docs.json`, `on_page_error`). Chinese, Japanese, Korean and Thai text has no spaces and becomes
+ * overlapping pairs of characters. A term has letters and digits only. Because we analyze the text, every engine finds the same.
  */
 export function analyzeText(text: string): string[] {
   const terms: string[] = [];
@@ -21,7 +20,7 @@ export function analyzeText(text: string): string[] {
   return terms;
 }
 
-/** Terms of a question: those of `analyzeText` without repetition and, if any others remain, without words that carry no topic. */
+/** Terms of a question: those of `analyzeText`, each once, without words that carry no topic unless there are no others. */
 export function analyzeQuery(query: string): string[] {
   const all = [...new Set(analyzeText(query.slice(0, MAX_QUERY_CHARACTERS)))];
   const topical = all.filter((term) => !stopTerms.has(term));
@@ -30,10 +29,10 @@ export function analyzeQuery(query: string): string[] {
 
 const MAX_QUERY_CHARACTERS = 2_000;
 const MAX_QUERY_TERMS = 40;
-/** No word of a language is longer; hashes and encoded data are, and nobody asks for them. */
+/** No word of a language is longer. Hashes and encoded data are, but nobody searches for them. */
 const MAX_TERM_CHARACTERS = 60;
 
-/** Letters, digits and marks, also joined by what names are joined by. */
+/** Letters, digits and marks, also joined by the characters that join names. */
 const words = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[._'’-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const runs =

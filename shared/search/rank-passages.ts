@@ -1,9 +1,9 @@
 /**
- * The ranking that all search adapters share: an engine finds candidates, this orders them. BM25F (Robertson and Zaragoza 2009: term
- * frequencies of the fields are added with weights before they saturate), times the share of the question that the passage covers, so that
- * a passage with all words beats one that repeats a rare word, plus a share of what the page's other passages have, so that a page
- * about the matter beats one that mentions it. Weights are measured, see `test/bench/search-quality.ts`. Pure: terms are those of
- * `analyzeText`. Scores are 0–1.
+ * The ranking that all search adapters share: an engine finds candidates, this orders them. The base is BM25F (Robertson and Zaragoza 2009:
+ * weighted term frequencies of the fields are added before they saturate). It is multiplied by the share of the question that the passage
+ * covers: a passage with all words beats one that repeats a rare word. Then a share of the page's other passages is added: a page about the
+ * topic beats one that mentions it. The weights are measured, see `test/bench/search-quality.ts`. Pure. Terms are those of `analyzeText`, scores
+ * are 0–1.
  */
 export function rankPassages<C extends RankedCandidate>(
   queryTerms: readonly string[],
@@ -48,7 +48,7 @@ export type RankedCandidate = {
 
 export type CollectionFacts = {
   passageCount: number;
-  /** In how many passages a term is, in whatever field. */
+  /** How many passages have a term, in any field. */
   passagesWith(term: string): number;
   averageLength: Record<Field, number>;
 };
@@ -59,7 +59,7 @@ export type Field = (typeof fields)[number];
 const weights: Record<Field, number> = { title: 5, path: 3.5, heading: 2, text: 1 };
 /** How much a longer field counts less, 0–1. */
 const lengthPenalty: Record<Field, number> = { title: 0.9, path: 0.6, heading: 0.6, text: 0.55 };
-/** Weighted frequency at which a term has half of its worth. */
+/** Weighted frequency at which a term has half its weight. */
 const saturation = 8.5;
 const coverageExponent = 0.4;
 /** What the page's second-best and third-best passages add. */

@@ -7,8 +7,8 @@ export type SearchScope = { organization: string; domain: string; contentVersion
  * Passages of all content versions, to be searched by words.
  *
  * What an adapter owes:
- * - A content version appears as a whole: between `startBuild` and `commit` no reader sees anything of it, also if the writer dies.
- *   Building a version that is already there replaces it, and readers see the old one until `commit`.
+ * - A content version appears as a whole: readers see nothing of it between `startBuild` and `commit`, also if the writer dies.
+ *   Building a version again replaces it, and readers see the old one until `commit`.
  * - Readers and writers may be different processes. Scopes never see each other's passages.
  * - A page with groups is found only by a query that names one of them.
  * - The order is that of `rankPassages`: the same passages and query give the same result with every adapter.
@@ -22,7 +22,7 @@ export type SearchIndex = {
   search(query: SearchQuery): Promise<FoundPassage[]>;
   /** Undefined when there is no such page, or its groups are not among those given. */
   findPage(scope: SearchScope, path: string, groups: readonly string[]): Promise<FoundPage | undefined>;
-  /** Values that filters can have; undefined when the version is not indexed. */
+  /** Values for filters; undefined when the version is not indexed. */
   facets(scope: SearchScope): Promise<SearchFacets | undefined>;
   /** No error when there is nothing to remove. */
   remove(scope: SearchScope): Promise<void>;
@@ -41,14 +41,14 @@ export type IndexBuild = {
 
 export type SearchQuery = SearchScope & {
   query: string;
-  /** At most so many passages. */
+  /** Maximum number of passages. */
   limit: number;
   filter?: SearchFilter | undefined;
   /** Paths of pages that must not be found. */
   exclude?: readonly string[] | undefined;
   /** Page that the reader is on: its language and version come first. */
   near?: string | undefined;
-  /** At most so many passages of one page; no bound by default. */
+  /** Maximum number of passages of one page; unlimited by default. */
   passagesPerPage?: number | undefined;
 };
 

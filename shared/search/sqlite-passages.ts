@@ -14,8 +14,8 @@ import {
 } from './search-index.ts';
 
 /**
- * One file holds one content version. `words` has the terms of `analyzeText`, separated by spaces, so the tokenizer has nothing left to
- * decide; its rows are numbered like those of `passages`, which has what is shown.
+ * One file holds one content version. `words` has the terms of `analyzeText`, separated by spaces, so the tokenizer decides nothing. Its
+ * rows have the numbers of `passages`, which has the text that is shown.
  */
 const sqliteSchema = `
   CREATE TABLE pages (
@@ -50,7 +50,7 @@ const sqliteSchema = `
 export function buildSqlitePassages(file: string): IndexBuild {
   const building = `${file}.${randomBytes(6).toString('hex')}.building`;
   const db = new DatabaseSync(building);
-  // The file is worthless until it is renamed, and made again after a crash: no journal, one flush at the end.
+  // The file has no worth before it is renamed, and is made again after a crash: no journal, one flush at the end.
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN');
   db.exec(sqliteSchema);
   const insertPage = db.prepare(
@@ -111,7 +111,7 @@ async function flushFile(path: string): Promise<void> {
   }
 }
 
-/** Candidates that the ranking looks at. On 1,401 known questions 1,000 were no better than 300 and took up to four times as long. */
+/** Candidates for the ranking. On 1,401 known questions 1,000 were no better than 300, and took up to four times as long. */
 const CANDIDATES = 300;
 
 type SqliteCandidate = RankedCandidate & { id: number };

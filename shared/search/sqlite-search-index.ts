@@ -11,15 +11,15 @@ const OPEN_FILES = 32;
 
 /**
  * The embedded search index: one SQLite file with an FTS5 table per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
- * A file is built under another name and renamed when it is complete, and never changed after that: so readers in any number of
- * processes need no locks, see whole versions only, and keep reading a file that is being replaced.
+ * A file is built under another name, renamed when it is complete, and never changed after that. So readers in any process need no locks, see
+ * only whole versions, and can go on reading a file that is replaced.
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
   const open = new LRUCache<string, SqlitePassages>({ max: OPEN_FILES, dispose: (passages) => passages.close() });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 
-  /** Opened once per file; a file that has been replaced since is opened anew. */
+  /** Opens each file once, and again when it was replaced. */
   async function passagesOf(scope: SearchScope): Promise<SqlitePassages | undefined> {
     const file = fileOf(scope);
     const inode = await inodeOf(file);
@@ -82,7 +82,7 @@ function searchPassages(passages: SqlitePassages, query: SearchQuery): FoundPass
   return found;
 }
 
-/** Ids become file names: whatever is no id must not reach the file system. */
+/** Ids become file names: nothing else may reach the file system. */
 function token(id: string): string {
   if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" is no id that a search index can be named by.`);
   return id;

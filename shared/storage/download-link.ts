@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** Path, below the gateway's public address, of links to objects of the folder store. */
 const folderLinkPath = '/_objects/';
 
-/** What a link says, and its signature covers. */
+/** What a link says and its signature covers. */
 export type FolderLink = { key: string; expires: number; fileName: string; contentType: string };
 
 /** HMAC-SHA-256 over all of the link, base64url. */
@@ -28,8 +28,8 @@ export function folderLinkUrl(link: FolderLink, publicBaseUrl: string, signingKe
 export type VerifiedFolderLink = { key: string; fileName: string; contentType: string };
 
 /**
- * Checks a link that the folder store signed. `url` is the request's, whole or just path and query; what is in front of `/_objects/`
- * does not matter. 'invalid' is whatever was not signed with this key, 'expired' what was and is over at `now`.
+ * Checks a link that the folder store signed. `url` is the request's, whole or only path and query; the part before `/_objects/` does not
+ * matter. A link is 'invalid' if it was not signed with this key, and 'expired' if it was but has ended at `now`.
  */
 export function verifyFolderLink(
   url: string | URL,
@@ -60,7 +60,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** Takes the same time wherever the two differ. */
+/** Takes the same time wherever the texts differ. */
 function sameText(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -17,7 +17,7 @@ import { Readable } from 'node:stream';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { type ObjectDescription, objectDescription } from './object-store.ts';
 
-/** How often a target's folder is made again when it is pruned just then. */
+/** How often the target's folder is made again when another writer prunes it. */
 const ATTEMPTS = 10;
 
 /**
@@ -131,8 +131,8 @@ export async function removeFile(path: string, top: string): Promise<void> {
 }
 
 /**
- * An object on disk is one file: its bytes, then its description as JSON, the length of that (4 bytes), and a mark. One file, so that one
- * rename replaces bytes and description together; a second file beside it could be left over from another version after a crash.
+ * An object on disk is one file: its bytes, its description as JSON, the length of that (4 bytes), and a mark. With one file, one rename
+ * replaces bytes and description together. A second file could be left over from another version after a crash.
  */
 const MARK = Buffer.from('BINDERY1');
 const FOOTER_BYTES = 4 + MARK.length;
@@ -148,7 +148,7 @@ export function objectFileEnd(description: ObjectDescription): Uint8Array {
 
 export type OpenObject = ObjectDescription & { handle: FileHandle; sizeBytes: number; modifiedAt: Date };
 
-/** Opens an object's file; the caller closes `handle`. What is opened stays whole even if the object is replaced or removed meanwhile. */
+/** Opens an object's file; the caller closes `handle`. It can be read to its end even if the object is replaced or removed. */
 export async function openObjectFile(path: string): Promise<OpenObject> {
   const handle = await open(path, 'r');
   try {

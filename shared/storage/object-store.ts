@@ -3,9 +3,9 @@ import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 
 /**
- * What is kept outside the log: contents, segments, bundles. Keys are `/`-separated paths of `[A-Za-z0-9._~!+@=,() -]` segments
- * (no empty, `.` or `..` segment, none over 200 bytes), at most 900 bytes. No key goes on
- * where another one ends (`a` and `a/b`): S3 gateways over file systems refuse that.
+ * Keeps what is too large for the log: contents, segments, bundles. Keys are `/`-separated paths of at most 900 bytes. Their segments have
+ * the characters `[A-Za-z0-9._~!+@=,() -]` and at most 200 bytes, and are not empty, `.` or `..`. No key continues another one (`a` and
+ * `a/b`): S3 gateways over file systems refuse that.
  *
  * What an adapter owes:
  * - A put is all or nothing. A reader sees the old object or the whole new one, never a part; a writer that dies leaves nothing under the key.
@@ -28,11 +28,11 @@ export type ObjectStore = {
   list(prefix: string, options?: ReadOptions): AsyncIterable<ObjectEntry>;
   /** No error when there is no such object. */
   remove(key: string, options?: ReadOptions): Promise<void>;
-  /** A link that anyone may read the object with until it expires. Lifetimes are cut to `maxLinkLifetimeSeconds`. */
+  /** A link with which anyone may read the object until it expires. Its lifetime is at most `maxLinkLifetimeSeconds`. */
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** How far the store's clock is ahead of ours, in milliseconds; 0 for stores on this machine. */
   clockSkewMs(): Promise<number>;
-  /** Removes what writers that died before `olderThan`, a time of the store's clock, left unfinished, and says how many there were. */
+  /** Removes uploads that began before `olderThan` (by the store's clock) and were never finished, and says how many. */
   sweepUnfinishedUploads(olderThan: Date): Promise<number>;
   /** Rejects with the reason when the store cannot be used. */
   check(options?: ReadOptions): Promise<void>;
@@ -64,7 +64,7 @@ type PresignOptions = {
 
 type PresignedLink = { url: string; expiresAt: Date };
 
-/** The store did not answer in time or refused the connection. Worth another try later; nothing was half done. */
+/** The store did not answer in time or refused the connection. Nothing was half done; try again later. */
 export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }
@@ -83,13 +83,13 @@ const MAX_KEY_BYTES = 900;
 /** File systems allow 255 bytes, and both adapters of folders need a few of their own. */
 const MAX_SEGMENT_BYTES = 200;
 
-/** Throws a sentence when `key` breaks the rules of `ObjectStore`. The rules are all that keeps a folder's keys inside the folder. */
+/** Throws when `key` breaks the rules of `ObjectStore`. Only these rules keep the keys of a folder store inside its folder. */
 export function checkObjectKey(key: string): void {
   const problem = keyProblem(key);
   if (problem !== undefined) throw new Error(`the object key ${JSON.stringify(key)} ${problem}`);
 }
 
-/** Throws as `checkObjectKey`. A prefix may end anywhere in a key, also in the middle of a segment; '' is every key. */
+/** Throws as `checkObjectKey`. A prefix may end anywhere in a key, also inside a segment; '' matches every key. */
 export function checkObjectPrefix(prefix: string): void {
   // The end of the prefix only filters names: complete it to a whole segment.
   checkObjectKey(`${prefix}x`);

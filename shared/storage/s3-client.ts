@@ -12,10 +12,10 @@ export type S3ObjectStoreSettings = {
   publicEndpoint?: string | undefined;
   /** Bucket in the path instead of the host name, as most stores other than AWS need it. */
   forcePathStyle?: boolean;
-  /** Absent: the SDK's own chain (environment, web identity, instance). */
+  /** Absent: those that the SDK finds (environment, web identity, instance). Links end with credentials that expire. */
   credentials?: S3ClientConfig['credentials'];
   maxLinkLifetimeSeconds: number;
-  /** How long the store may take to answer; uploads get more by their size. 10 seconds by default. */
+  /** How long the store may take to answer, 10 seconds by default. Uploads get more, by their size. */
   timeoutMs?: number;
   clock?: Clock;
 };
@@ -29,14 +29,14 @@ export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(settings.credentials === undefined ? {} : { credentials: settings.credentials }),
     forcePathStyle: settings.forcePathStyle ?? false,
-    // What the SDK adds by itself, stores other than AWS refuse in part; we send the checksums that we want.
+    // Some stores refuse checksums that the SDK adds by itself. We ask for those that we want.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: Math.min(2000, settings.timeoutMs ?? defaultTimeoutMs) },
   };
 }
 
-/** Slower uploads than this, in bytes per millisecond, count as hung: 256 KB/s. */
+/** Uploads slower than this count as hung. In bytes per millisecond: 256 KB/s. */
 const SLOWEST_UPLOAD = 256;
 
 export type S3CallOptions = {
@@ -48,8 +48,8 @@ export type S3CallOptions = {
 };
 
 /**
- * Makes one call of the SDK end: by its answer, by the caller's signal (then with its reason), or by the deadline of `timeoutMs` and the
- * time that an upload may take. Errors come out as `s3Error` says.
+ * Makes every call of the SDK end: with its answer, with the reason of the caller's signal, or at a deadline of `timeoutMs` plus the time that
+ * the upload may take. Errors are those of `s3Error`.
  */
 export function s3Calls(timeoutMs: number) {
   return async <T>(options: S3CallOptions, send: (http: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {

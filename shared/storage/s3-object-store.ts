@@ -184,7 +184,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
   };
 }
 
-/** What calls on an object that is not there come to. */
+/** For calls about an object that may not exist: undefined if it does not. */
 function absent(error: unknown): undefined {
   const refusal = s3Refusal(error);
   if (refusal?.status === 404 && refusal.code !== 'NoSuchBucket') return undefined;
@@ -205,7 +205,7 @@ function bodyStream(
   const what = `send all of ${key}`;
   const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
   let received = 0;
-  // Nobody listens before the first read; the iterator throws what happened until then.
+  // Nobody listens before the first read. The iterator throws what happened before.
   body.on('error', () => {});
 
   const unavailable = (why: string) => new ObjectStoreUnavailable(`the object store did not ${what}: ${why}`);

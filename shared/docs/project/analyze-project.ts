@@ -6,21 +6,21 @@ import type { DocsProject } from './read-docs-project.ts';
 
 export type AnalyzeRequest = { files: readonly ProjectFile[] };
 export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
-/** What the child asks for: it has no right to read the upload itself, so one organization's child never sees another's files. */
+/** What the child asks for. It has no right to read uploads itself, so a child never sees files of another organization. */
 export type FileQuestion = { path: string; maxBytes: number };
 
 export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
 
 const DEFAULT_DEADLINE_MS = 60_000;
 
-/** Child processes in which uploads are read; made once by a service, drained when it stops. */
+/** Child processes that read uploads. A service makes the pool once and drains it when it stops. */
 export function projectPool(options: { slots: number; memoryLimitMb?: number }): ChildPool {
   return childPool({ ...options, entry: new URL('./project-child.ts', import.meta.url) });
 }
 
 /**
- * `readDocsProject` for files that a tenant sent: in a killable child of `pool`. Throws `InvalidProject`, also when the files take the child
- * down or longer than the deadline (60 s).
+ * `readDocsProject` in a killable child of `pool`, for files that a tenant sent. Throws `InvalidProject`, also when the files crash the
+ * child or take longer than the deadline (60 s).
  */
 export async function analyzeProject(
   pool: ChildPool,

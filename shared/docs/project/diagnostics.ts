@@ -5,7 +5,7 @@ const MAX_MESSAGE = 500;
 
 export type Report = (diagnostic: Diagnostic) => void;
 
-/** Collects what an author should know; the first 2,000, then a count of the others. */
+/** Collects what an author should know: the first 2,000 diagnostics, then a count of the others. */
 export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
   const kept: Diagnostic[] = [];
   let dropped = 0;
@@ -22,7 +22,7 @@ export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
   };
 }
 
-/** The files are no docs project, or break a rule that makes publishing pointless. The message names file and field, for the author. */
+/** The files are not a docs project, or break a rule without which publishing makes no sense. The message is for the author. */
 export class InvalidProject extends Error {
   override name = 'InvalidProject';
   readonly code: string;
@@ -37,7 +37,7 @@ export class InvalidProject extends Error {
 
 const MAX_SHOWN = 80;
 
-/** What an author wrote, short and visible enough to stand in a message: control characters escaped, long text cut. */
+/** An author's text for use in a message: control characters are escaped, long text is cut. */
 export function quoted(text: string): string {
   const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
   return JSON.stringify(shown.toWellFormed());

@@ -6,8 +6,8 @@ const MAX_PATTERN = 500;
 type Rule = { negated: boolean; folderOnly: boolean; pattern: string[] };
 
 /**
- * Which files of a project are left out: the default names at any level, and `.mintignore` in gitignore's syntax (the last rule that
- * matches decides; inside of an ignored folder nothing can be taken back).
+ * Which files of a project are left out: the default names at any level, and what `.mintignore` says in gitignore's syntax. The last rule
+ * that matches decides, and nothing in an ignored folder can be taken back.
  */
 export function ignoreRules(mintignore: string): (path: string) => boolean {
   const rules = [...defaults.split(' '), ...mintignore.split('\n').slice(0, MAX_RULES)].flatMap(ruleOf);
@@ -45,8 +45,8 @@ function ruleOf(line: string): Rule[] {
 }
 
 /**
- * Whether a path matches a gitignore pattern without its `!`, and the ends of which are as `ignoreRules` cuts them. Works by segment and in
- * steps bounded by the product of the lengths: authors' patterns are never made into regular expressions.
+ * Whether a path matches a gitignore pattern, both in segments. The number of steps is at most the product of their lengths: authors'
+ * patterns never become regular expressions.
  */
 function globMatch(pattern: readonly string[], path: readonly string[]): boolean {
   // reachable[j]: the pattern read so far matches the first j segments.

@@ -25,7 +25,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Reading single values of a configuration: what is not of the expected shape is as if it were not there. */
+/** These functions read one value of a configuration. A value of another shape counts as absent. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
@@ -48,7 +48,7 @@ export function textsOf(value: JsonValue | undefined): string[] {
   return listOf(value).flatMap((item) => textOf(item) ?? []);
 }
 
-/** Texts of an object's values, without those that are none. */
+/** The values of an object that are texts. */
 export function textRecordOf(value: JsonValue | undefined): Record<string, string> {
   const record: Record<string, string> = {};
   for (const [key, item] of Object.entries(objectOf(value))) {
@@ -58,7 +58,7 @@ export function textRecordOf(value: JsonValue | undefined): Record<string, strin
   return record;
 }
 
-/** One value for both, or `{ light, dark }`; one of them stands for the other. */
+/** One value for both, or `{ light, dark }`. If one is missing, the other is used for both. */
 export function lightDarkOf(value: JsonValue | undefined): { light: string; dark: string } | undefined {
   const both = textOf(value);
   if (both !== undefined) return { light: both, dark: both };
@@ -75,7 +75,7 @@ export function withoutUndefined<T extends object>(object: T): { [K in keyof T]:
 }
 
 /**
- * A copy that has what JSON would hold: keys whose value is undefined are gone. It also keeps no larger text in memory, as V8 does for any
- * piece cut out of one.
+ * A copy with what JSON would hold: keys whose value is undefined are gone. V8 keeps a whole text in memory for any piece cut out of it;
+ * the copy does not.
  */
 export const jsonCopy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -20,8 +20,8 @@ const isEol = (code: Code): boolean => code !== null && code < -2;
 const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 32 || isEol(code);
 
 /**
- * `$…$` and `$$…$$` for micromark. Stricter than elsewhere, because documentation is full of prices and `$ref`: no space after an opening
- * single dollar, none before the closing one, and no digit after that.
+ * `$…$` and `$$…$$` for micromark. Stricter than other syntaxes, because documentation is full of prices and `$ref`: a single dollar opens
+ * only before a non-space, and closes only after a non-space and before a non-digit.
  */
 export function mathSyntax(): Syntax {
   return { text: { [dollar]: { name: 'mathText', tokenize: tokenizeMath } } };
@@ -97,7 +97,7 @@ function tokenizeMath(effects: Effects, ok: State, nok: State): State {
   };
 }
 
-/** Makes `inlineMath` nodes of the tokens; a paragraph that is nothing but `$$…$$` becomes a `math` block. */
+/** Turns the tokens into `inlineMath` nodes, and a paragraph that is only `$$…$$` into a `math` block. */
 export function mathFromMarkdown(): TreeExtension {
   return {
     enter: {

@@ -124,7 +124,7 @@ function sentenceOf(error: unknown): string {
 
 type Extension = NonNullable<Options['extensions']>[number];
 
-/** Markdown as MDX has it, without its tags and expressions: no HTML, no `<autolinks>`, no code by indentation. */
+/** The Markdown of MDX without tags and expressions: no HTML, no `<autolinks>`, no indented code. */
 const mdxWithoutElements: Extension = {
   disable: { null: ['autolink', 'codeIndented', 'htmlFlow', 'htmlText'] },
 };

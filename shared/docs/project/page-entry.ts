@@ -4,10 +4,10 @@ import type { PagePlace } from './read-navigation.ts';
 import type { ReadSource } from './read-sources.ts';
 import type { PageEntry } from './site-model.ts';
 
-/** Group of pages whose frontmatter may name groups but cannot be read: nobody is in it. */
+/** The group of pages whose frontmatter may name groups but cannot be read. Nobody is in it. */
 const UNREADABLE_GROUP = 'unreadable-frontmatter';
 
-/** What the site model says of one page. `dependencies`: project files that its bytes may depend on, in any order. */
+/** What the site model says about one page. `dependencies`: project files that its bytes may depend on, in any order. */
 export function pageEntry(
   path: string,
   { entry, frontmatter: data, groupsUnreadable, linkTargets }: ReadSource,
@@ -38,7 +38,7 @@ export function pageEntry(
   };
 }
 
-/** Who may see the page. What cannot be read closes the page instead of opening it to everyone. */
+/** Who may see the page. Groups that cannot be read close the page; they must not open it to everyone. */
 function groupsOf(data: JsonObject): string[] {
   const { groups } = data;
   if (groups === undefined || groups === null || (Array.isArray(groups) && groups.length === 0)) return [];
@@ -49,8 +49,8 @@ function groupsOf(data: JsonObject): string[] {
 export type PageVisibility = { inNavigation: boolean; hidden: boolean; noindex: boolean; searchable: boolean };
 
 /**
- * The documented matrix. Hidden: not in the sidebar. Not indexed: `noindex` for search engines. Searchable: site search, assistant. What is in
- * the sitemap and llms.txt follows from these and `inNavigation`. `places`: all places that the navigation has for the page.
+ * The documented matrix. Hidden pages are not in the sidebar, `noindex` is for search engines, searchable pages are in site search and the
+ * assistant. The sitemap and llms.txt follow from these and `inNavigation`. `places`: all places of the page in the navigation.
  */
 export function pageVisibility(
   frontmatter: JsonObject,

@@ -5,11 +5,11 @@ import { isJsonObject, type JsonObject, plainJson } from './json-values.ts';
 
 export type Frontmatter = {
   data: JsonObject;
-  /** The text between the fences as written; '' where there is none. Of a block that is never closed its first 4 KB, which `body` has, too. */
+  /** The text between the fences as written; '' if there is none. If the block is never closed: its first 4 KB, which are also in `body`. */
   raw: string;
   /** The block is there but could not be read: `data` holds at most title and description. */
   broken: boolean;
-  /** What follows the block; as many empty lines in front as the block had, so that line numbers stay those of the file. */
+  /** What follows the block, after as many empty lines as the block had: line numbers stay those of the file. */
   body: string;
   diagnostics: Diagnostic[];
 };
@@ -19,9 +19,8 @@ const MAX_DEPTH = 20;
 const MAX_UNCLOSED = 4096;
 
 /**
- * Takes the YAML block off the start of a page. `text` is decoded: no byte order mark, LF line ends (see `decodeSource`).
- * YAML 1.2 core schema: dates stay text; aliases, merge keys and language tags are refused. Never throws: what is wrong is
- * reported as `bad-frontmatter`.
+ * Takes the YAML block off the start of a page. `text` comes from `decodeSource`. In the YAML 1.2 core schema dates stay text; aliases, merge
+ * keys and language tags are refused. Never throws: problems are reported as `bad-frontmatter`.
  */
 export function parseFrontmatter(text: string, file: string): Frontmatter {
   const none: Frontmatter = { data: {}, raw: '', broken: false, body: text, diagnostics: [] };
@@ -100,7 +99,7 @@ function explain(error: unknown): { sentence: string; line: number } {
   return { sentence: `The frontmatter is not valid YAML: ${why}.`, line: (mark?.line ?? 0) + 2 };
 }
 
-/** Title and description of a block that is no valid YAML (most often a colon in an unquoted title), so that the page keeps its name. */
+/** Title and description of a block that is not valid YAML, often because of a colon in a title. So the page keeps its name. */
 function rescued(raw: string): JsonObject {
   const data: JsonObject = {};
   for (const key of ['title', 'description', 'sidebarTitle']) {
@@ -147,8 +146,8 @@ function schemaThatDropsUnknownTags(seen: Set<string>) {
 const shortTag = (tag: string): string => tag.replace('tag:yaml.org,2002:', '!!').slice(0, 60);
 
 /**
- * YAML 1.2 wants the further lines of a quoted value indented; older readers did not, and real frontmatter has them at the margin. Gives such
- * lines one blank in front.
+ * YAML 1.2 wants the second and later lines of a quoted value indented. Older readers did not, and real frontmatter often does not indent
+ * them. This puts a blank in front of such lines.
  */
 function indentQuotedLines(yaml: string): string {
   let quote: string | undefined;

@@ -21,7 +21,7 @@ export type ParsedPage = {
    * Pages that are not MDX have no MDX nodes: `.md` pages then have `html` nodes, and in broken `.mdx` pages tags are text.
    */
   tree: Root;
-  /** How the tree was had. `markdown`: the MDX parser refused the page (for `.mdx` there is a diagnostic `mdx-syntax`). `none`: see `failure`. */
+  /** `markdown`: the MDX parser refused the page, and an `.mdx` file gets the diagnostic `mdx-syntax`. `none`: see `failure`. */
   format: 'mdx' | 'markdown' | 'none';
   /** Why the page must not be rendered: it breaks a limit (`page-too-large`, `nesting-too-deep`, `expression-too-deep`). The tree is empty then. */
   failure?: { code: string; message: string };
@@ -36,7 +36,7 @@ export type PageParser = { parse(source: Uint8Array | string, file: string, opti
 
 /** TeX between dollar signs; `value` has no delimiters. `display`: written with two, among other text. */
 export type InlineMath = { type: 'inlineMath'; value: string; display: boolean; position?: Position | undefined };
-/** A paragraph that is nothing but `$$…$$`. */
+/** A paragraph that is only `$$…$$`. */
 export type BlockMath = { type: 'math'; value: string; position?: Position | undefined };
 
 declare module 'mdast' {

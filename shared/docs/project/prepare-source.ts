@@ -3,14 +3,14 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 export type PreparedSource = {
   lines: string[];
   fenced: boolean[];
-  /** Anchor by line number (from 1) of the heading that its author gave one. */
+  /** Anchors that authors gave to headings, by line number from 1. */
   headingIds: Map<number, string>;
   diagnostics: Diagnostic[];
 };
 
 /**
- * Brings what real projects write and MDX cannot parse into a form that it can: heading ids `{#id}` are taken off, `{{variables}}`
- * replaced, HTML comments blanked. Every line keeps its number.
+ * Changes what real projects write and MDX cannot parse: takes heading ids `{#id}` off, replaces `{{variables}}`, blanks HTML comments. Every
+ * line keeps its number.
  */
 export function prepareSource(body: string, file: string, variables: Record<string, string>): PreparedSource {
   const lines = body.split('\n');
@@ -40,7 +40,7 @@ export function prepareSource(body: string, file: string, variables: Record<stri
   return { lines, fenced, headingIds, diagnostics };
 }
 
-/** `## Title {#id}` in its two parts. One search from the end, so that no line takes long. */
+/** Splits `## Title {#id}`. Searches once, from the end, so that no line takes long. */
 function withoutId(line: string): { line: string; id: string } | undefined {
   const at = line.lastIndexOf('{#');
   const id = /^\{#([^\s{}"'<>`]{1,200})\}[ \t#]*$/.exec(line.slice(at))?.[1];
@@ -86,9 +86,8 @@ const variable = /\{\{[ \t]*([A-Za-z0-9_-]{1,100})[ \t]*\}\}/g;
 type ReplacedLine = { line: string; undefinedNames: string[] };
 
 /**
- * Puts the values of `variables` where a line says `{{name}}`, in code as in text. A name without a value stays as it is in code (where it
- * is nearly always another language's template) and in attributes (where it may be an object); in text it is escaped, so that it
- * reads as written, and reported.
+ * Puts the values of `variables` where a line says `{{name}}`, in code and in text. A name without a value stays in code, where it is nearly
+ * always another language's template, and in attributes, where it may be an object. In text it is escaped and reported.
  */
 function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<string, string>): ReplacedLine {
   const undefinedNames: string[] = [];
@@ -108,8 +107,8 @@ function replaceVariables(line: string, fenced: boolean, variables: ReadonlyMap<
 const inAttribute = (before: string): boolean => /[={$\\]$/.test(before) || /=\s*(?:"[^"]*|'[^']*)$/.test(before);
 
 /**
- * Which lines are fenced code, fences included. A light reading that holds for real pages: the deadline and the limits of the
- * parser do not depend on it.
+ * Which lines are fenced code, with their fences. A simple reading that is right for real pages. The parser's deadline and limits do not
+ * depend on it.
  */
 export function fencedLines(lines: readonly string[]): boolean[] {
   const fenced: boolean[] = [];
@@ -138,7 +137,7 @@ function openingFence(line: string): { mark: string; length: number } | undefine
 
 const MAX_LINE = 20_000;
 
-/** Ranges `[start, end)` of the code spans of one line, by the lengths of backtick runs. Longer lines than 20,000 characters have none. */
+/** Ranges `[start, end)` of the code spans of one line, by the lengths of backtick runs. Lines over 20,000 characters have none. */
 export function inlineCodeSpans(line: string): [number, number][] {
   if (line.length > MAX_LINE || !line.includes('`')) return [];
   const runs = [...line.matchAll(/`+/g)].map((run) => ({ start: run.index, length: run[0].length }));

@@ -3,7 +3,7 @@ import { InvalidProject } from './diagnostics.ts';
 import type { AnalyzeRequest, AnalyzeResponse, FileQuestion } from './analyze-project.ts';
 import { readDocsProject } from './read-docs-project.ts';
 
-/** The child of `analyzeProject`: reads a docs project whose files it asks its parent for. */
+/** The child of `analyzeProject`. It asks its parent for the files of the project. */
 serveChild(async (request, ask): Promise<AnalyzeResponse> => {
   const { files } = request as AnalyzeRequest;
   const read = async (path: string, maxBytes: number): Promise<Uint8Array> =>

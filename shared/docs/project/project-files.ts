@@ -8,7 +8,7 @@ export type ProjectFile = { path: string; sha256: string; sizeBytes: number };
 /** An unpacked docs project: what is in it, and how to get at the bytes of one file. */
 export type ProjectFiles = {
   files: readonly ProjectFile[];
-  /** The first `maxBytes` of a file of `files`, or more of it. Rejects when they cannot be had. */
+  /** At least the first `maxBytes` of a file of `files`. Rejects when they cannot be read. */
   read(path: string, maxBytes: number): Promise<Uint8Array>;
 };
 
@@ -38,8 +38,8 @@ export function fileKind(path: string): FileKind {
 }
 
 /**
- * The files that can be in a bundle, sorted by path. Left out and reported: names that no archive may have, names that only differ by
- * case or by Unicode form from another one (they would be one file on many systems), and files over 20 MB.
+ * The files that can be in a bundle, sorted by path. Left out and reported: names that no archive may have, names that many systems take for
+ * another one's (case, Unicode form), and files over 20 MB.
  */
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();
@@ -65,7 +65,7 @@ export function usableFiles(files: readonly ProjectFile[], report: Report): Proj
   });
 }
 
-/** Page path → file. Of `x.mdx` and `x.md` the first is the page. `x` and `x/index` may both be there, but readers find one of them. */
+/** Page path → file. `x.mdx` wins over `x.md`. `x` and `x/index` may both exist, but readers find only one of them. */
 export function filesByPagePath(
   files: readonly ProjectFile[],
   ignored: (path: string) => boolean,

@@ -7,7 +7,7 @@ import { type ProjectFiles, resolvePath } from './project-files.ts';
 
 const MAX_IGNORE_BYTES = 64 * 1024;
 
-/** Configuration of a project in the shape of `docs.json`, and the files that it was read from, `file` first. */
+/** The configuration of a project in the shape of `docs.json`, and the files that it was read from, `file` first. */
 export type Config = { value: JsonObject; file: string; files: string[] };
 
 /** Throws `InvalidProject` when there is none or it cannot be read. */
@@ -40,8 +40,8 @@ export type ResolvedConfig = {
 };
 
 /**
- * The configuration in `file` with every `{"$ref": "./other.json"}` replaced by that file's content; keys beside `$ref` win over the
- * content's. References are relative to the file that has them and stay inside of the project. Throws `InvalidProject`
+ * The configuration in `file`, with the content of the other file in place of every `{"$ref": "./other.json"}`. Keys beside `$ref` win over
+ * that content. References are relative to their file and stay inside the project. Throws `InvalidProject`
  * (`config-reference`, `config-cycle`, `config-too-large`, and what `parseConfigJson` throws).
  */
 export async function resolveReferences(project: ProjectFiles, file: string): Promise<ResolvedConfig> {

@@ -22,12 +22,12 @@ import { readSettings } from './read-settings.ts';
 import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
 
-/** A site model that does not know yet under which content version it will be stored. */
+/** A site model without its content version, which is not known yet. */
 export type DocsProject = Omit<SiteModel, 'contentVersion'>;
 
 /**
- * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into what its pages share. Same files, same
- * model, whatever the order of `project.files`. Throws `InvalidProject` when there is nothing to publish; all else that is wrong is in `diagnostics`.
+ * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into what its pages share. The same files give the
+ * same model in any order. Throws `InvalidProject` when there is nothing to publish; every other problem is in `diagnostics`.
  */
 export async function readDocsProject(project: ProjectFiles): Promise<DocsProject> {
   const { report, all } = diagnosticList();
@@ -65,7 +65,7 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
     (isNamed(path, pageFiles, places) || !(imported.has(path) || isInSnippetFolder(path)));
   reportCycles(sources, importsOf, report);
 
-  // 3. Files that are carried as they are.
+  // 3. Files that are copied as they are.
   const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path));
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
     carried.filter(({ path }) => fileKind(path) === kind);
@@ -134,7 +134,7 @@ const isNamed = (path: string, pageFiles: ReadonlyMap<string, string>, places: R
   places.has(pagePathOf(path)) && pageFiles.get(pagePathOf(path)) === path;
 
 function refuseUndefinedVariables(sources: ReadonlyMap<string, ReadSource>, variables: Record<string, string>): void {
-  // Without any variables of its own a project that shows {{braces}} means another language's templates.
+  // In a project without variables, {{braces}} belong to templates of another language.
   if (Object.keys(variables).length === 0) return;
   for (const [file, { undefinedVariables }] of sources) {
     const [name] = undefinedVariables;

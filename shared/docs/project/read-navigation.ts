@@ -5,7 +5,7 @@ import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
 
 const MAX_LEVELS = 32;
-/** Key of a list of divisions → kind of its members, which is also the key of a member's name. */
+/** Key of a list of divisions, and the kind of its members, which is also the key of a member's name. */
 const divisionLists = [
   ['tabs', 'tab'],
   ['dropdowns', 'dropdown'],
@@ -18,10 +18,10 @@ const divisionLists = [
 const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+\S/i;
 const specKeys = ['openapi', 'asyncapi', 'graphql', 'sdk'] as const;
 
-/** Where the navigation has a page: what its place says of visibility, and to which language and version it belongs. */
+/** A place of a page in the navigation: what it says about visibility, language and version. */
 export type PagePlace = {
   hidden: boolean;
-  /** `searchable` of the nearest node around it that says anything. */
+  /** `searchable` of the nearest node around it that has one. */
   searchable: boolean | undefined;
   language: string | undefined;
   version: string | undefined;
@@ -32,9 +32,9 @@ export type ReadNavigation = { nodes: NavigationNode[]; places: Map<string, Page
 type Around = PagePlace & { level: number };
 
 /**
- * `navigation` of docs.json as nodes, with the pages' places. `pageAt` gives the page path for what an entry names (`guides/x`), undefined
- * when there is no such file. Entries that cannot be shown are reported and left out. Throws `InvalidProject` when it is no
- * navigation at all or deeper than 32 levels.
+ * `navigation` of docs.json as nodes, with the places of the pages. `pageAt` gives the page path for the name in an entry (`guides/x`),
+ * undefined when there is no such file. Entries that cannot be shown are reported and left out. Throws `InvalidProject` when there is no
+ * navigation at all or more than 32 levels.
  */
 export function readNavigation(
   navigation: JsonValue | undefined,
@@ -203,7 +203,7 @@ function inside(node: JsonObject, around: Around): Around {
   };
 }
 
-/** Puts the titles of the pages into their places, and links where a page is nothing but one. */
+/** Puts the titles of pages into the navigation, and links in place of pages that are only a link. */
 export function withTitles(
   nodes: readonly NavigationNode[],
   pages: ReadonlyMap<string, PageEntry>,

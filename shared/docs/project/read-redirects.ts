@@ -10,8 +10,8 @@ const MAX_HOPS = 20;
 const MAX_PATTERNS = 500;
 
 /**
- * `redirects` of docs.json. Left out and reported: what is no path, leads to an address that is not http(s), goes in circles, or hides a page
- * that exists. Of two with the same source the first one counts.
+ * `redirects` of docs.json. A redirect is reported and left out when its source is no path, its target is neither a path nor an http(s)
+ * address, it goes in circles, or it hides a page. The first redirect from a source wins.
  */
 export function readRedirects(
   value: JsonValue | undefined,
@@ -54,7 +54,7 @@ function isTarget(destination: string): boolean {
   return isSafeHref(destination) && (!isExternalHref(destination) || /^https?:\/\//i.test(destination));
 }
 
-/** Sources from which one comes back to where one was. */
+/** Sources that lead back to themselves. */
 function circles(bySource: ReadonlyMap<string, Redirect>): Set<string> {
   const patterns = [...bySource.values()].filter(({ source }) => isPattern(source)).slice(0, MAX_PATTERNS);
   const circular = new Set<string>();

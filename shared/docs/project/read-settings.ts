@@ -21,8 +21,8 @@ const knownKeys = new Set(
 );
 
 /**
- * `docs.json`, references resolved, as `SiteSettings`. A missing name throws `InvalidProject`; whatever else is missing has a default, and
- * what is wrong is reported and left out.
+ * `docs.json`, with its references resolved, as `SiteSettings`. A missing name throws `InvalidProject`. Everything else has a default, and
+ * wrong values are reported and left out.
  */
 export function readSettings(config: JsonObject, file: string, report: Report): SiteSettings {
   const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });

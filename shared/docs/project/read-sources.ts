@@ -13,7 +13,7 @@ import { MAX_SOURCE_BYTES } from './source-limits.ts';
 export type ReadSource = {
   entry: ProjectFile;
   frontmatter: JsonObject;
-  /** Its frontmatter cannot be read and says something about groups, or might. */
+  /** Its frontmatter cannot be read and seems to name groups. */
   groupsUnreadable: boolean;
   /** Project files that it imports or includes itself. */
   imports: string[];
@@ -25,8 +25,8 @@ export type ReadSource = {
 const PARALLEL_READS = 32;
 
 /**
- * Reads pages, snippets and whatever they import, each file once: frontmatter, imports, link targets. A file that cannot be read is reported
- * and left out.
+ * Reads pages, snippets and everything that they import: frontmatter, imports, link targets. Each file is read once. A file that cannot be
+ * read is reported and left out.
  */
 export async function readSources(
   project: ProjectFiles,
@@ -93,7 +93,7 @@ async function readSource(
       undefinedVariables: variablesLeft.map(({ message }) => /\{\{(.+?)\}\}/.exec(message)?.[1] ?? ''),
       ...jsonCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
     },
-    // The end of what was cut off at the limit is no bad encoding of its author.
+    // Bytes that the cut at the limit broke are not the author's bad encoding.
     diagnostics: [...(isCut ? [] : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
   };
 }
@@ -115,7 +115,7 @@ const markdownTarget = /\]\(\s*<?([^\s)>]{1,1000})|^[ \t>]*\[[^\]\n]{1,500}\]:[ 
 const quotedPath = /["'`]((?:\/|\.\.?\/)[^"'`\s{}<>\\]{0,1000})["'`]/g;
 const attributeTarget = /\b(?:href|src|img|url|root|icon|poster|file)\s*=\s*\{?\s*["'`]([^"'`\s{}<>\\]{1,1000})["'`]/g;
 
-/** What a page or snippet refers to, found without parsing it. `file` is its path in the project, from which relative targets count. */
+/** What a page or snippet refers to, found without a parser. `file` is its path in the project; relative targets start there. */
 export function scanSource(text: string, file: string): ScannedSource {
   const imports =
     text.includes('from') || text.includes('import') ? firstGroups(withoutFences(text), importStatement) : [];
@@ -152,8 +152,8 @@ function rooted(target: string, file: string): string | undefined {
 const extensions = ['', '.mdx', '.md', '.jsx', '.tsx', '.js', '.ts'];
 
 /**
- * The project file that an import names from `from`; undefined when there is none (a package, an address, a path that climbs out, a
- * file that is missing). Paths are absolute from the project's root, relative, or, as older projects write them, without a slash in front.
+ * The project file that an import in `from` names. Undefined for a package, an address, a path that climbs out, or a missing file. Paths are
+ * absolute from the project's root or relative; older projects write absolute ones without the first slash.
  */
 export function resolveImport(specifier: string, from: string, has: (path: string) => boolean): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|\\|%/i.test(specifier)) return undefined;
@@ -172,8 +172,7 @@ export function resolveSnippetFile(named: string, has: (path: string) => boolean
 }
 
 /**
- * Everything that can be reached from `file` by imports, sorted, without itself. `importsOf` gives the files that one file imports
- * directly.
+ * All files that `file` imports, directly or not, sorted, without itself. `importsOf` gives direct imports.
  */
 export function reachableImports(file: string, importsOf: (file: string) => readonly string[]): string[] {
   const reached = new Set<string>();
@@ -187,7 +186,7 @@ export function reachableImports(file: string, importsOf: (file: string) => read
   return [...reached].sort();
 }
 
-/** Circles of imports among `files`, each as the chain that comes back to its first member; at most 100. */
+/** Circles of imports, each as the chain that leads back to its first file; at most 100. */
 export function importCycles(files: readonly string[], importsOf: (file: string) => readonly string[]): string[][] {
   const done = new Set<string>();
   const cycles: string[][] = [];

@@ -9,8 +9,8 @@ const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
 
 /**
- * `docs.json` (or `mint.json`, brought to the same shape) without its navigation: what pages and the site's files show.
- * Everything optional that a project left out is absent, not null. Unknown keys are dropped with a diagnostic.
+ * `docs.json` (or `mint.json`, in the same shape) without its navigation: what pages and the site's files show. Values that a project left
+ * out are absent, not null. Unknown keys are dropped with a diagnostic.
  */
 export const siteSettingsSchema = z.object({
   name: z.string(),
@@ -85,9 +85,9 @@ const pageEntrySchema = z.object({
   /** Position in a navigation with languages and versions. */
   language: optionalText,
   version: optionalText,
-  /** All of the frontmatter that YAML core schema gives, dangerous keys dropped. */
+  /** The whole frontmatter by YAML's core schema, without dangerous keys. */
   frontmatter: z.record(z.string(), z.json()),
-  /** Project files that its bytes may depend on: snippets (transitively), specs. Superset is fine, a missing one is a bug. */
+  /** Project files that its bytes may depend on: all snippets, specs. Too many are fine, a missing one is a bug. */
   dependencies: z.array(z.string()),
   /** Internal targets that the source seems to link to, `/`-rooted without anchor and query; a superset. */
   linkTargets: z.array(z.string()),

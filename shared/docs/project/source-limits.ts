@@ -13,14 +13,14 @@ const MAX_LAZY_LINES = 5000;
 export type BrokenLimit = { code: string; message: string; line?: number };
 
 /**
- * The first limit that a page breaks, found by one cheap reading of its lines; undefined when the parser may have it. Parsers of
- * Markdown and JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
+ * The first limit that a page breaks, found by a cheap look at its lines; undefined when the parser may read it. Parsers of Markdown and
+ * JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
  */
 export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   return blockNesting(lines, fenced) ?? lazyLines(lines, fenced) ?? tableCells(lines, fenced);
 }
 
-/** As `brokenLimit`, for what only MDX nests: elements and expressions. Plain Markdown may break these. */
+/** The same for elements and expressions, which only MDX nests. Plain Markdown may break these limits. */
 export function brokenMdxLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   return expressionNesting(lines, fenced) ?? elementNesting(lines, fenced);
 }
@@ -51,7 +51,7 @@ function blockNesting(lines: readonly string[], fenced: readonly boolean[]): Bro
   return undefined;
 }
 
-/** Lines that go on a quote without its `>`: the time of micromark grows with the square of their number. */
+/** Lines that continue a quote without `>`: micromark's time grows with the square of their number. */
 function lazyLines(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let lazy = 0;
   let inQuote = false;
@@ -67,7 +67,7 @@ function lazyLines(lines: readonly string[], fenced: readonly boolean[]): Broken
   return undefined;
 }
 
-/** Brackets inside of `{…}`. Strings are not told apart: text with 200 open brackets more than closed ones is nothing to keep. */
+/** Brackets inside `{…}`. Strings count, too: no real text has 200 more open than closed brackets. */
 function expressionNesting(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let depth = 0;
   for (const [index, line] of lines.entries()) {
@@ -118,7 +118,7 @@ function withoutInlineCode(line: string): string {
   return text;
 }
 
-/** Rows of a table are filled up to the width of its head, so a small source can make a huge table. */
+/** Short rows of a table are filled up to the width of its head, so a small source can make a huge table. */
 function tableCells(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
   let cells = 0;
   let columns = 0;
@@ -145,8 +145,8 @@ const placeholders = /\ue000(\d{1,7})\ue001/g;
 export type SetAsideLines = Map<number, string>;
 
 /**
- * Lines over 100,000 characters are never prose that somebody wrote, and parsers may take minutes for one: outside of code they are set aside
- * before the parse, and come back as plain text with `bringBackLines`. Changes `lines`; the result is by line number, from 1.
+ * Nobody writes prose in lines over 100,000 characters, and a parser may take minutes for one. Outside code they are taken out of `lines`
+ * before the parse, and `bringBackLines` puts them back as plain text. The result is by line number, from 1.
  */
 export function setAsideLongLines(lines: string[], fenced: readonly boolean[]): SetAsideLines {
   const setAside: SetAsideLines = new Map();

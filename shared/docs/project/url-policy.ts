@@ -1,7 +1,7 @@
-/** What an address that an author wrote is. The one place that decides whether it may be in a page at all. */
+/** What kind of address an author wrote. This is the one place that decides whether a page may have it at all. */
 type ClassifiedUrl =
   | { kind: 'anchor'; hash: string }
-  /** Inside the site, as written: rooted or relative; `suffix` is the query. */
+  /** Inside the site, as written: rooted or relative. */
   | { kind: 'path'; path: string; query: string; hash: string }
   | { kind: 'external'; href: string }
   | { kind: 'refused' };
@@ -12,8 +12,8 @@ const EXTERNAL_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:'
 const MAX_LENGTH = 8192;
 
 /**
- * `//host` and backslash forms count as external, as browsers read them. Protocols other than http, https, mailto, tel and sms are refused,
- * whatever white space or control characters hide them.
+ * `//host` and backslash forms count as external, because browsers read them so. Protocols other than http, https, mailto, tel and sms are
+ * refused, also when white space or control characters hide them.
  */
 export function classifyUrl(written: string): ClassifiedUrl {
   if (written.length > MAX_LENGTH) return { kind: 'refused' };
@@ -28,7 +28,7 @@ export function classifyUrl(written: string): ClassifiedUrl {
   }
   const parts = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(trimmed.replace(/[\u0000-\u001f\u007f]/g, '').replace(/\\/g, '/'));
   const path = parts?.[1] ?? '';
-  // What browsers would take for a protocol after entities or percent signs is read cannot start here: a colon in the first part is refused.
+  // A browser could take a first part with a colon for a protocol, after it decodes entities or percent signs.
   if (/^[^/]*:/.test(path)) return { kind: 'refused' };
   return { kind: 'path', path, query: parts?.[2] ?? '', hash: parts?.[3] ?? '' };
 }

@@ -17,25 +17,25 @@ export type ChildPoolOptions = {
   /** Children kept started and unused, so that a killed one is replaced at once. */
   warmSpares?: number;
   /**
-   * Children beyond `slots` that wait for the organization they served: where organizations take turns, each turn would else begin with
-   * a new process (some 0.4 s of processor time with the renderer's code). Default: as many as `slots`.
+   * Children beyond `slots` that wait for the organization they served. Otherwise, when organizations take turns, each turn would start a
+   * new process (0.4 s of processor time with the renderer's code). Default: as many as `slots`.
    */
   parked?: number;
-  /** A child that nobody needed for so long is ended; spares stay. */
+  /** A child that nobody used for this long is ended; spares stay. */
   idleAfterMs?: number;
   /** JavaScript heap of a child; native memory is limited to somewhat more. */
   memoryLimitMb?: number;
-  /** A child that served so many requests is replaced. */
+  /** A child is replaced after this many requests. */
   requestsPerChild?: number;
 };
 
 export type RunOptions = {
   /**
-   * From the moment the child gets the request; time in the queue does not count. Processor time where the system tells it, so that no
-   * request fails because the machine is busy with others; at most six times as long by the clock.
+   * Counts from the moment the child gets the request, not in the queue. It is processor time where the system tells it, so that no request
+   * fails because the machine is busy. By the clock it may take six times as long.
    */
   deadlineMs: number;
-  /** Gives up: takes the request out of the queue, or kills its child. */
+  /** Takes the request out of the queue, or kills its child. */
   signal?: AbortSignal | undefined;
   /** Organization. A child that served one never serves another. */
   affinity?: string | undefined;
@@ -60,7 +60,7 @@ type Job = {
   options: RunOptions;
   resolve: (response: unknown) => void;
   reject: (error: unknown) => void;
-  /** Of its signal, while it waits: signals live as long as the service, so nothing may stay at them. */
+  /** Takes it out of the queue and its listener off the signal, which may live as long as the service. */
   leaveQueue: () => void;
 };
 
@@ -76,7 +76,7 @@ type Member = {
 };
 
 const DEFAULT_MEMORY_MB = 512;
-/** Seldom: a new child costs some 0.4 s of processor time, and is slow until its code is compiled. */
+/** Rarely: a new child costs 0.4 s of processor time, and is slow until its code is compiled. */
 const DEFAULT_REQUESTS_PER_CHILD = 5_000;
 const DEFAULT_IDLE_MS = 60_000;
 const START_DEADLINE_MS = 20_000;
@@ -85,7 +85,7 @@ const MAX_FAILED_STARTS = 3;
 const MAX_STRETCH = 6;
 const SHORTEST_EXTENSION_MS = 20;
 
-/** Killable child processes for work on tenants' bytes: parsers and highlighters can hang or exhaust a process, and only SIGKILL ends some of it. */
+/** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
   const { entry, slots, warmSpares = 1, parked = slots, memoryLimitMb = DEFAULT_MEMORY_MB } = options;
   const idleAfterMs = options.idleAfterMs ?? DEFAULT_IDLE_MS;
@@ -142,7 +142,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     }
   }
 
-  /** Out of the pool at once, so that its place can be taken; the process ends on its own time. */
+  /** Takes a child out of the pool at once, so that another can have its place. Its process ends later. */
   function retire(member: Member): void {
     members.delete(member);
     leaving.add(member.child.ended);
@@ -174,13 +174,13 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   function refill(): void {
-    // An entry that cannot start is tried again when somebody asks, not in a circle.
+    // An entry that cannot start is tried again with the next request, not in a loop.
     if (closed || (failedStarts > 0 && queue.length === 0)) return;
     const waiting = Math.min(queue.length, slots - busyCount());
     const wanted = Math.max(warmSpares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
       if (members.size >= slots + parked + warmSpares) {
-        // Somebody else's child is of no use to those who wait.
+        // No waiting request may use a child of another organization.
         const [longestUnused] = parkedChildren();
         if (!longestUnused) return;
         retire(longestUnused);

@@ -1,12 +1,12 @@
 import { asError } from '#shared/runtime/failures.ts';
 import type { FromChild, ToChild } from './child.ts';
 
-/** Asks the parent for something that the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
+/** Asks the parent for what the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
 export type Ask = (content: unknown) => Promise<unknown>;
 
 /**
- * Makes this process the child of a `childPool`: it answers one request after the other with `handler`. What the handler throws reaches the caller
- * as `ChildRequestFailed`. It ignores Ctrl-C, which is for the parent, and ends when the parent is gone.
+ * Makes this process the child of a `childPool`: `handler` answers one request after the other, and what it throws reaches the caller as
+ * `ChildRequestFailed`. The process ignores Ctrl-C, which is for the parent, and ends when the parent is gone.
  */
 export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unknown>): void {
   let lastQuestion = 0;

@@ -7,7 +7,7 @@ import { errorCode } from '#shared/runtime/failures.ts';
 
 export type StartOptions = { entry: URL; memoryLimitMb: number };
 
-/** One child process: what it says, how it ends. */
+/** One child process. */
 export type Child = {
   send(message: ToChild): void;
   /** SIGKILL. `ended` follows. */
@@ -18,12 +18,12 @@ export type Child = {
 };
 
 const shell = '/bin/sh';
-/** Node 24 alone maps 575 MB of writable memory (most of it never touched) before any object of ours; the rest is room for other builds. */
+/** Node 24 alone maps 575 MB of writable memory, most of which it never touches. The rest is room for other builds. */
 const NODE_OVERHEAD_MB = 768;
 
 /**
- * A guard shell stays beside the child and waits for its own standard input to end, which the kernel does when we die, however we die:
- * then it kills the child, even one that is stuck in a loop and would never see the channel close. `ulimit -d` bounds native memory, which
+ * A guard shell stays beside the child and waits for its own standard input to end. The kernel ends it when we die, however we die. Then the
+ * guard kills the child, even one that is stuck in a loop and would never see the channel close. `ulimit -d` bounds native memory, which
  * `--max-old-space-size` does not. Descriptor 3 is the channel, which only the child may hold open.
  */
 const guardScript = `ulimit -d "$1" 2>/dev/null; shift
@@ -37,8 +37,8 @@ wait $child
 exit $?`;
 
 /**
- * Starts a child that runs `entry` (which calls `serveChild`) with an empty environment, with no right to write files, to read any but
- * the program's own, or to start programs. `onMessage` gets all that it says.
+ * Starts a child that runs `entry`, which calls `serveChild`. The child has an empty environment. It may not write files, read files other
+ * than the program's own, or start programs. `onMessage` gets all its messages.
  */
 export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (message: FromChild) => void): Child {
   const guarded = existsSync(shell);
@@ -62,7 +62,7 @@ export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (m
     if (guardKilled) killProcess(guardedPid);
     onMessage(message);
   });
-  // A guard that was killed guards no more: what it guarded would work on, and nothing could end it. It may have to say its number yet.
+  // When the guard is killed, nothing ends the child any more, so it is killed here. It may not have told its number yet.
   child.once('exit', (_code, signal) => {
     guardKilled = guarded && signal !== null;
     if (guardKilled) killProcess(guardedPid);
@@ -114,7 +114,7 @@ function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-MAX_KEPT);
   });
-  // The guard only waits for its input: tell it that there is nothing left to guard.
+  // Tell the guard, which waits for its input, that there is nothing left to guard.
   child.on('disconnect', kill);
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(new ChildDied(undefined, undefined, error.message)));
@@ -127,14 +127,14 @@ function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
   });
 }
 
-/** What the process said last, as far as it explains its end. */
+/** What in the last output explains the end of the process. */
 function causeIn(errors: string): string {
   if (/out of memory|allocation failed|bad_alloc|Array buffer allocation/i.test(errors)) return 'out of memory';
   const line = errors.split('\n').find((text) => /^(?:\w*Error\b|Error \[|FATAL ERROR)/.test(text.trim()));
   return (line ?? '').trim().slice(0, 300);
 }
 
-/** What parent and child say to each other, over the process channel with structured clone: bytes stay bytes. */
+/** Messages between parent and child. The channel uses structured clone: bytes stay bytes. */
 export type ToChild =
   | { kind: 'request'; id: number; request: unknown }
   | { kind: 'answer'; question: number; answer: unknown }
@@ -184,10 +184,10 @@ export class ChildRequestFailed extends Error {
   }
 }
 
-/** Of the kernel's interface to programs: always 100 on Linux, whatever the machine's timer. */
+/** In the kernel's interface to programs: always 100 on Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** Processor time that a process has used, in milliseconds; undefined where the system does not tell (only Linux does) or it is gone. */
+/** Processor time of a process in milliseconds; undefined when it is gone, and on systems other than Linux. */
 export function processorTimeMs(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

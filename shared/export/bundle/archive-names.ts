@@ -2,8 +2,8 @@ const MAX_PATH_BYTES = 1024;
 const MAX_NAME_BYTES = 255;
 
 /**
- * Why a path must not be in an archive, as the end of a sentence that starts with the path; undefined when it is fine. Fine is: relative,
- * `/`-separated, each name plain text. The same rule holds for what we write and for what we read, so that every bundle can be read back.
+ * Why a path must not be in an archive, as the end of a sentence that starts with the path; undefined when it may. A path is relative and
+ * `/`-separated, and each name is plain text. The same rule holds for writing and reading, so every bundle can be read back.
  */
 export function archivePathProblem(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -21,7 +21,7 @@ export function archivePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** The same for names that a file system without case, or one that normalizes Unicode, takes for one. */
+/** Gives the same for two names that are one name on a file system without case or with Unicode normalization. */
 export const portableName = (path: string): string => path.normalize('NFC').toLowerCase();
 
 /** The order of files in a bundle. */
@@ -47,11 +47,11 @@ export type ArchiveEntryHeader = {
 };
 
 /**
- * Checks entries in their order. `portable` also refuses names that a file system without case, or one that normalizes Unicode, takes for
- * one: such an archive unpacks to other files there.
+ * Checks entries in their order. `portable` also refuses different names with the same `portableName`: on some systems such an archive
+ * unpacks to fewer files.
  */
 export function archiveNames(options: { portable: boolean }) {
-  /** Spellings by what a file system takes for the same. */
+  /** Spellings by `sameName`. */
   const files = new Map<string, string>();
   const folders = new Map<string, string>();
   const sameName = (path: string) => (options.portable ? portableName(path) : path);
@@ -109,7 +109,7 @@ function collision(path: string, earlier: string): string {
   return `${quoted(path)} and ${quoted(earlier)} are the same name on some file systems`;
 }
 
-/** An archive that is not taken. The message is a sentence for whoever sent it; it names the entry if one is at fault. */
+/** An archive that is not accepted. The message is for its sender and names the entry at fault, if there is one. */
 export class ArchiveRefused extends Error {
   override name = 'ArchiveRefused';
 }

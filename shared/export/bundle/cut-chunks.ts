@@ -4,17 +4,17 @@ import { byPath } from './archive-names.ts';
 export type ChunkLimits = { minItems: number; maxItems: number; maxBytes: number };
 
 /**
- * Pages of a chunk: 50 to 200 ms of work, which is what a small export waits at each of its phases while a large one has the pool. With
- * four times as many it waited 3 to 5 times as long; a large export alone takes a tenth longer with these.
+ * Pages of a chunk: 50 to 200 ms of work. A small export waits that long in each phase while a large one has the pool. With four times as
+ * many pages it waited 3 to 5 times as long; a large export alone takes a tenth longer with these.
  */
 export const pageChunkLimits: ChunkLimits = { minItems: 4, maxItems: 16, maxBytes: 256_000 };
-/** Files of a segment that only copies. */
+/** Files of a chunk that only copies. */
 export const assetChunkLimits: ChunkLimits = { minItems: 64, maxItems: 256, maxBytes: 8_000_000 };
 
 /**
- * Cuts items, sorted by path, into runs. Of all places where a run may end, it ends at the item whose path has the smallest hash: an item
- * that comes or goes moves only the ends beside it, never all that follow (fixed sizes would). Where items are so large that few fit, the
- * least number is a quarter of those that fit; an item larger than `maxBytes` is a run of its own. Pure.
+ * Cuts items, sorted by path, into runs. A run ends at the item whose path has the smallest hash among the allowed places. So an item that
+ * comes or goes moves only the ends beside it; with fixed sizes it would move all that follow. When items are so large that few fit, a run has
+ * at least a quarter of those that fit. An item larger than `maxBytes` is a run of its own. Pure.
  */
 export function cutChunks<T extends { path: string; sizeBytes: number }>(
   items: readonly T[],

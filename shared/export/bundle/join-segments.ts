@@ -13,7 +13,7 @@ export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength
   open(): Promise<Readable | undefined>;
 };
 
-/** Magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952): nothing that differs from run to run. */
+/** Magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952): the same in every run. */
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
 /**
@@ -32,13 +32,13 @@ const LAST_BLOCK = Buffer.concat([
 ]);
 
 const GZIP_TRAILER_BYTES = 8;
-/** Segments are small and each costs a round trip to the store: the next ones are opened while one is read. */
+/** Segments are small, and each costs a round trip to the store. So the next ones are opened while one is read. */
 const OPEN_AHEAD = 4;
 
 /**
- * The bundle: one gzip member of the segments in their order, joined without decompressing, with the end of the tar archive. The stream
- * fails with `SegmentDamaged` when a segment is missing or has other bytes than its sidecar says, and with the store's own error when
- * that fails; what came out before is then no bundle, so store it only as a whole.
+ * The bundle: the segments in their order and the end of the tar archive, as one gzip member, joined without decompressing. The stream fails
+ * with `SegmentDamaged` when a segment is missing or its sidecar says other bytes, and with the store's own errors. What came out before a
+ * failure is no bundle: store only the whole.
  */
 export function joinSegments(segments: readonly SegmentSource[]): Readable {
   return Readable.from(bundleBytes(segments), { objectMode: false, highWaterMark: 256 * 1024 });
@@ -63,7 +63,7 @@ async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<
 function open(segment: SegmentSource): Promise<Readable | undefined> {
   const opening = segment.open();
   opening.then(
-    // Until its turn comes nobody listens: the error is kept by the stream and thrown when it is read.
+    // Nobody listens before its turn. The stream keeps the error and throws it when it is read.
     (stream) => stream?.on('error', () => {}),
     () => {},
   );
@@ -108,8 +108,8 @@ function gzipTrailer(segments: readonly SegmentSource[]): Buffer {
 }
 
 /**
- * SHA-256 (64 hex digits) and size of the bundle that these segments make, for the metadata that has to be known before the upload.
- * Reads every segment once and holds none; fails as `joinSegments` does.
+ * SHA-256 (64 hex digits) and size of the bundle of these segments: metadata that must be known before the upload. Reads every segment once,
+ * holds none, and fails as `joinSegments` does.
  */
 export async function digestBundle(segments: readonly SegmentSource[]): Promise<{ sha256: string; sizeBytes: number }> {
   const digest = createHash('sha256');

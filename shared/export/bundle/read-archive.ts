@@ -10,15 +10,15 @@ export type ArchiveFile = { path: string; size: number; body: Readable };
 export type ReadArchiveOptions = {
   /** Refuse names that differ only in case or Unicode normalization; for bundles, which are unpacked anywhere. */
   portableNames?: boolean;
-  /** Refuse bytes after the first gzip member, which some readers take and others silently leave out. */
+  /** Refuse bytes after the first gzip member: some readers take them, others silently leave them out. */
   oneMember?: boolean;
 };
 
 /**
  * The one reader of archives that others made: docs projects and bundles, as `.tar.gz`. Gives regular files with clean relative paths, in
- * the order of the archive, in bounded memory; folders are skipped, and a leading `./` is dropped. Fails with `ArchiveRefused` when it
- * finds anything else (the files before it were given out already, so keep nothing of an archive that fails), and with the error of
- * `packed` when that fails. Stopping early destroys `packed`.
+ * the order of the archive, in bounded memory. Folders are skipped, and a leading `./` is dropped. Fails with `ArchiveRefused` when it finds
+ * anything else; some files came out before that, so keep nothing of an archive that fails. Fails with the error of `packed` when that
+ * fails. Stopping early destroys `packed`.
  */
 export async function* readArchive(
   packed: Readable,
@@ -61,7 +61,7 @@ function counting(count: (bytes: number) => void): Transform {
   });
 }
 
-/** What zlib and tar-stream complain about is the sender's archive; everything else passes as it is. */
+/** Errors of zlib and tar-stream are about the archive; other errors pass as they are. */
 function archiveError(error: Error, isEmpty: boolean): Error {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'Z_BUF_ERROR' && isEmpty) return new ArchiveRefused('the archive is empty: send a .tar.gz');
@@ -80,7 +80,7 @@ function archiveError(error: Error, isEmpty: boolean): Error {
   return error;
 }
 
-/** What an archive may cost whoever reads it. */
+/** What reading an archive may cost. */
 export type ArchiveBudgets = {
   packedBytes: number;
   /** Of the tar archive, with its headers. */
@@ -91,7 +91,7 @@ export type ArchiveBudgets = {
   ratio: number;
 };
 
-/** Below this a high ratio harms nobody: a small project of much the same pages has one. */
+/** Below this a high ratio harms nobody, and small projects with similar pages have one. */
 const RATIO_FROM_BYTES = 16 * 1024 * 1024;
 
 /** Counts against the budgets; each call throws `ArchiveRefused` when one is used up. */
@@ -132,8 +132,8 @@ type TarEntry = { header: ArchiveEntryHeader; body: Readable };
 
 /**
  * The entries of a tar archive, one at a time. tar-stream's own iterator never ends when a body is given up half read, so its events are
- * used: a body may be read whole, in part or not at all, and `next` skips the rest. Whoever feeds `sink` calls `end`, with the error if
- * the archive could not be read; it comes out of `next` and of the body that is being read.
+ * used: a body may be read whole, in part or not at all, and `next` skips the rest. The one who feeds `sink` calls `end`, with the error
+ * if the archive could not be read; `next` and the body that is being read then fail with it.
  */
 type TarEntries = {
   sink: Extract;
@@ -183,7 +183,7 @@ function tarEntries(): TarEntries {
   };
 }
 
-/** A stream of Node over one of tar-stream, whose own destruction would destroy the whole archive. */
+/** A stream over tar-stream's own, because destroying that one would destroy the whole archive. */
 function bodyOf(entry: Entry): Readable {
   const body = new Readable({
     read() {

@@ -4,15 +4,15 @@ import { buffer } from 'node:stream/consumers';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { tarHeader, tarPadding } from './tar-header.ts';
 
-/** zlib gets its input in blocks of this size whatever the sizes of the files: its output then depends on the bytes alone. */
+/** zlib always gets its input in blocks of this size: then its output depends on the bytes alone, not on the sizes of files. */
 const BLOCK_BYTES = 64 * 1024;
 
 export type SegmentWriter = {
-  /** The packed bytes. Whoever adds must see to it that they are read meanwhile: `add` and `finish` wait for the reader. */
+  /** The packed bytes. Somebody must read them in the meantime: `add` and `finish` wait for the reader. */
   output: Readable;
   /** Adds a file; wait for each call before the next. Rejects for paths that no archive may have and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
-  /** The same for a file that is too large for memory: its size has to be known before, and a body of another size rejects. Gives its SHA-256. */
+  /** The same for a file that is too large for memory. Its size must be known before; a body of another size rejects. Gives its SHA-256. */
   addStream(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<string>;
   /** Ends the segment. To give up instead, destroy `output`. */
   finish(): Promise<SegmentSummary>;
@@ -35,7 +35,7 @@ export function segmentWriter(): SegmentWriter {
   let filled = 0;
 
   const ended = Promise.withResolvers<void>();
-  ended.promise.catch(() => {}); // Told to whoever calls `finish`; nobody may.
+  ended.promise.catch(() => {}); // `finish` throws it, but nobody may call that.
   const output = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       packed.update(chunk);

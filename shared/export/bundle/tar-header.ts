@@ -1,9 +1,9 @@
 import { archivePathProblem } from './archive-names.ts';
 
 const BLOCK = 512;
-/** What eleven octal digits can say: 8 GiB. */
+/** Eleven octal digits: 8 GiB. */
 const MAX_SIZE = 8 ** 11;
-/** 1980-02-01 UTC: every tool takes it. GNU tar warns about 0, and zip tools refuse what is before 1980 in any time zone. */
+/** 1980-02-01 UTC, which every tool accepts. GNU tar warns about 0, and zip tools refuse times before 1980 in any time zone. */
 const MODIFIED_AT_SECONDS = 318_211_200;
 const NAME_BYTES = 100;
 const PREFIX_BYTES = 155;
@@ -12,9 +12,9 @@ const PREFIX_BYTES = 155;
 export const tarTrailer: Uint8Array = new Uint8Array(2 * BLOCK);
 
 /**
- * What stands before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time.
- * Paths that plain ustar cannot say get a PAX header; busybox skips those, so for its sake the ustar fields hold the UTF-8 bytes where they
- * fit, and a GNU long name comes first where they do not. Throws for a path that no archive of ours may have.
+ * What stands before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time. A path
+ * that plain ustar cannot hold gets a PAX header. Busybox skips those, so the ustar fields hold the UTF-8 bytes if they fit, and a GNU long
+ * name comes first if they do not. Throws for a path that no archive of ours may have.
  */
 export function tarHeader(path: string, size: number): Uint8Array {
   const problem = archivePathProblem(path);

@@ -16,7 +16,7 @@ export type BundleReport = {
   problems: string[];
 };
 
-/** A bundle is its owner's own: only what no bundle has is refused. */
+/** People verify their own bundles: these refuse only what no bundle has. */
 const GENEROUS: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
 const MAX_MANIFEST_BYTES = 512 * 1024 * 1024;
 const MAX_PROBLEMS = 100;
