@@ -5,8 +5,9 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { packSegment } from '#shared/export/bundle/segment-writer.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { segmentsDigest } from '#shared/export/export-objects.ts';
+import { exportPlan } from '../../test/support/make-commit.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
@@ -15,23 +16,14 @@ const organization = 'acme';
 const planHash = 'd'.repeat(64);
 const key = (name: string) => sha256Of(name);
 const open = new AbortController().signal;
-const plan: ExportPlan = {
-  version: 1,
-  organization,
-  domain: 'docs',
-  contentVersion: `cv_${'1'.repeat(32)}`,
-  rendererVersion: 'r-0123456789ab',
-  deployment: 'cloud',
-  onPageError: 'fail',
-  allowTenantScripts: true,
-  groups: [],
+const plan = exportPlan({
   pageTotal: 1,
   chunks: [
     { kind: 'site', key: key('site') },
     { kind: 'pages', key: key('pages'), paths: ['a'] },
   ],
   closingKey: key('closing'),
-};
+});
 
 let folder: string;
 let objectStore: ObjectStore;

@@ -8,7 +8,7 @@ import { signLink } from '#services/link-signer/sign-link.ts';
 import { appendContent } from '#services/publisher/publish-project.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { testCaller } from '../../test/support/make-commit.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
@@ -30,17 +30,7 @@ import { sweepObjects } from './sweep-objects.ts';
 const serviceToken = 'a token of sixteen or more';
 const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
-const caller: Caller = {
-  requestId: 'req_1',
-  organization,
-  organizationPlan: 'enterprise',
-  domain,
-  groupTrust: 'claimed',
-  trustedGroups: [],
-  actor: { kind: 'key', id: 'key_1' },
-  address: '192.0.2.1',
-  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-};
+const caller = { ...testCaller, organization, domain };
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 
 describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {

@@ -1,24 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { exportCommit, exportState, testCaller } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { checkClockSkew, type LinkSignerParts, signLink } from './sign-link.ts';
 
 const sha256 = 'ab'.repeat(32);
 const bundle = { key: 'bundles/acme/docs/x.tar.gz', sizeBytes: 7, sha256 };
 const { jobId } = exportState();
-const caller: Caller = {
-  requestId: 'req_1',
-  organization: 'acme',
-  organizationPlan: 'enterprise',
-  domain: 'docs',
-  groupTrust: 'claimed',
-  trustedGroups: [],
-  actor: { kind: 'key', id: 'key_1' },
-  address: '192.0.2.1',
-  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-};
+const caller = testCaller;
 
 let bus: MemoryBus;
 let steps: string[];

@@ -6,12 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
-import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
-import { contentCommit } from '../../test/support/make-commit.ts';
+import { contentCommit, testCaller } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { packTar } from '../../test/support/archives.ts';
 import { publishProject } from './publish-project.ts';
@@ -21,17 +20,7 @@ const project = {
   'docs.json': JSON.stringify({ name: 'Docs', theme: 'mint', colors: { primary: '#0d9373' }, navigation: ['index'] }),
   'index.mdx': page,
 };
-const caller: Caller = {
-  requestId: 'req_1',
-  organization: 'acme',
-  organizationPlan: 'enterprise',
-  domain: 'docs',
-  groupTrust: 'claimed',
-  trustedGroups: [],
-  actor: { kind: 'key', id: 'key_1' },
-  address: '192.0.2.1',
-  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-};
+const caller = testCaller;
 const clock = { now: () => new Date() };
 const bus = memoryBus();
 const pool = projectPool({ slots: 1 });

@@ -15,6 +15,8 @@ import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 
 /** The request of an export; tests name what matters to them. */
 export function exportRequested(
@@ -93,6 +95,36 @@ export function accessRecord(changes: Partial<AccessRecord> = {}): AccessRecord 
     requestId: `req_${'0'.repeat(22)}`,
     bundleSha256: '0'.repeat(64),
     expiresAt: new Date(Date.parse(time) + 3_600_000).toISOString(),
+    ...changes,
+  };
+}
+
+/** Whom the gateway calls for, unless said otherwise. */
+export const testCaller: Caller = {
+  requestId: 'req_1',
+  organization: 'acme',
+  organizationPlan: 'enterprise',
+  domain: 'docs',
+  groupTrust: 'claimed',
+  trustedGroups: [],
+  actor: { kind: 'key', id: 'key_1' },
+  address: '192.0.2.1',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+};
+
+/** An export plan around its chunks. */
+export function exportPlan(changes: Pick<ExportPlan, 'chunks' | 'closingKey'> & Partial<ExportPlan>): ExportPlan {
+  return {
+    version: 1,
+    organization: 'acme',
+    domain: 'docs',
+    contentVersion: `cv_${'1'.repeat(32)}`,
+    rendererVersion: 'r-0123456789ab',
+    deployment: 'cloud',
+    onPageError: 'fail',
+    allowTenantScripts: true,
+    groups: [],
+    pageTotal: 0,
     ...changes,
   };
 }

@@ -14,6 +14,7 @@ import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { testObjectStore } from '../../support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
+import { exportPlan } from '../../support/make-commit.ts';
 
 const organization = 'bench';
 const cases = [
@@ -97,20 +98,7 @@ async function storedPlan(store: ObjectStore, count: number, bytes: number): Pro
     chunks.push({ kind: 'assets', key: await put(`segment ${at}`), paths: ['file'] });
   }
   const closingKey = await put('closing', { madeFrom: segmentsDigest(chunks.map(() => summary)) });
-  return {
-    version: 1,
-    organization,
-    domain: 'docs',
-    contentVersion: `cv_${'1'.repeat(32)}`,
-    rendererVersion: 'r-0123456789ab',
-    deployment: 'cloud',
-    onPageError: 'fail',
-    allowTenantScripts: true,
-    groups: [],
-    pageTotal: 0,
-    chunks,
-    closingKey,
-  };
+  return exportPlan({ organization, chunks, closingKey });
 }
 
 async function written(target: string, write: (file: FileHandle) => Promise<unknown>): Promise<void> {
