@@ -1,5 +1,7 @@
 import type { ModelMessage } from 'ai';
-import { newestTurns, type Turn } from '#shared/aggregates/thread/thread.ts';
+import { newestTurns, type Turn, withTurn } from '#shared/aggregates/thread/thread.ts';
+import type { MessageBody } from '#shared/contracts/http/assistant.ts';
+import { ApiError } from '#shared/http/errors.ts';
 import type { FoundPassage } from '#shared/search/search-index.ts';
 import { escapeText, notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { pageUrl } from './retrieval.ts';
@@ -58,4 +60,44 @@ function writeContext({ items, currentPath }: ReaderContext): string {
   });
   if (currentPath !== undefined) elements.push(`<current-page path="${escapeText(currentPath)}" />`);
   return elements.length === 0 ? '' : `<reader-context>\n${elements.join('\n')}\n</reader-context>`;
+}
+
+/** What a client sends as one message, by any version of the AI SDK. */
+type ClientMessage = {
+  role: string;
+  content?: string | null | undefined;
+  parts?: readonly { type: string; [key: string]: unknown }[] | null | undefined;
+};
+
+/**
+ * The turns of a thread as a client tells it. Clients may claim anything, so only the text of users and assistants counts: system
+ * messages, tool results, reasoning and files never reach a model. Neighbours of one role become one turn; the first is a user's.
+ */
+export function claimedTurns(messages: readonly ClientMessage[]): Turn[] {
+  let turns: Turn[] = [];
+  for (const message of messages) {
+    const { role } = message;
+    const text = textOf(message);
+    if ((role !== 'user' && role !== 'assistant') || text === '') continue;
+    if (role === 'user' || turns.length > 0) turns = withTurn(turns, { role, text });
+  }
+  return turns;
+}
+
+/** The text of the last message alone, without neighbours that were merged with it for the model. */
+export function lastQuestion({ messages }: Pick<MessageBody, 'messages'>): string {
+  const question = claimedTurns(messages.slice(-1))[0]?.text;
+  if (question !== undefined) return question;
+  const path = `messages.${messages.length - 1}`;
+  throw new ApiError('invalid_request', 'The last message has no text. Send the question as a part of type "text".', {
+    fields: [{ path, message: 'must have a part of type "text" that is not empty' }],
+  });
+}
+
+function textOf({ parts, content }: ClientMessage): string {
+  const texts = (parts ?? []).flatMap((part) =>
+    part.type === 'text' && typeof part.text === 'string' ? [part.text] : [],
+  );
+  const text = texts.length > 0 ? texts.join('\n') : (content ?? '');
+  return text.replaceAll('\u0000', '').trim();
 }

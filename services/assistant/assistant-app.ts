@@ -7,9 +7,9 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { answerCall, type CallRequest, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import { claimedTurns, lastQuestion } from './answer-prompt.ts';
+import { answerQuestion } from './answer-question.ts';
 import { type AnswerWire, dataStreamWire, uiMessageWire } from './answer-wire.ts';
-import { prepareAnswer } from './prepare-answer.ts';
-import { claimedTurns, lastQuestion } from './question.ts';
 import {
   type AssistantContext,
   pagePathOf,
@@ -18,7 +18,6 @@ import {
   searchedContent,
   trustedGroups,
 } from './retrieval.ts';
-import { streamAnswer } from './stream-answer.ts';
 import { type Thread, threads } from './threads.ts';
 
 const defaultPageSize = 10;
@@ -44,15 +43,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     // The stored thread is the truth: what the client says was said earlier does not count.
     const before = thread.stored?.commit.data.state.lastTurns;
     const turns = before ? withTurn(before, { role: 'user', text: question }) : claimedTurns(body.messages);
-    const prepared = await prepareAnswer(context, caller, body, turns);
-    await streamAnswer({ ...context, threads: stored, log }, reply, {
-      caller,
-      thread,
-      turns,
-      question,
-      prepared,
-      wire,
-    });
+    await answerQuestion({ ...context, threads: stored, log }, reply, { caller, body, thread, turns, question, wire });
     return reply;
   }
 

@@ -41,7 +41,7 @@ export async function storeAssets(
       domain,
       files,
       ({ sha256 }) => objectStore.getStream(blobKey(organization, sha256), { signal }),
-      async (segment) => void (await objectStore.putStream(segmentKey(organization, key), segment, { signal })),
+      (segment) => objectStore.putStream(segmentKey(organization, key), segment, { signal }),
     ),
   );
   await storeSidecar(context, place, summary, signal);

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { streamText, toUIMessageStream } from 'ai';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
+import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { answerPrompt, type AnswerPrompt, promptPassage } from './answer-prompt.ts';
-import { type FinishReason, finishReasonOf, type TokenCounts, type UiChunk } from './answer-wire.ts';
+import { type AnswerWire, type FinishReason, finishReasonOf, type TokenCounts, type UiChunk } from './answer-wire.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
 import {
   type AssistantContext,
@@ -13,17 +17,84 @@ import {
   searchedContent,
   unknownFilter,
 } from './retrieval.ts';
+import type { Thread, Threads } from './threads.ts';
+
+type QuestionToAnswer = {
+  caller: Caller;
+  body: MessageBody;
+  thread: Thread;
+  /** What was said, the question last. */
+  turns: readonly Turn[];
+  /** What was asked now. */
+  question: string;
+  wire: AnswerWire;
+};
+
+/**
+ * Takes over the reply and sends the answer as it comes. Rejects when retrieval fails, before anything is sent; what fails later is told in
+ * the stream, which ends as clients expect.
+ */
+export async function answerQuestion(
+  context: AssistantContext & { threads: Threads; log: FastifyBaseLogger },
+  reply: FastifyReply,
+  { caller, body, thread, turns, question, wire }: QuestionToAnswer,
+): Promise<void> {
+  const { model, log } = context;
+  const chunksOf = await prepareAnswer(context, caller, body, turns);
+  const ids = { messageId: `msg_${context.random(22)}`, threadId: thread.threadId };
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    ...wire.headers,
+    'x-thread-id': ids.threadId,
+    ...(thread.newKey === undefined ? {} : { 'x-thread-key': thread.newKey }),
+  });
+  const client = clientStream(reply.raw, wire.keepAlive);
+  const signal = AbortSignal.any([client.gone, context.cutAnswers, AbortSignal.timeout(context.answerTimeoutMs)]);
+  const outcome = newOutcome();
+  try {
+    await client.write(wire.start(ids));
+    for await (const chunk of chunksOf(signal, outcome)) await client.write(wire.chunk(chunk));
+  } catch (error) {
+    log.error({ err: error, requestId: caller.requestId }, 'an answer failed while it was streamed');
+    await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
+  }
+  try {
+    // Before `finish`: a client may go on with the thread as soon as it has read that.
+    const answered = {
+      messageId: ids.messageId,
+      question,
+      turns,
+      answer: outcome.text,
+      sources: outcome.sources,
+      unanswered: saysNotInDocumentation(outcome.text),
+      aborted: outcome.aborted,
+      model: `${model.provider}/${model.modelId}`,
+    };
+    await context.threads.record(thread, answered, caller);
+  } catch (error) {
+    log.error({ err: error, requestId: caller.requestId }, 'an answer could not be recorded');
+    await client.write(wire.chunk({ type: 'error', errorText: notSaved }));
+  }
+  await client.write(wire.finish(ids, outcome.finishReason, outcome.tokens));
+  client.end();
+}
+
+/** All that readers see of a failed model. */
+const answerFailed = 'The answer could not be finished. Ask again in a moment.';
+
+const notSaved = 'The answer is complete but could not be saved: this thread cannot be continued.';
 
 /** Streams the answer, and fills in the outcome on the way. */
-export type PreparedAnswer = (signal: AbortSignal, outcome: AnswerOutcome) => AsyncGenerator<UiChunk>;
+type PreparedAnswer = (signal: AbortSignal, outcome: AnswerOutcome) => AsyncGenerator<UiChunk>;
 
 const defaultPassages = 5;
 const passagesPerPage = 3;
 
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
-/** Finds what the answer is made from. Whatever fails here fails before anything has been sent. */
-export async function prepareAnswer(
+/** Finds what the answer is made from. */
+async function prepareAnswer(
   context: AssistantContext,
   caller: Caller,
   body: MessageBody,
@@ -47,9 +118,6 @@ export async function prepareAnswer(
   const prompt = answerPrompt(turns, passages, { items: body.context ?? [], currentPath });
   return (signal, outcome) => modelAnswer(context, { prompt, passages, signal }, outcome);
 }
-
-/** All that readers see of a failed model. */
-export const answerFailed = 'The answer could not be finished. Ask again in a moment.';
 
 /**
  * The model's answer as chunks of one step, with its sources before the step ends. When the model fails, the last chunk is an `error`; this
@@ -114,7 +182,7 @@ async function* fixedAnswer(text: string, outcome: AnswerOutcome): AsyncGenerato
 }
 
 /** What came of an answer; filled in while it streams. */
-export type AnswerOutcome = {
+type AnswerOutcome = {
   text: string;
   finishReason: FinishReason;
   tokens: TokenCounts;
@@ -123,10 +191,48 @@ export type AnswerOutcome = {
   sources: { path: string; title: string }[];
 };
 
-export const newOutcome = (): AnswerOutcome => ({
+const newOutcome = (): AnswerOutcome => ({
   text: '',
   finishReason: 'error',
   tokens: { input: 0, output: 0 },
   aborted: true,
   sources: [],
 });
+
+const keepAliveMs = 15_000;
+/** A client that reads nothing for so long counts as gone. */
+const drainMs = 30_000;
+
+/** The open answer to one client. */
+type ClientStream = {
+  /** Aborts when the client is gone. */
+  gone: AbortSignal;
+  /** Answers when there is room for more; does nothing once the client is gone. */
+  write(bytes: string): Promise<void>;
+  end(): void;
+};
+
+/** Takes over a response whose head has been written. */
+function clientStream(response: ServerResponse, keepAlive: string): ClientStream {
+  const gone = disconnectSignal(response);
+  const timer = setInterval(() => {
+    // While a write waits for room there is nothing to keep alive.
+    if (!response.writableNeedDrain && !response.writableEnded) response.write(keepAlive);
+  }, keepAliveMs);
+  response.once('close', () => {
+    clearInterval(timer);
+  });
+  return {
+    gone,
+    async write(bytes) {
+      if (bytes === '' || gone.aborted || response.destroyed) return;
+      if (response.write(bytes)) return;
+      const signal = AbortSignal.any([gone, AbortSignal.timeout(drainMs)]);
+      await once(response, 'drain', { signal }).catch(() => response.destroy());
+    },
+    end() {
+      clearInterval(timer);
+      response.end();
+    },
+  };
+}
