@@ -13,3 +13,12 @@ test('every page is in the navigation', () => {
   const navigation = readFileSync(join(docs, 'docs.json'), 'utf8');
   for (const path of Object.keys(referencePages())) expect(navigation).toContain(`"${path.replace('.mdx', '')}"`);
 });
+
+test('the page of dependencies names every package that services use, and no other', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(docs, '../../package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const rows = readFileSync(join(docs, 'operate/dependencies.mdx'), 'utf8').match(/^\| .*? \|/gm) ?? [];
+  const named = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+});
