@@ -1,4 +1,13 @@
-import { blobKey, bundleKey, planKey, segmentKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import {
+  blobKey,
+  bundleKey,
+  planKey,
+  segmentKey,
+  siteModelKey,
+  blobPrefix,
+  contentPrefix,
+  segmentPrefix,
+} from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { HousekeeperContext } from './context.ts';
 import type { KeptJob } from './kept-jobs.ts';
@@ -81,7 +90,7 @@ export type Marks = {
 export const noMarks = (): Marks => ({ units: new Set(), allBlobs: false });
 
 export function isMarked(marks: Marks, key: string): boolean {
-  return marks.units.has(unitOf(key)) || (marks.allBlobs && key.startsWith('blobs/'));
+  return marks.units.has(unitOf(key)) || (marks.allBlobs && key.startsWith(blobPrefix));
 }
 
 /** Marks what the job itself names; its plan and its site model name more. */
@@ -108,8 +117,8 @@ const contentUnit = (organization: string, domain: string, contentVersion: strin
   unitOf(siteModelKey(organization, domain, contentVersion));
 
 function unitOf(key: string): string {
-  if (key.startsWith('segments/')) return key.replace(/\.json$/, '');
-  if (key.startsWith('contents/')) return key.split('/', 4).join('/');
+  if (key.startsWith(segmentPrefix)) return key.replace(/\.json$/, '');
+  if (key.startsWith(contentPrefix)) return key.split('/', 4).join('/');
   return key;
 }
 

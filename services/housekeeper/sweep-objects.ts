@@ -1,3 +1,4 @@
+import { segmentPrefix } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject, directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -111,7 +112,7 @@ async function* candidatesOf(
 
 /** A sidecar says that there is nothing to render, so it goes before its segment. */
 function removalOrder(entries: readonly ObjectEntry[]): ObjectEntry[][] {
-  const isSidecar = ({ key }: ObjectEntry) => key.startsWith('segments/') && key.endsWith('.json');
+  const isSidecar = ({ key }: ObjectEntry) => key.startsWith(segmentPrefix) && key.endsWith('.json');
   return [entries.filter(isSidecar), entries.filter((entry) => !isSidecar(entry))];
 }
 

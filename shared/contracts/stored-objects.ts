@@ -3,15 +3,17 @@ import { diagnosticSchema } from './diagnostic.ts';
 import { contentVersion, domainSlug, organizationId, rendererVersion, sha256Hex } from './identifiers.ts';
 
 /** Where a domain's content is in the object store. Files are stored once for all domains and versions of an organization. */
-export const blobKey = (organization: string, sha256: string): string => `blobs/${organization}/${sha256}`;
+export const blobPrefix = 'blobs/';
+export const blobKey = (organization: string, sha256: string): string => `${blobPrefix}${organization}/${sha256}`;
+export const contentPrefix = 'contents/';
 export const siteModelKey = (organization: string, domain: string, contentVersion: string): string =>
-  `contents/${organization}/${domain}/${contentVersion}/site-model.json`;
+  `${contentPrefix}${organization}/${domain}/${contentVersion}/site-model.json`;
 
 type ContentScope = { organization: string; domain: string; contentVersion: string };
 
 /** All Markdown of a content version: what the assistant gives out page by page. */
 export const pageMarkdownPrefix = ({ organization, domain, contentVersion }: ContentScope): string =>
-  `contents/${organization}/${domain}/${contentVersion}/markdown/`;
+  `${contentPrefix}${organization}/${domain}/${contentVersion}/markdown/`;
 
 /** Authors choose page paths, and keys have fewer characters: the others are percent-encoded, with `=` in place of `%`. */
 export function pageMarkdownKey(scope: ContentScope, path: string): string {
@@ -78,8 +80,9 @@ export type PlanChunk = z.infer<typeof planChunkSchema>;
 
 /** Where things of an export are in the object store. */
 export const planKey = (organization: string, planHash: string): string => `plans/${organization}/${planHash}.json`;
-export const segmentKey = (organization: string, key: string): string => `segments/${organization}/${key}`;
-export const sidecarKey = (organization: string, key: string): string => `segments/${organization}/${key}.json`;
+export const segmentPrefix = 'segments/';
+export const segmentKey = (organization: string, key: string): string => `${segmentPrefix}${organization}/${key}`;
+export const sidecarKey = (organization: string, key: string): string => `${segmentKey(organization, key)}.json`;
 export const bundleKey = (organization: string, domain: string, planHash: string): string =>
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 
