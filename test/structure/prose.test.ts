@@ -1,22 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from './source-files.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-test('the documentation gives a reason for every dependency, and for no other package', () => {
-  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
-  const rows = read('infra/docs/operate/dependencies.mdx')
-    .split('\n')
-    .flatMap((line) => line.match(/^\| (`.*`) \| \S.*\|$/)?.[1] ?? []);
-  const named = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
-  expect(new Set(named)).toEqual(new Set(Object.keys(dependencies)));
-});
-
-const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter((file) =>
-  existsSync(join(root, file)),
-);
+const files = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 /** Files and folders of ours that a text names: in links, and as code that begins with a top folder. */
 function namedPaths(text: string): string[] {
@@ -26,7 +15,18 @@ function namedPaths(text: string): string[] {
 }
 
 test.each(files)('every file that %s names is there', (file) => {
-  const named = namedPaths(read(file));
   expect(namedPaths('[a](b.md) `shared/none.ts`')).toEqual(['b.md', 'shared/none.ts']);
-  expect(named.filter((path) => !existsSync(join(root, posix.normalize(path))))).toEqual([]);
+  expect(namedPaths(read(file)).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test.each([
+  ['Request to link', 45],
+  ['Publish', 25],
+  ['Question to answer', 20],
+])('a reader of the flow "%s" opens at most %i files', (flow, most) => {
+  const section = read('ARCHITECTURE.md').split(`### ${flow}\n`)[1]?.split(/^##/m)[0] ?? '';
+  const listed = [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path]) => path);
+  expect(listed.length).toBeGreaterThan(10);
+  expect(listed.length).toBeLessThanOrEqual(most);
+  expect(new Set(listed).size).toBe(listed.length);
 });
