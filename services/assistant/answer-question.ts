@@ -60,7 +60,7 @@ export async function answerQuestion(
     await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
   }
   try {
-    // Before `finish`: a client may go on with the thread as soon as it has read that.
+    // Before `finish`: a client that has read that may continue the thread at once.
     const answered = {
       messageId: ids.messageId,
       question,
@@ -157,7 +157,7 @@ async function* modelAnswer(
   }
 }
 
-/** The passages that the answer links to; all of them when it answers and links to none. */
+/** The passages that the answer links to. An answer that links to none has them all as sources. */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
   const linked = passages.filter(({ url }) => outcome.text.includes(`(${url})`));
   const used = linked.length > 0 || saysNotInDocumentation(outcome.text) ? linked : passages;
@@ -171,7 +171,7 @@ const uniqueByUrl = (passages: readonly PromptPassage[]): PromptPassage[] => [
   ...new Map(passages.map((passage) => [passage.url, passage])).values(),
 ];
 
-/** An answer that needs no model, in the shape of one. */
+/** An answer without a model, in the same chunks as a model's. */
 async function* fixedAnswer(text: string, outcome: AnswerOutcome): AsyncGenerator<UiChunk> {
   yield { type: 'start-step' };
   yield { type: 'text-start', id: 'answer' };
@@ -207,7 +207,7 @@ const drainMs = 30_000;
 type ClientStream = {
   /** Aborts when the client is gone. */
   gone: AbortSignal;
-  /** Answers when there is room for more; does nothing once the client is gone. */
+  /** Resolves when there is room for more; does nothing once the client is gone. */
   write(bytes: string): Promise<void>;
   end(): void;
 };

@@ -35,7 +35,7 @@ export async function searchedContent(
   return contentVersion === undefined ? undefined : { organization, domain, contentVersion };
 }
 
-/** What clients say of the pages that they want; a value that is empty counts for nothing. */
+/** What clients want to search in; an empty value counts as absent. */
 type ClientFilter = {
   version?: string | null | undefined;
   language?: string | null | undefined;
@@ -75,7 +75,7 @@ export function trustedGroups(
 const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else)\b/i;
 const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
 
-/** What to search for: the last question, and the one before where the last cannot be understood alone. */
+/** What to search for: the last question, and the one before it if the last is not clear alone. */
 export function retrievalQuery(turns: readonly Turn[]): string {
   const [question = '', before] = turns
     .filter((turn) => turn.role === 'user')

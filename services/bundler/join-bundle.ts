@@ -12,8 +12,8 @@ export type JoinOutcome =
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 /**
- * Checks every segment of a plan, then stores the bundle, unless these very bytes were stored lately; in the memory of a few blocks. A
- * segment that is not what its sidecar says loses the sidecar: whoever renders it again must not take it for done. Rejects with
+ * Checks every segment of a plan, then stores the bundle in the memory of a few blocks, unless the same bytes were stored recently. When a
+ * segment is not what its sidecar says, the sidecar is removed, so that the segment is rendered again. Rejects with
  * `ObjectStoreUnavailable` when it should be tried again.
  */
 export async function joinBundle(
@@ -68,17 +68,17 @@ async function* withCrashPoint(bytes: Readable, after: number): AsyncGenerator<U
   }
 }
 
-/** Number of the closing segment where chunks are numbered. */
-export const closingNumber = -1;
+/** Stands for the closing segment among chunk numbers. */
+const closingNumber = -1;
 
 export type SegmentSources =
   | { kind: 'complete'; sources: SegmentSource[] }
-  /** Chunk numbers, or the closing segment's. */
+  /** Chunk numbers; `closingNumber` for the closing segment. */
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 const sidecarsAtOnce = 8;
 
-/** The segments of a plan in bundle order, as their sidecars describe them. A closing segment that was made from others counts as lost. */
+/** The segments of a plan in bundle order, as their sidecars describe them. A closing segment that was made from other segments counts as lost. */
 export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan): Promise<SegmentSources> {
   const keys = [...plan.chunks.map(({ key }) => key), plan.closingKey];
   const digests = await inParallel(keys, sidecarsAtOnce, (key) =>
@@ -101,6 +101,6 @@ export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan)
 }
 
 /** Number of the segment at this place of the bundle. */
-export function numberOf(plan: ExportPlan, index: number): number {
+function numberOf(plan: ExportPlan, index: number): number {
   return index < plan.chunks.length ? index : closingNumber;
 }

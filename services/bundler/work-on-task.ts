@@ -11,8 +11,8 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { joinBundle } from './join-bundle.ts';
 
 /**
- * Joins one bundle and reports the outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has
- * to come again.
+ * Joins one bundle and reports the outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task must
+ * come again.
  */
 export async function workOnTask(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<void> {
   const report = await outcomeOf(context, task, signal);
@@ -49,6 +49,6 @@ export type BundlerContext = {
   logger: Logger;
   random: (length: number) => string;
   instance: string;
-  /** How long bus or object store may be away before an attempt fails. */
+  /** How long the bus or the object store may be away before an attempt fails. */
   retry: RetryPolicy;
 };

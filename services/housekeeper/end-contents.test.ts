@@ -77,6 +77,6 @@ test('the publisher is asked to end what no kept job exported', async () => {
   expect(await ended()).toEqual([`acme docs ${cv('unused')}`]);
 });
 
-test('a dry run asks nobody', async () => {
+test('a dry run ends nothing', async () => {
   expect(await ended(true)).toEqual([]);
 });

@@ -114,7 +114,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     const last = await harness.gateway.content.last(contentLogSubject(organization, domain));
     expect(last?.commit).toMatchObject({ actor: { kind: 'service', id: 'housekeeper' } });
 
-    // 3. Whoever asks for the bundle is told what to do.
+    // 3. A client that asks for the bundle is told what to do.
     const signer = { bus: await harness.bus.connect('link-signer'), objectStore: objects.store };
     const signed = signLink({ ...signer, clock: { now: () => new Date() }, linkLifetimeSeconds: 60 }, caller, jobId);
     await expect(signed).rejects.toMatchObject({

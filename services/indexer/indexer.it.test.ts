@@ -178,7 +178,7 @@ test('promoting an older version makes it the searched one; deleting takes a ver
   expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
 });
 
-test('content that is not there is set aside, and what was searched stays', async () => {
+test('content that is not there becomes a dead letter, and what was searched stays', async () => {
   await store(version('1'), files);
   await append(published(version('1')));
   await bus.memoryReaders.indexerContent.idle();

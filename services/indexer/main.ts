@@ -6,7 +6,7 @@ import type { IndexerConfig } from './config.ts';
 import { pageReaderEntry } from './index-content.ts';
 import { readContentLog } from './read-content-log.ts';
 
-/** When the service stops, content that is being indexed gets so long to end; then another indexer starts on it anew. */
+/** When the service stops, content that is being indexed gets so long to end; then another indexer starts again. */
 const drainMs = 3_000;
 
 /** Makes published content searchable. */

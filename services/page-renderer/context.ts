@@ -12,7 +12,7 @@ export type RendererContext = {
   facts: FactLog;
   /** Children that render. */
   pool: ChildPool;
-  /** Gives a new pool of one child that nothing was rendered in, with that much memory. */
+  /** Opens a pool of one new child, with that much memory. */
   freshPool: (memoryLimitMb?: number) => ChildPool;
   sites: PlannedSites;
   texts: ProjectTexts;
@@ -21,6 +21,6 @@ export type RendererContext = {
   random: (length: number) => string;
   instance: string;
   pageDeadlineMs: number;
-  /** How long bus or object store may be away before an attempt fails. */
+  /** How long the bus or the object store may be away before an attempt fails. */
   retry: RetryPolicy;
 };

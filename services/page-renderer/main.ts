@@ -10,7 +10,7 @@ import { workOnTask } from './work-on-task.ts';
 
 const entry = new URL('../../shared/docs/render/render-child.ts', import.meta.url);
 
-/** A member of the pool that renders chunks of exports. */
+/** Renders chunks of exports, as one of many. */
 export function start(config: PageRendererConfig): Promise<Running> {
   return startService('page-renderer', config, async (service) => {
     const { bus, objectStore } = service;

@@ -5,10 +5,10 @@ import { indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
-/** A plan with the site model that it is a plan of. */
+/** A plan with its site model. */
 export type PlannedSite = {
   plan: ExportPlan;
-  /** Paths of all pages of the plan, in the order in which the planner had them. */
+  /** Paths of all pages, in the order of the plan. */
   exported: readonly string[];
   index: SiteIndex;
   /** Project files that a plan may name, by path. */
@@ -53,8 +53,8 @@ export function projectTexts(objectStore: ObjectStore): ProjectTexts {
 }
 
 /**
- * Remembers the values that were asked for last, by key; callers who ask for a key meanwhile share the first one's work. A failure is not
- * remembered. `budget` is in what `costOf` counts (a positive whole number).
+ * Remembers the values that were asked for last, by key; callers that ask for the same key meanwhile share the work. A failure is not
+ * remembered. `budget` is in the unit of `costOf`, which counts in positive whole numbers.
  */
 export function recent<V extends object | string>(budget: number, costOf: (value: V) => number = () => 1) {
   const cache = new LRUCache<string, V, () => Promise<V>>({

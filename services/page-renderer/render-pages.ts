@@ -15,8 +15,8 @@ type RenderedChunk = { files: RenderedFile[]; pages: RenderedPage[]; failedPages
 const sourcesAtOnce = 8;
 
 /**
- * Renders the pages of a chunk one after the other. A page that fails does not keep the others from being rendered: with
- * `onPageError: "report"` its files show its plain source, else it is among the failed ones. Rejects when not one page found a child that lived.
+ * Renders the pages of a chunk one after the other. A page that fails does not stop the others: with `onPageError: "report"` its files show
+ * its plain source, else it is among the failed pages. Rejects when the children of all pages died.
  */
 export async function renderPages(
   context: RendererContext,
@@ -73,8 +73,8 @@ type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'
 const maxReason = 300;
 
 /**
- * Renders one page in a child. When the child hangs or dies, the page is tried once more in a fresh one, and then has failed. `alone`: in a
- * fresh child from the start. Rejects only with the reason of `signal`.
+ * Renders one page in a child. When the child hangs or dies, the page is tried once more in a new one; then it has failed. `alone`: in a new
+ * child from the start. Rejects only with the reason of `signal`.
  */
 export async function renderPage(
   context: PageContext,

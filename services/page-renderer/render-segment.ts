@@ -72,7 +72,7 @@ const largeSitePages = 2_000;
 const largeSiteMemoryMb = 2048;
 const closingDeadlineMs = 120_000;
 
-/** Renders the files that need all pages, from the sidecars of all segments, if they are not stored already. Names the chunks without one. */
+/** Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. Names chunks without sidecar. */
 export async function renderClosing(
   context: RendererContext,
   { plan, index }: PlannedSite,

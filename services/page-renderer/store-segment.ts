@@ -7,7 +7,7 @@ import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { RendererContext } from './context.ts';
 
-/** Which segment of whose export. `domain` is the top folder of its files. */
+/** Names a segment. `domain` is the top folder of its files. */
 export type SegmentPlace = { organization: string; domain: string; key: string };
 
 type StoreContext = Pick<RendererContext, 'objectStore' | 'retry'>;
@@ -27,7 +27,7 @@ export async function storeSegment(
   return await storeSidecar(context, place, { ...summary, ...details }, signal);
 }
 
-/** Copies files of the project into a segment, in the memory of a few blocks whatever their sizes. Rejects when one is gone or damaged. */
+/** Copies files of the project into a segment, in the memory of a few blocks. Rejects when one is gone or damaged. */
 export async function storeAssets(
   context: StoreContext,
   place: SegmentPlace,

@@ -20,7 +20,7 @@ export type AuditTrail = {
 const daysAtOnce = 32;
 
 /**
- * The audit documents of one log, and the figures that are counted from them. A day's figures are always counted anew from all of its
+ * The audit documents of one log, and the figures that are counted from them. A day's figures are always counted again from all of its
  * entries, and entries are known by their ids: nothing counts twice, however often a commit is delivered. Where a crash leaves figures
  * behind their entries, the redelivery corrects them.
  */

@@ -28,7 +28,7 @@ test('guards hold within the buffer', async () => {
   expect(await buffer.put('a', { n: 2 }, { expectedRevision: 0 })).toBeUndefined();
 });
 
-test('what somebody else wrote meanwhile is not written over', async () => {
+test('what another process wrote meanwhile is not overwritten', async () => {
   const store = open();
   await store.put('a', { n: 1 });
   const buffer = bufferedStore(store);
@@ -70,7 +70,7 @@ test('what a batch wrote, the next one need not read', async () => {
   expect(readCount).toBe(1);
 });
 
-test('who remembers what somebody else has changed is refused', async () => {
+test('a process that remembers what another has changed is refused', async () => {
   const store = memoryDocuments<{ n: number }>(async () => {});
   await store.put('a', { n: 1 });
   const memory = documentMemory(9);

@@ -14,7 +14,7 @@ const patienceMs = 2_000;
 
 /**
  * Compares two generations document by document. Both may be written meanwhile: documents that differ are read again for up to two
- * seconds, until whichever is behind has caught up.
+ * seconds, until the one that is behind has caught up.
  */
 export async function compareReadModels(
   one: ReadModels,

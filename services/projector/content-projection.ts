@@ -22,7 +22,7 @@ export const contentProjection: ProjectionSource<ContentCommit> = {
   },
 };
 
-/** What auditors see of a domain's content. A publication under a label is two things: content came, and the label went to it. Pure. */
+/** What auditors see of a domain's content. A publication under a label makes two entries: the content and the label. Pure. */
 export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
   return entriesOf(commit, (event: ContentEvent): Said[] => {
     const { domain, contentVersion } = event.data;

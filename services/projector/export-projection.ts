@@ -34,7 +34,7 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
  * The day's list after one more commit, or undefined when it stays the same. An entry changes only with the status, so a job costs the
  * list three writes however many chunks it has; `revision` is the one at which the status changed. Pure.
  */
-export function addToJobList(list: JobListDocument | undefined, commit: ExportCommit): JobListDocument | undefined {
+function addToJobList(list: JobListDocument | undefined, commit: ExportCommit): JobListDocument | undefined {
   const { jobId, domain, createdAt, phase } = commit.data.state;
   const entry = { jobId, domain, createdAt, revision: commit.revision, status: exportJobStatus(phase) };
   const jobs = list?.jobs ?? [];

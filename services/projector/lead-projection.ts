@@ -119,7 +119,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   };
   try {
     const working = steps();
-    // When a follower fails the steps may still wait for something; they end with the signal below.
+    // When a follower fails the steps may still wait; they end with the signal below.
     working.catch(() => {});
     await Promise.race([working, followers.failure, requests.failure]);
   } finally {
@@ -130,7 +130,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
 
 export const firstPointer: ProjectionPointer = { live: 'blue' };
 
-/** A request that was neither met nor begun. Pure, as all of these. */
+/** A request that was neither met nor begun. Pure, like the transitions below. */
 export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
   request.id !== pointer.rebuild?.id && request.id !== pointer.lastRebuild?.id;
 

@@ -24,7 +24,7 @@ export type ProjectorContext = {
 /** The part of the object store that a rebuild reads. */
 type Archive = Pick<ObjectStore, 'list' | 'get'>;
 
-/** One projection at work. */
+/** A projection with all that it works with. */
 export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> };
 
 /** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
@@ -41,14 +41,14 @@ export type ProjectionSource<M> = {
 /** What a projection needs of a store. */
 export type Store<T> = Pick<DocumentStore<T>, 'get' | 'put'>;
 
-export type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
+type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'> };
 
 /** The logs that a projection can go back to. */
 type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
 
 /** Folds one batch of messages into stores that are written at its end. */
 export type BatchHandler<M> = {
-  /** Reads together what `fold` will need. What cannot be read fails there. */
+  /** Reads what `fold` will need, all at a time. What cannot be read makes `fold` fail, not this. */
   prepare(messages: readonly M[]): Promise<void>;
   /** Folds one message. Repeating it, also after later ones, changes nothing. */
   fold(message: M): Promise<void>;
@@ -140,7 +140,7 @@ async function foldInOrder<C extends Commit>(
   }
 }
 
-/** The commit with revision `reflected + 1`, once the history up to `commit` has shown itself to be whole. */
+/** The commit with revision `reflected + 1`, after a check of the whole history up to `commit`. */
 async function commitAfter<C extends Commit>(
   log: Pick<EventLog<C>, 'history'>,
   commit: C,
@@ -162,8 +162,8 @@ async function commitAfter<C extends Commit>(
   return found;
 }
 
-/** Commits of an aggregate are missing, swapped or changed: its documents stay as they are until someone looks. */
-export class HistoryBroken extends Poison {
+/** Commits of an aggregate are missing, swapped or changed: its documents stay as they are until an operator acts. */
+class HistoryBroken extends Poison {
   override name = 'HistoryBroken';
 
   constructor(subject: string, lastGoodRevision: number, revision: number) {

@@ -202,7 +202,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       }
       if (!old.has(key)) expect(seen.get(key)?.at(-1)).toBe(phases.length);
     }
-    // Jobs that ended before the rebuild were filled anew, but nobody who watches them is told so.
+    // Jobs that ended before the rebuild were filled again, but their watchers are not told.
     const untouched = [...old].filter((key) => !written.some(({ commit }) => key.endsWith(commit.data.state.jobId)));
     expect(untouched.length).toBeGreaterThan(30);
     for (const key of untouched) expect(seen.get(key)).toBeUndefined();

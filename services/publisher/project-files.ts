@@ -47,7 +47,7 @@ export async function receiveArchive(
 const configFiles = ['docs.json', 'mint.json'];
 
 /** Paths without the one folder that all are in, if the project starts there, as in `tar czf p.tar.gz my-docs`. Pure. */
-export function withoutTopFolder<F extends { path: string }>(files: readonly F[]): F[] {
+function withoutTopFolder<F extends { path: string }>(files: readonly F[]): F[] {
   const paths = new Set(files.map(({ path }) => path));
   if (configFiles.some((name) => paths.has(name))) return [...files];
   const top = files[0]?.path.split('/')[0] ?? '';

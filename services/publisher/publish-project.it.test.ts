@@ -46,7 +46,7 @@ const publish = async (objectStore: ObjectStore) =>
     new AbortController().signal,
   );
 
-test('a version that is ended while it is published again is stored anew', async () => {
+test('a version that is ended while it is published again is stored again', async () => {
   const { answer } = await publish(objects.store);
   const { contentVersion } = answer;
   const modelKey = siteModelKey('acme', 'docs', contentVersion);

@@ -38,7 +38,7 @@ class ContentEnded extends Error {
   override name = 'ContentEnded';
 }
 
-/** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that its sender sees. */
+/** Takes a packed docs project and makes it the latest content of the caller's domain. Throws the `ApiError` that the caller sees. */
 export async function publishProject(
   context: PublisherContext,
   caller: Caller,
@@ -161,13 +161,13 @@ const asSentence = (text: string): string =>
 const hexDigits = 32;
 
 /** Names a project's content: the same files have the same name, whatever archive they came in. Pure. */
-export function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
+function contentVersionOf(files: readonly { path: string; sha256: string }[]): string {
   const lines = files.map(({ path, sha256 }) => `${path}\0${sha256}\n`).sort();
   return `cv_${sha256Of(lines.join('')).slice(0, hexDigits)}`;
 }
 
 /** Warns that everybody who names the groups of restricted pages sees them, on a domain that trusts what callers claim. Pure. */
-export function claimedGroupsWarning(
+function claimedGroupsWarning(
   pages: readonly Pick<PageEntry, 'file' | 'groups'>[],
   groupTrust: 'claimed' | 'signed',
 ): Diagnostic[] {

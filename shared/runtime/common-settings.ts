@@ -19,7 +19,7 @@ export const busSettings = (service: string) => ({
 });
 
 /** Where a service's own HTTP server listens; 0 takes a free port. */
-export const internalServerSettings = (service: string) => ({
+const internalServerSettings = (service: string) => ({
   host: setting(
     'BINDERY_INTERNAL_HOST',
     z.string().default('127.0.0.1'),

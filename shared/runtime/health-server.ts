@@ -1,11 +1,9 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { Logger } from 'pino';
+import type { Logger } from './telemetry.ts';
 import { withDeadline } from './with-deadline.ts';
 
 /** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
-
-export type HealthServer = { url: string; close(): Promise<void> };
 
 const readinessDeadlineMs = 2_000;
 
@@ -30,26 +28,21 @@ export function addHealthRoutes(
   });
 }
 
-/** The HTTP server of a service that takes no calls but for its health; `routes` adds more. */
-export async function startHealthServer(options: {
-  service: string;
-  host: string;
-  port: number;
-  logger: Logger;
-  checks: ReadinessChecks;
-  draining: () => boolean;
-  routes?: (app: FastifyInstance) => void | Promise<void>;
-}): Promise<HealthServer> {
-  const loggerInstance: FastifyBaseLogger = options.logger;
+/** The HTTP server of a service that takes no calls. */
+export function healthApp(
+  service: string,
+  logger: Logger,
+  checks: ReadinessChecks,
+  draining: () => boolean,
+): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = logger;
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
-  addHealthRoutes(app, options.service, options.checks, options.draining);
-  await options.routes?.(app);
-  const url = await app.listen({ host: options.host, port: options.port });
-  return { url, close: () => app.close() };
+  addHealthRoutes(app, service, checks, draining);
+  return app;
 }
 
 async function outcome(check: () => Promise<void>): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
@@ -6,7 +6,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { serviceSettings } from './common-settings.ts';
 import type { ConfigOf } from './config.ts';
-import { addHealthRoutes, closeServer, type ReadinessChecks, type Running } from './health-server.ts';
+import { closeServer, healthApp, type ReadinessChecks, type Running } from './health-server.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { type Clock, randomBase62, type RandomDigits, systemClock } from './time-and-ids.ts';
 
@@ -69,15 +69,4 @@ export async function startService<Name extends BusUser>(
       await bus.close();
     },
   };
-}
-
-function healthApp(name: string, logger: Logger, checks: ReadinessChecks, draining: () => boolean): FastifyInstance {
-  const loggerInstance: FastifyBaseLogger = logger;
-  const app = Fastify({
-    loggerInstance,
-    logController: new LogController({ disableRequestLogging: true }),
-    forceCloseConnections: true,
-  });
-  addHealthRoutes(app, name, checks, draining);
-  return app;
 }

@@ -36,9 +36,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
 ]);
 
 export type ThreadEvent = z.infer<typeof threadEventSchema>;
-export type ThreadEventOf<T extends ThreadEvent['type']> = Extract<ThreadEvent, { type: T }>;
 
-export const threadStateSchema = z.object({
+const threadStateSchema = z.object({
   ...identity,
   fingerprintHash: sha256Hex,
   threadKeySha256: sha256Hex,
