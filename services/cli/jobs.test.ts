@@ -1,22 +1,11 @@
 import { expect, test } from 'vitest';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { exportJob } from '../../test/support/export-job.ts';
 import { changedJobs, countsOf, elapsedMs, jobLine, jobPanel, jobTable } from './jobs.ts';
 import { drawnOver, noPaint } from './terminal.ts';
 
 const now = new Date('2026-03-01T10:00:12.300Z');
-const job = (changes: Partial<ExportJob> = {}): ExportJob => ({
-  jobId: `se_${'a'.repeat(22)}`,
-  domain: 'acme',
-  contentVersion: `cv_${'1'.repeat(32)}`,
-  status: 'running',
-  progress: 63.2,
-  pageCount: 664,
-  pageTotal: 1050,
-  revision: 7,
-  createdAt: '2026-03-01T10:00:00.000Z',
-  updatedAt: '2026-03-01T10:00:10.000Z',
-  ...changes,
-});
+const job = (changes: Partial<ExportJob> = {}) => exportJob({ pageTotal: 1050, ...changes });
 const ended = job({
   jobId: 'se_b',
   version: 'v2',

@@ -2,21 +2,12 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { exportJob } from '../../test/support/export-job.ts';
 import { apiClient } from './api-client.ts';
 import { watchJob } from './jobs.ts';
 
-const job = (revision: number, changes: Partial<ExportJob> = {}): ExportJob => ({
-  jobId: 'se_x',
-  domain: 'acme',
-  contentVersion: `cv_${'1'.repeat(32)}`,
-  status: 'running',
-  progress: revision * 10,
-  pageCount: revision,
-  revision,
-  createdAt: '2026-03-01T10:00:00.000Z',
-  updatedAt: '2026-03-01T10:00:00.000Z',
-  ...changes,
-});
+const job = (revision: number, changes: Partial<ExportJob> = {}) =>
+  exportJob({ jobId: 'se_x', progress: revision * 10, pageCount: revision, revision, ...changes });
 const event = (job: ExportJob) => `id: ${job.revision}\nevent: job\ndata: ${JSON.stringify(job)}\n\n`;
 
 /** What the next requests get, in order. */

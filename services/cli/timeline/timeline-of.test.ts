@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { exampleHistory, exampleStart, historyAfterPlan } from '../../../test/support/example-history.ts';
 import { timelineOf } from './timeline-of.ts';
+import { ticksOf } from './timeline.ts';
 
 const later = (ms: number) => new Date(Date.parse(exampleStart) + ms);
 const example = timelineOf(exampleHistory(), later(60_000));
@@ -139,4 +140,17 @@ test('events that this command does not know are left out of the picture and kep
 test('a history without its request is refused with a way out', () => {
   expect(() => timelineOf(exampleHistory().slice(1), later(0))).toThrow(/--list/);
   expect(() => timelineOf([], later(0))).toThrow(/--list/);
+});
+
+test.each([
+  [4_790, 6, 1_000],
+  [700, 8, 100],
+  [95_000, 5, 30_000],
+  [4 * 3_600_000, 5, 3_600_000],
+  [30 * 3_600_000, 5, 6 * 3_600_000],
+])('ticks of %d ms, at most %d, are %d ms apart', (durationMs, most, step) => {
+  const ticks = ticksOf(durationMs, most);
+  expect(ticks[1]).toBe(step);
+  expect(ticks.length).toBeLessThanOrEqual(most + 1);
+  expect(ticks.at(-1)).toBeLessThanOrEqual(durationMs);
 });
