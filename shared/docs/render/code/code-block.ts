@@ -150,7 +150,15 @@ type FenceMeta = {
   focused: ReadonlySet<number>;
 };
 
-const FLAGS = new Set(['lines', 'wrap', 'expandable', 'nocopy', 'twoslash', 'showLineNumbers']);
+/** What the flags of a fence change. */
+const FLAGS: ReadonlyMap<string, Partial<FenceMeta>> = new Map([
+  ['lines', { lines: true }],
+  ['showLineNumbers', { lines: true }],
+  ['wrap', { wrap: true }],
+  ['expandable', { expandable: true }],
+  ['nocopy', { copy: false }],
+  ['twoslash', {}],
+]);
 
 /**
  * Reads `title="x" icon="js" lines {1,3-5} focus={2} Some bare title`. Line ranges end at `lineCount`, so that an author cannot make
@@ -171,27 +179,20 @@ export function fenceMeta(meta: string, lineCount: number): FenceMeta {
     const value = double ?? single ?? braced ?? plain ?? '';
     if (range !== undefined) read.highlighted = lineNumbers(range, lineCount);
     else if (word !== undefined) {
-      if (FLAGS.has(word)) setFlag(read, word);
+      if (FLAGS.has(word)) Object.assign(read, FLAGS.get(word));
       else bare.push(word);
     } else if (key === 'title' || key === 'filename') read.title = value.replace(/^["']|["']$/g, '');
     else if (key === 'icon') read.icon = value.replace(/^["']|["']$/g, '');
     else if (key === 'highlight') read.highlighted = lineNumbers(value, lineCount);
     else if (key === 'focus') read.focused = lineNumbers(value, lineCount);
     else if (key !== undefined && FLAGS.has(key)) {
-      if (value !== 'false') setFlag(read, key);
+      if (value !== 'false') Object.assign(read, FLAGS.get(key));
     } else if (key !== undefined && !['theme', 'actions', 'placement', 'startLine'].includes(key))
       bare.push(`${key}=${value}`);
   }
   const title = bare.join(' ').replace(/^["']|["']$/g, '');
   if (read.title === undefined && title !== '') read.title = title;
   return read;
-}
-
-function setFlag(read: FenceMeta, name: string): void {
-  if (name === 'lines' || name === 'showLineNumbers') read.lines = true;
-  if (name === 'wrap') read.wrap = true;
-  if (name === 'expandable') read.expandable = true;
-  if (name === 'nocopy') read.copy = false;
 }
 
 /** `1,3-5` or `[1,3]` as a set of numbers from 1 to `lineCount`. */

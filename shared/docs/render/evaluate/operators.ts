@@ -38,36 +38,34 @@ export function binaryOperation(operator: string, left: StaticValue, right: Stat
     }
     throw new NotStatic(`applies \`${operator}\` to an object`);
   }
-  switch (operator) {
-    case '+':
-      return typeof left === 'string' || typeof right === 'string'
-        ? String(left) + String(right)
-        : Number(left) + Number(right);
-    case '-':
-      return Number(left) - Number(right);
-    case '*':
-      return Number(left) * Number(right);
-    case '/':
-      return Number(left) / Number(right);
-    case '%':
-      return Number(left) % Number(right);
-    case '**':
-      return Number(left) ** Number(right);
-    case '==':
-      // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
-      return left == right;
-    case '!=':
-      // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
-      return left != right;
-    case '<':
-      return (left as number) < (right as number);
-    case '>':
-      return (left as number) > (right as number);
-    case '<=':
-      return (left as number) <= (right as number);
-    case '>=':
-      return (left as number) >= (right as number);
-    default:
-      throw new NotStatic(`has the operator \`${operator}\``);
+  if (operator === '+') {
+    return typeof left === 'string' || typeof right === 'string'
+      ? String(left) + String(right)
+      : Number(left) + Number(right);
   }
+  const calculate = ARITHMETIC.get(operator);
+  if (calculate) return calculate(Number(left), Number(right));
+  const compare = COMPARISONS.get(operator);
+  if (compare) return compare(left as number, right as number);
+  throw new NotStatic(`has the operator \`${operator}\``);
 }
+
+const ARITHMETIC: ReadonlyMap<string, (left: number, right: number) => number> = new Map([
+  ['-', (left, right) => left - right],
+  ['*', (left, right) => left * right],
+  ['/', (left, right) => left / right],
+  ['%', (left, right) => left % right],
+  ['**', (left, right) => left ** right],
+]);
+
+/** JavaScript's own comparisons of primitives; only their types say numbers. */
+const COMPARISONS: ReadonlyMap<string, (left: number, right: number) => boolean> = new Map([
+  // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
+  ['==', (left, right) => left == right],
+  // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
+  ['!=', (left, right) => left != right],
+  ['<', (left, right) => left < right],
+  ['>', (left, right) => left > right],
+  ['<=', (left, right) => left <= right],
+  ['>=', (left, right) => left >= right],
+]);

@@ -107,94 +107,86 @@ function plain(node: Nodes): Nodes[] {
 const writer: MarkdownWriter = { blocks: asMarkdown, line: asLine };
 
 function elementMarkdown(element: StaticElement): Nodes[] {
-  const { name, props, children } = element;
+  const { name, children } = element;
   const known = componentRegistry.get(name);
   if (known) return known.markdown?.(element, writer) ?? asMarkdown(children);
-  switch (name) {
-    case 'a': {
+  const html = HTML_MARKDOWN.get(name);
+  if (html) return html(element);
+  return INLINE.has(name) ? children.flatMap(plain) : asMarkdown(children);
+}
+
+type ToMarkdown = (element: StaticElement) => Nodes[];
+
+const strong: ToMarkdown = ({ children }) => [{ type: 'strong', children: asLine(children) }];
+const emphasis: ToMarkdown = ({ children }) => [{ type: 'emphasis', children: asLine(children) }];
+const inlineCode: ToMarkdown = ({ children }) => [{ type: 'inlineCode', value: plainText(children) }];
+const nothing: ToMarkdown = () => [];
+
+const heading: ToMarkdown = ({ name, children }) => [
+  { type: 'heading', depth: Number(name[1]) as 1 | 2 | 3 | 4 | 5 | 6, children: asLine(children) },
+];
+
+const list: ToMarkdown = ({ name, children }) => {
+  const items = children
+    .filter((child): child is StaticElement => child.type === 'staticElement' && child.name === 'li')
+    .map((item) => ({ type: 'listItem' as const, spread: false, children: asMarkdown(item.children) }));
+  return [{ type: 'list', ordered: name === 'ol', spread: false, children: items }];
+};
+
+/** A link to what Markdown cannot show. */
+const media: ToMarkdown = ({ name, props }) => {
+  const url = textProp(props, 'src');
+  if (url === undefined) return [];
+  const label = { type: 'text' as const, value: textProp(props, 'title') ?? name };
+  return [{ type: 'paragraph', children: [{ type: 'link', url, children: [label] }] }];
+};
+
+const table: ToMarkdown = ({ children }) => {
+  const rows = descendants(children, 'tr').map((row) => ({
+    type: 'tableRow' as const,
+    children: row.children
+      .filter((cell): cell is StaticElement => cell.type === 'staticElement' && /^t[dh]$/.test(cell.name))
+      .map((cell) => ({ type: 'tableCell' as const, children: asLine(cell.children) })),
+  }));
+  return rows.length === 0 ? [] : [{ type: 'table', children: rows }];
+};
+
+const HTML_MARKDOWN: ReadonlyMap<string, ToMarkdown> = new Map<string, ToMarkdown>([
+  [
+    'a',
+    ({ props, children }) => {
       const url = textProp(props, 'href');
       return url === undefined ? children.flatMap(plain) : [{ type: 'link', url, children: asLine(children) }];
-    }
-    case 'img': {
+    },
+  ],
+  [
+    'img',
+    ({ props }) => {
       const url = textProp(props, 'src');
       return url === undefined ? [] : [{ type: 'image', url, alt: textProp(props, 'alt') ?? '' }];
-    }
-    case 'br':
-      return [{ type: 'break' }];
-    case 'hr':
-      return [{ type: 'thematicBreak' }];
-    case 'b':
-    case 'strong':
-      return [{ type: 'strong', children: asLine(children) }];
-    case 'i':
-    case 'em':
-      return [{ type: 'emphasis', children: asLine(children) }];
-    case 'code':
-    case 'kbd':
-    case 'samp':
-      return [{ type: 'inlineCode', value: plainText(children) }];
-    case 'pre':
-      return [{ type: 'code', value: plainText(children) }];
-    case 'h1':
-    case 'h2':
-    case 'h3':
-    case 'h4':
-    case 'h5':
-    case 'h6':
-      return [{ type: 'heading', depth: Number(name[1]) as 1 | 2 | 3 | 4 | 5 | 6, children: asLine(children) }];
-    case 'ul':
-    case 'ol':
-      return [
-        {
-          type: 'list',
-          ordered: name === 'ol',
-          spread: false,
-          children: children
-            .filter((child): child is StaticElement => child.type === 'staticElement' && child.name === 'li')
-            .map((item) => ({
-              type: 'listItem',
-              spread: false,
-              children: asMarkdown(item.children),
-            })),
-        },
-      ];
-    case 'blockquote':
-      return [{ type: 'blockquote', children: asMarkdown(children) }];
-    case 'table':
-      return tableMarkdown(element);
-    case 'iframe':
-    case 'video':
-    case 'audio': {
-      const url = textProp(props, 'src');
-      const label = textProp(props, 'title') ?? name;
-      return url === undefined
-        ? []
-        : [{ type: 'paragraph', children: [{ type: 'link', url, children: [{ type: 'text', value: label }] }] }];
-    }
-    case 'svg':
-    case 'script':
-    case 'style':
-      return [];
-    default:
-      return INLINE.has(name) ? children.flatMap(plain) : asMarkdown(children);
-  }
+    },
+  ],
+  ['br', () => [{ type: 'break' }]],
+  ['hr', () => [{ type: 'thematicBreak' }]],
+  ['pre', ({ children }) => [{ type: 'code', value: plainText(children) }]],
+  ['blockquote', ({ children }) => [{ type: 'blockquote', children: asMarkdown(children) }]],
+  ['table', table],
+  ...named(['b', 'strong'], strong),
+  ...named(['i', 'em'], emphasis),
+  ...named(['code', 'kbd', 'samp'], inlineCode),
+  ...named(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'], heading),
+  ...named(['ul', 'ol'], list),
+  ...named(['iframe', 'video', 'audio'], media),
+  ...named(['svg', 'script', 'style'], nothing),
+]);
+
+function named(names: readonly string[], write: ToMarkdown): [string, ToMarkdown][] {
+  return names.map((name) => [name, write]);
 }
 
 const INLINE = new Set(
   'span sup sub small mark u s del ins abbr cite q time var label button picture source'.split(' '),
 );
-
-function tableMarkdown(table: StaticElement): Nodes[] {
-  const rows = descendants(table.children, 'tr').map((row) => ({
-    type: 'tableRow' as const,
-    children: row.children
-      .filter(
-        (cell): cell is StaticElement => cell.type === 'staticElement' && (cell.name === 'td' || cell.name === 'th'),
-      )
-      .map((cell) => ({ type: 'tableCell' as const, children: asLine(cell.children) })),
-  }));
-  return rows.length === 0 ? [] : [{ type: 'table', children: rows }];
-}
 
 function descendants(nodes: readonly Nodes[], name: string): StaticElement[] {
   return nodes.flatMap((node): StaticElement[] => {
