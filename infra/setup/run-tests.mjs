@@ -1,5 +1,5 @@
 /*
- * `npm test` runs, in this order: types, lint and format side by side, the unit tests, the tests over real servers. It stops after the
+ * `npm test` runs, in this order: types, lint, format and unused code side by side, the unit tests, the tests over real servers. It stops after the
  * first of these three steps that fails and says what to do.
  *
  *   npm run check              the first two steps
@@ -30,6 +30,7 @@ const checks = [
     advice: 'mend what oxlint names above; the rules are in .oxlintrc.json',
   },
   { name: 'format', command: ['biome', 'format', '.'], advice: 'run `npm run format`' },
+  { name: 'unused code', command: ['knip'], advice: 'remove what knip names above; `npx knip --fix` removes exports' },
 ];
 const vitest = (name, args) => ({
   name,

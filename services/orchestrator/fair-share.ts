@@ -28,7 +28,7 @@ export function pickWork<J extends WaitingJob>(jobs: readonly J[], round: Round)
 }
 
 /** How the plans of organizations share the pool. */
-export const roundShare: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
+const roundShare: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
 
 /** What each organization is due. `opening`: units that a new organization may still have in a row. */
 export type Round = readonly { organization: string; due: number; opening: number }[];

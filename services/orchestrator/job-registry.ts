@@ -106,7 +106,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
 }
 
 /** The events of one decision; none when the state already says so. Afterwards `job.stored` is the newest commit. */
-export async function decideAndAppend(
+async function decideAndAppend(
   context: OrchestratorContext,
   job: ActiveJob,
   command: ExportCommand,

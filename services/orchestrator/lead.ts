@@ -55,7 +55,7 @@ const everyMs = 1_000;
 const longestStepMs = 2_000;
 
 /** Once a second until `signal` aborts: gives up lost tasks, fails jobs over their deadline, and uses free credits. */
-export async function watchTime(
+async function watchTime(
   context: OrchestratorContext,
   registry: JobRegistry,
   dispatcher: TaskDispatcher,

@@ -92,7 +92,7 @@ const ownFolder = '_bindery/';
  * Files of the project that the bundle has unchanged: images and other assets, style sheets, API specifications, and scripts where they are allowed.
  * A file in the place of a page's HTML or Markdown is left out: a path may be in a bundle once, and readers ask for the page. Pure.
  */
-export function exportedFiles(
+function exportedFiles(
   model: Pick<SiteModel, 'assets' | 'styles' | 'scripts' | 'specs'>,
   exportedPages: readonly string[],
   allowTenantScripts: boolean,

@@ -63,7 +63,7 @@ type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rend
  * Makes and stores the plan of a requested job. Gives the command that says so, or the one that fails the job with the reason. Rejects with
  * `Unavailable` when it should be tried again.
  */
-export async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand> {
+async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand> {
   try {
     const model = await readModel(context, state);
     if (typeof model === 'string') return { type: 'Fail', error: model };

@@ -22,7 +22,6 @@ export type JobListDocument = z.infer<typeof jobListDocumentSchema>;
 
 /** Bucket `directory`, key `org.<org>`. */
 export const organizationDocumentSchema = z.object({ ...reflects, state: directoryStateSchema });
-export type OrganizationDocument = z.infer<typeof organizationDocumentSchema>;
 
 /** Bucket `directory`, key `key.<sha256>`: all that a gateway needs to let a request in. */
 export const keyDocumentSchema = z.object({
@@ -36,7 +35,6 @@ export type KeyDocument = z.infer<typeof keyDocumentSchema>;
 
 /** Bucket `directory`, key `content.<org>.<domain>`. */
 export const contentDocumentSchema = z.object({ ...reflects, state: contentStateSchema });
-export type ContentDocument = z.infer<typeof contentDocumentSchema>;
 
 /** Bucket `active-jobs`, key `<org>.<job>`: written before the first dispatch, removed after the last commit. */
 export const activeJobDocumentSchema = z.object({

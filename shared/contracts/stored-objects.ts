@@ -45,7 +45,7 @@ export const selectionKey = (organization: string, hash: string): string => `sel
 /** `key` names the segment: `segments/<org>/<key>`, its sidecar beside it with `.json`. */
 const key = z.string().regex(/^[0-9a-f]{64}$/);
 
-export const planChunkSchema = z.discriminatedUnion('kind', [
+const planChunkSchema = z.discriminatedUnion('kind', [
   /** Theme, shared navigation, settings, redirects: made from the site model alone. Always chunk 0. */
   z.object({ kind: z.literal('site'), key }),
   /** Files of the project as they are; paths in the project. */
@@ -87,7 +87,7 @@ export const bundleKey = (organization: string, domain: string, planHash: string
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 
 /** What the closing segment needs of one rendered page. `path` as readers know it (`guides/x`). */
-export const renderedPageSchema = z.object({
+const renderedPageSchema = z.object({
   path: z.string(),
   title: z.string(),
   description: z.string().optional(),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 /** A stored message before its schema has seen it: only its version is known, and what tells it apart (`type`; `kind` of tasks). */
-export type VersionedMessage = { version: number; [field: string]: unknown };
+type VersionedMessage = { version: number; [field: string]: unknown };
 
 /** Turns one version of a message into the next. Pure: everything that the new version says must follow from the old one. */
-export type Upcast = (message: VersionedMessage) => VersionedMessage;
+type Upcast = (message: VersionedMessage) => VersionedMessage;
 
 /**
  * `<type>@<version>` → the function that makes the next version of it. Types are unique within one kind of message only (`ChunkRendered`

@@ -7,7 +7,7 @@ import { nextCommit } from './commit-chain.ts';
 import type { EventLog, StoredCommit } from './event-log.ts';
 
 /** Who decides, and why now. */
-export type CommandOrigin = {
+type CommandOrigin = {
   /** The service or its instance. */
   source: string;
   actor: Actor;

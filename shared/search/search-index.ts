@@ -68,7 +68,7 @@ export type FoundPage = { path: string; title: string; language: string | undefi
 export type SearchFacets = { versions: string[]; languages: string[]; tags: string[] };
 
 /** A piece of one page that can be found and quoted: one section or a part of it. Visible text only. */
-export type Passage = {
+type Passage = {
   /** Page path as readers know it (`guides/x`); the start page is `index`. */
   path: string;
   /** Anchor of the section on its page; '' before the first heading. */

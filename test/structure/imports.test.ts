@@ -9,6 +9,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 const dependencies = new Set(Object.keys(manifest.dependencies));
 
+/** Of the examples: the libraries of all adapters, also of those that are not written yet. */
+const installed = new Set([...dependencies, '@elastic/elasticsearch', 'ioredis']);
+
 describe('who may import whom', () => {
   test('every file keeps the rules of the house', () => {
     const sources = sourceFiles();
@@ -77,7 +80,7 @@ describe('who may import whom', () => {
     ['services/gateway/apiKeys.ts', '', 'kebab-case'],
     ['shared/utils/text.ts', '', 'says nothing'],
   ])('%s with %j is found', (file, source, rule) => {
-    expect(brokenRules(file, source, dependencies)).toEqual([expect.stringContaining(rule)]);
+    expect(brokenRules(file, source, installed)).toEqual([expect.stringContaining(rule)]);
   });
 
   test.each([
@@ -94,6 +97,6 @@ describe('who may import whom', () => {
     ],
     ['services/gateway/keys.it.test.ts', `import { start } from '#services/orchestrator/main.ts';`],
   ])('%s with %j is good', (file, source) => {
-    expect(brokenRules(file, source, dependencies)).toEqual([]);
+    expect(brokenRules(file, source, installed)).toEqual([]);
   });
 });

@@ -108,7 +108,7 @@ function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
 }
 
 /** Whether a chunk is still to be rendered. */
-export function isOpen(state: ExportJobState, chunk: number): boolean {
+function isOpen(state: ExportJobState, chunk: number): boolean {
   const isPlanned = state.phase === 'rendering' && chunk < state.chunkCount;
   return isPlanned && !hasChunk(state.doneChunks, chunk) && !hasChunk(state.failedChunks, chunk);
 }
@@ -117,7 +117,7 @@ export function isOpen(state: ExportJobState, chunk: number): boolean {
  * An attempt at a chunk failed as a whole. It is counted once. After the last attempt the chunk's pages have failed, or the job, if
  * the chunk has none.
  */
-export function chunkLost(
+function chunkLost(
   state: ExportJobState,
   event: ExportEventOf<'ChunkTimedOut'> | ExportEventOf<'ChunkFailed'>,
   reason: string,
@@ -141,7 +141,7 @@ export function chunkLost(
   ];
 }
 
-export function closingFailed(state: ExportJobState, attempt: number, reason: string): ExportEvent[] {
+function closingFailed(state: ExportJobState, attempt: number, reason: string): ExportEvent[] {
   if (state.phase !== 'closing' || attempt !== attemptOf(state, closingUnit)) return [];
   const event: ExportEvent = { type: 'ClosingFailed', version: 1, data: { attempt, reason } };
   if (attempt < maxClosingAttempts) return [event];
@@ -151,20 +151,20 @@ export function closingFailed(state: ExportJobState, attempt: number, reason: st
   ];
 }
 
-export function bundleFailed(state: ExportJobState, attempt: number, reason: string): ExportEvent[] {
+function bundleFailed(state: ExportJobState, attempt: number, reason: string): ExportEvent[] {
   if (state.phase !== 'joining' || attempt !== attemptOf(state, bundleUnit)) return [];
   const event: ExportEvent = { type: 'BundleFailed', version: 1, data: { attempt, reason } };
   if (attempt < maxClosingAttempts) return [event];
   return [event, exportFailed(state, `The bundle could not be joined in ${attempt} attempts: ${reason}.`)];
 }
 
-export function exportFailed(state: ExportJobState, error: string): ExportEvent {
+function exportFailed(state: ExportJobState, error: string): ExportEvent {
   const sentence = error.replace(/\.\.$/, '.');
   return { type: 'ExportFailed', version: 1, data: { error: sentence, failedPageCount: state.failedPageCount } };
 }
 
 /** The events that follow from a fact; none when it is known already, comes too late, or is about an attempt that was given up. Pure. */
-export function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
+function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
   const version = 1;
   const renderer = fact.source;
   switch (fact.type) {

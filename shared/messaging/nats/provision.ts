@@ -27,7 +27,7 @@ import { openConnection, whileAway } from './connection.ts';
 const deadlineMs = 20_000;
 
 /** A stream or consumer differs from its wanted configuration, and the server would not change it; the message names both. */
-export class NotAsWanted extends Error {
+class NotAsWanted extends Error {
   override name = 'NotAsWanted';
 }
 
@@ -158,7 +158,7 @@ export function streamSettings(row: StreamRow, replicas: number): WantedStream {
 }
 
 /** The configuration of the stream behind a key-value bucket (ADR-8 of the NATS architecture): newest value per key, direct reads. */
-export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
+function bucketSettings(row: BucketRow, replicas: number): WantedStream {
   const maxAgeSeconds = row.ttlSeconds ?? 0;
   return {
     name: `KV_${row.name}`,
@@ -178,7 +178,7 @@ export function bucketSettings(row: BucketRow, replicas: number): WantedStream {
 }
 
 /** The configuration of a durable consumer of the table; a new one begins at the start of its stream. */
-export function durableSettings(row: DurableRow): Partial<ConsumerConfig> & { durable_name: string } {
+function durableSettings(row: DurableRow): Partial<ConsumerConfig> & { durable_name: string } {
   return {
     durable_name: row.name,
     filter_subject: row.filter,

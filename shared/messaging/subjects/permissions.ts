@@ -1,13 +1,13 @@
 import { bucketRows, type BusUser, coreRows, durableRows, renderDurable, streamRows } from './subject-table.ts';
 
 /** Subjects that a user may publish and subscribe to; `refused` is taken out of `publish` again, where a wildcard gives too much. */
-export type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
+type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
 
 /** Prefix of a user's inboxes: no other user can listen there. */
 export const inboxPrefix = (user: string): string => `_INBOX_${user.replaceAll('-', '_')}`;
 
 /** The rights of a user, from the table alone: the server refuses everything else. */
-export function permissionsOf(user: BusUser): Permissions {
+function permissionsOf(user: BusUser): Permissions {
   const publish: string[] = [];
   const refused: string[] = [];
   const subscribe = [`${inboxPrefix(user)}.>`];
@@ -84,7 +84,7 @@ export function permissionsOf(user: BusUser): Permissions {
 }
 
 /** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
-export function provisionerPermissions(): Permissions {
+function provisionerPermissions(): Permissions {
   return {
     publish: [
       ...['CREATE', 'UPDATE', 'INFO'].map((verb) => `$JS.API.STREAM.${verb}.*`),

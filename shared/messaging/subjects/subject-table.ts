@@ -77,7 +77,7 @@ export type DurableRow = {
 };
 
 /** Addresses of callers are kept no longer than this anywhere: neither in the stream nor in a read model made from it. */
-export const accessKeptDays = 400;
+const accessKeptDays = 400;
 
 const stream = (name: string, subjects: string[], row: Partial<StreamRow>): StreamRow => ({
   name,
