@@ -48,7 +48,7 @@ export type OpenApiDocument = {
   components: { securitySchemes: Record<string, object>; schemas: Record<string, JsonSchema> };
 };
 
-/** `GET /openapi.json`. `routes` is asked once, after all of them are there. */
+/** `GET /openapi.json`. `routes` is called at the first request, because this route is one of them. */
 export function openApiRoute(routes: () => readonly PublicRoute[]): PublicRoute {
   let document: OpenApiDocument | undefined;
   return publicRoute(
@@ -166,7 +166,7 @@ function errorResponses(codes: readonly ErrorCode[]): Operation['responses'] {
   );
 }
 
-/** A schema of ours as JSON Schema. What it refers to is put into `schemas`, where the document has such things. */
+/** A schema of ours as JSON Schema. Parts that it refers to are put into `schemas`, the components of the document. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>): JsonSchema {
   const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   const prefix = `Part${Object.keys(schemas).length}`;

@@ -24,7 +24,7 @@ export type RouteDeclaration = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */
   path: `/${string}`;
-  /** For the reference: what it does, in a sentence. */
+  /** What it does, in a sentence for the reference. */
   summary: string;
   /** Whose credential opens it. `assistant`: an assistant key or an admin key. */
   key: 'admin' | 'assistant' | 'operator' | 'none';
@@ -32,12 +32,12 @@ export type RouteDeclaration = {
   scope?: 'read' | 'write';
   /** The plan that the organization needs. */
   plan?: 'enterprise';
-  /** What does not fit names nothing: 404. */
+  /** A value that does not fit cannot name anything: 404. */
   params?: z.ZodObject;
   query?: z.ZodType;
   /** Request headers, as documentation spells them. */
   headers?: z.ZodObject;
-  /** None: whatever a client sends along is dropped. */
+  /** Without it, any body that a client sends is dropped. */
   body?: BodyKind;
   limits?: readonly RouteLimit[];
   /** The handler decides when a request counts, by `count()`. */
@@ -46,13 +46,13 @@ export type RouteDeclaration = {
   answer?: z.ZodType;
   /** Other forms of the answer, by the media type that `Accept` names. */
   alsoAs?: Readonly<Record<string, string>>;
-  /** What it answers with beside what follows from the rest. */
+  /** Errors that do not follow from the rest. */
   errors?: readonly ErrorCode[];
   /** Scripts of other sites may call it. */
   crossOrigin?: true;
-  /** The handler answers HEAD, too. */
+  /** The handler answers HEAD as well. */
   answersHead?: true;
-  /** Left out of the reference: clients are given its address. */
+  /** Left out of the reference, because clients get its address from us. */
   undocumented?: true;
 };
 
@@ -60,7 +60,8 @@ export type RouteDeclaration = {
 export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
   const { key, plan, params, query, headers, body, limits, crossOrigin, errors = [] } = declaration;
   const codes: (readonly ErrorCode[] | false)[] = [
-    key !== 'none' && ['missing_key', 'invalid_key', 'wrong_key_kind'],
+    key !== 'none' && ['missing_key', 'invalid_key'],
+    (key === 'admin' || key === 'operator') && ['wrong_key_kind'],
     (key === 'admin' || key === 'assistant') && ['expired_key', 'missing_scope', 'address_not_allowed'],
     crossOrigin === true && ['origin_not_allowed'],
     plan !== undefined && ['plan_required'],
@@ -92,7 +93,7 @@ export type RouteRequest<D extends RouteDeclaration> = {
         ? IncomingMessage
         : Buffer
     : undefined;
-  origin: RequestOrigin;
+  origin: D['key'] extends 'none' ? undefined : RequestOrigin;
   /** Counts the request against the limits of the route; throws `rate_limited`. */
   count: () => Promise<void>;
   /** Asks another service about a domain. The service hears when the client goes away. */

@@ -79,6 +79,14 @@ test('groups that a request names narrow those of its token, and add none', asyn
   expect((await withToken(sign(claims({ groups: ['größe'] })), ['staff'])).status).toBe(404);
 });
 
+test('a reader may be in 100 groups', async () => {
+  const groups = Array.from({ length: 99 }, (_, count) => `${count}-${'g'.repeat(80)}`);
+  expect((await withToken(sign(claims({ groups: [...groups, 'staff'] })))).status).toBe(200);
+  expect((await withToken(sign(claims({ groups: [...Array.from({ length: 100 }, String), 'staff'] })))).status).toBe(
+    400,
+  );
+});
+
 test('an admin key may name groups; with a token it reads as the reader of the token', async () => {
   expect((await signed.page(signed.adminKey, {}, ['staff'])).status).toBe(200);
   const token = await sign(claims({ groups: ['other'] }));

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
 import type { StartExportBody } from '#shared/contracts/http/exports.ts';
+import { pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { base62Of } from '#shared/runtime/time-and-ids.ts';
@@ -26,13 +27,8 @@ export function startRequestDigest(body: StartExportBody, domain: string): strin
 
 export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });
 
-/** Page paths as the site model has them: without slashes around, the start page as `index`. Pure. */
-function pagePathOf(text: string): string {
-  const path = text.replace(/^\/+|\/+$/g, '');
-  return path === '' ? 'index' : path;
-}
-
-export const sortedPagePaths = (paths: readonly string[]): string[] => sortedOnce(paths.map(pagePathOf));
+/** Page paths as the site model has them. Pure. */
+export const sortedPagePaths = (paths: readonly string[]): string[] => sortedOnce(paths.map(pagePathOfAddress));
 export const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
 
 /** The content version to export: the one with that label if there is one, else the latest. Throws `not_found`. Pure. */
@@ -56,7 +52,7 @@ const mostNamed = 20;
 
 /** Throws `invalid_request` that names the paths which are no pages of the content. Pure. */
 export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<string>, contentVersion: string): void {
-  const unknown = paths.flatMap((path, index) => (pages.has(pagePathOf(path)) ? [] : [{ path, index }]));
+  const unknown = paths.flatMap((path, index) => (pages.has(pagePathOfAddress(path)) ? [] : [{ path, index }]));
   const first = unknown[0];
   if (first === undefined) return;
   const rest = unknown.length === 1 ? '' : `, and ${unknown.length - 1} more`;
