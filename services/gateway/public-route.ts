@@ -154,7 +154,8 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         const read = readRequest(context, declaration, request, reply, principals.get(request));
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);
-        if (answer === reply) return reply;
+        // A handler that sends a reply itself gives it back, and awaiting a reply waits until it is sent.
+        if (reply.sent) return reply;
         context.onAnswer?.({ route: `${method} ${path}`, body: answer, declared: declaration.answer });
         return reply.code(status).send(answer);
       },
