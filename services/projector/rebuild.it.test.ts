@@ -182,7 +182,10 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
         await projected(last);
       }
     })();
-    await projected(await runJob());
+    const lastBefore = await runJob();
+    await projected(lastBefore);
+    const { organization: owner, jobId: lastJobId } = lastBefore.commit.data.state;
+    await vi.waitFor(() => expect(seen.get(jobStatusKey(owner, lastJobId))?.at(-1)).toBe(phases.length), 10_000);
     const old = new Set(await gateway.readModels.jobStatus.keys());
     seen.clear();
     const rebuilt = await rebuild('exports');
