@@ -20,5 +20,5 @@ test('the page of dependencies names every package that services use, and no oth
   };
   const rows = readFileSync(join(docs, 'operate/dependencies.mdx'), 'utf8').match(/^\| .*? \|/gm) ?? [];
   const named = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
-  expect(named.sort()).toEqual(Object.keys(dependencies).sort());
+  expect(new Set(named)).toEqual(new Set(Object.keys(dependencies)));
 });
