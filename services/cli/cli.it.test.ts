@@ -106,7 +106,9 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect((await admin('keys', 'list')).stdout).toMatch(new RegExp(`${renewed.id} +admin +read +revoked`));
   });
 
-  test('a project is published, listed, searched; an older version promoted and deleted', async () => {
+  test('a project is published, listed, searched; an older version promoted and deleted', {
+    timeout: minuteMs,
+  }, async () => {
     const { domain } = harness;
     const first = await harness.publish(ownDocumentation, 'v1');
     const folder = await mkdtemp(join(tmpdir(), 'bindery-contents-'));
