@@ -12,6 +12,10 @@ describeWithServers(['nats-server'], 'an export when the service dies that reach
   }, deadlineMs);
   afterAll(() => harness?.stop());
 
+  test('the code has all the places that an export comes by', () => {
+    expect(crashPlaces.length).toBeGreaterThanOrEqual(14);
+  });
+
   test.each(crashPlaces)(
     '%s, %s: it completes, each page once, with the digest of an undisturbed run',
     async (point, service) => {

@@ -1,13 +1,13 @@
-import { existsSync, watch } from 'node:fs';
+import { existsSync, globSync, readFileSync, watch } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
-import type { ServiceName } from '#infra/supervisor/services.ts';
+import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
 import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
-import { type CrashOrder, type CrashPoint, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
+import { type CrashOrder, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
 import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
 import { within } from '../within.ts';
@@ -129,20 +129,17 @@ async function giveOrder(folder: string, place: string, order: CrashOrder): Prom
   };
 }
 
-/** Every named place of the export path, in the order in which an export comes by, and the service that is there. */
-export const crashPlaces: readonly [CrashPoint, ServiceName][] = [
-  ['after-request-append', 'gateway'],
-  ['before-ack', 'projector'],
-  ['after-plan-object', 'orchestrator'],
-  ['after-plan-commit', 'orchestrator'],
-  ['after-task-publish', 'orchestrator'],
-  ['after-segment-put', 'page-renderer'],
-  ['after-sidecar-put', 'page-renderer'],
-  ['after-fact', 'page-renderer'],
-  ['before-ack', 'page-renderer'],
-  ['mid-upload', 'bundler'],
-  ['after-upload', 'bundler'],
-  ['after-bundle-fact', 'bundler'],
-  ['before-ack', 'bundler'],
-  ['after-completed', 'orchestrator'],
-];
+const root = join(import.meta.dirname, '../../..');
+
+/** Every named place in the code of the services, and the service that is there. Workers share the place in the task queue. */
+export const crashPlaces: readonly [point: string, service: ServiceName][] = serviceNames.flatMap((service) => {
+  const code = globSync(`services/${service}/**/*.ts`, { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .join('');
+  const own = [...code.matchAll(/crashPoint\('([a-z-]+)', '[a-z-]+'\)/g)].map(([, point = '']) => point);
+  const queue = readFileSync(join(root, 'shared/messaging/task-queue.ts'), 'utf8');
+  const shared = [...queue.matchAll(/crashPoint\('([a-z-]+)', name\)/g)].map(([, point = '']) => point);
+  const points = code.includes('startWorker(') ? [...own, ...shared] : own;
+  return [...new Set(points)].map((point): [string, ServiceName] => [point, service]);
+});
