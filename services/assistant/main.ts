@@ -1,5 +1,4 @@
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import { assistantApp } from './assistant-app.ts';
 import type { AssistantConfig } from './config.ts';

@@ -1,6 +1,6 @@
 import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
+import type { Running } from '#shared/runtime/start-service.ts';
 
 /** No service has this name; the message lists the names. */
 class UnknownService extends Error {

@@ -8,7 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
-import { addHealthRoutes } from '#shared/runtime/health-server.ts';
+import { addHealthRoutes } from '#shared/runtime/health-routes.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { GatewayContext } from './context.ts';
 import { auditRoutes } from './audit/audit-routes.ts';

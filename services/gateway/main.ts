@@ -1,7 +1,6 @@
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
 import { buildGateway } from './build-gateway.ts';
 import type { GatewayConfig } from './config.ts';

@@ -11,7 +11,7 @@ import { linkSignerSettings } from '#services/link-signer/config.ts';
 import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
+import type { Running } from '#shared/runtime/start-service.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { packTar } from '../../test/support/archives.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';

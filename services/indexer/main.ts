@@ -1,6 +1,5 @@
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import type { IndexerConfig } from './config.ts';
 import { pageReaderEntry } from './index-content.ts';

@@ -1,6 +1,5 @@
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { LinkSignerConfig } from './config.ts';
 import { checkClockSkew, linkSignerApp } from './sign-link.ts';
 

@@ -1,8 +1,7 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { OrchestratorConfig } from './config.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';

@@ -1,8 +1,7 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
 import type { RendererContext } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';

@@ -1,5 +1,4 @@
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { ProjectorConfig } from './config.ts';
 import { startProjections } from './start-projections.ts';
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
-import { startService } from '#shared/runtime/start-service.ts';
+import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PublisherConfig } from './config.ts';
 import { prepareUploadFolder } from './project-files.ts';
 import { publisherApp } from './publisher-app.ts';

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
-import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-server.ts';
+import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import { detachedBody, disconnectSignal } from './client-connection.ts';
 import { ApiError, invalidRequest, toApiError } from './errors.ts';
 

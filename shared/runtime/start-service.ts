@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
@@ -6,7 +6,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { serviceSettings } from './common-settings.ts';
 import type { ConfigOf } from './config.ts';
-import { closeServer, healthApp, type ReadinessChecks, type Running } from './health-server.ts';
+import { addHealthRoutes, type ReadinessChecks } from './health-routes.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { type Clock, randomBase62, type RandomDigits, systemClock } from './time-and-ids.ts';
 
@@ -39,6 +39,15 @@ export type ServiceParts = {
   close?: () => Promise<void>;
 };
 
+/** A started service. */
+export type Running = {
+  name: string;
+  /** Base address of its HTTP server. */
+  url: string;
+  /** Lets what is in hand finish (a few seconds at most), gives leases back, and closes the connections. */
+  stop(): Promise<void>;
+};
+
 /** Connects a service, opens its parts, and listens. `stop` goes the same way back. */
 export async function startService<Name extends BusUser>(
   name: Name,
@@ -69,4 +78,27 @@ export async function startService<Name extends BusUser>(
       await bus.close();
     },
   };
+}
+
+function healthApp(name: string, logger: Logger, checks: ReadinessChecks, draining: () => boolean): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = logger;
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+  });
+  addHealthRoutes(app, name, checks, draining);
+  return app;
+}
+
+const graceMs = 5_000;
+
+/** Stops listening, lets requests that are being answered finish, and cuts off those that are not done after `graceMs`. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
 }

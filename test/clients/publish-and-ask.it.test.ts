@@ -14,7 +14,7 @@ import { memoryProject } from '../support/memory-project.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { callerHeader } from '#shared/contracts/internal/caller.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
+import type { Running } from '#shared/runtime/start-service.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { contentCommit } from '../support/make-commit.ts';

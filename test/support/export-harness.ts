@@ -16,7 +16,7 @@ import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import type { Running } from '#shared/runtime/health-server.ts';
+import type { Running } from '#shared/runtime/start-service.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { exportRequested } from './make-commit.ts';

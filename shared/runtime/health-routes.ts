@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify';
+import { messageOf } from './failures.ts';
+import { withDeadline } from './with-deadline.ts';
+
+/** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+const readinessDeadlineMs = 2_000;
+
+/** Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. */
+export function addHealthRoutes(
+  app: FastifyInstance,
+  service: string,
+  checks: ReadinessChecks,
+  draining: () => boolean,
+): void {
+  app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
+  app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
+    const missing: Record<string, string> = draining() ? { [service]: 'is stopping' } : {};
+    await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => {
+        const problem = await problemOf(check);
+        if (problem !== undefined) missing[name] = problem;
+      }),
+    );
+    const ready = Object.keys(missing).length === 0;
+    return reply.code(ready ? 200 : 503).send({ service, ready, missing });
+  });
+}
+
+function problemOf(check: () => Promise<void>): Promise<string | undefined> {
+  const late = () => new Error(`did not answer within ${readinessDeadlineMs} ms`);
+  return withDeadline(check(), readinessDeadlineMs, late).then(() => undefined, messageOf);
+}
