@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ContentId } from '#services/housekeeper/context.ts';
+import type { ContentId } from '#shared/contracts/identifiers.ts';
 import type { SweptObjects } from '#services/housekeeper/sweep-objects.ts';
 import { withBus, withLocalObjects } from './bus-connection.ts';
 import { type BusCommandOptions, withBusOptions } from './command-options.ts';

@@ -1,10 +1,9 @@
+import type { ContentId } from '#shared/contracts/identifiers.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { KeptJobs } from './kept-jobs.ts';
-
-export type ContentId = { organization: string; domain: string; contentVersion: string };
 
 /** What all chores work with. */
 export type HousekeeperContext = {

@@ -6,7 +6,8 @@ import { callService, type ServiceAddress } from '#shared/http/internal-client.t
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import type { RandomDigits } from '#shared/runtime/time-and-ids.ts';
-import type { ContentId, HousekeeperContext } from './context.ts';
+import type { HousekeeperContext } from './context.ts';
+import type { ContentId } from '#shared/contracts/identifiers.ts';
 
 /**
  * Has the publisher end the content versions that are not needed, and answers with them. Their objects are removed in the next round, when

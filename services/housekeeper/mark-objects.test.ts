@@ -24,7 +24,7 @@ test('a job needs its plan, its selection, the bundle of its plan and its conten
     planKey('acme', planHash),
     selection,
     bundleKey('acme', 'docs', planHash),
-    siteModelKey('acme', 'docs', contentVersion),
+    siteModelKey({ organization: 'acme', domain: 'docs', contentVersion }),
     `contents/acme/docs/${contentVersion}/markdown/guides/x.md`,
   ];
   expect(needed.filter((key) => !isMarked(marks, key))).toEqual([]);
@@ -32,7 +32,7 @@ test('a job needs its plan, its selection, the bundle of its plan and its conten
     planKey('other', planHash),
     planKey('acme', hash('c')),
     bundleKey('acme', 'site', planHash),
-    siteModelKey('acme', 'docs', `cv_${'2'.repeat(32)}`),
+    siteModelKey({ organization: 'acme', domain: 'docs', contentVersion: `cv_${'2'.repeat(32)}` }),
     `contents/acme/docs/${contentVersion}x/site-model.json`,
     segmentKey('acme', planHash),
   ];

@@ -1,3 +1,4 @@
+import type { ContentId } from '#shared/contracts/identifiers.ts';
 import {
   blobKey,
   bundleKey,
@@ -27,21 +28,23 @@ export async function markOrganization(
     const last = await context.bus.content.last(subject, { fromLeader: true });
     const { versions, domain } = last?.commit.data.state ?? { versions: [], domain: '' };
     for (const { contentVersion } of versions) {
-      if (marks.units.has(contentUnit(organization, domain, contentVersion))) continue;
-      marks.units.add(contentUnit(organization, domain, contentVersion));
-      if (await markContent(context, organization, domain, contentVersion, marks, signal)) continue;
-      context.logger.warn({ organization, domain, contentVersion }, 'the site model is gone: no files are removed');
+      const content = { organization, domain, contentVersion };
+      if (marks.units.has(contentUnit(content))) continue;
+      marks.units.add(contentUnit(content));
+      if (await markContent(context, content, marks, signal)) continue;
+      context.logger.warn(content, 'the site model is gone: no files are removed');
       marks.allBlobs = true;
     }
   }
   for await (const job of context.keptJobs(organization, endedSince, signal)) {
-    const { domain, contentVersion, planHash } = job;
+    const { planHash } = job;
+    const content = { organization, domain: job.domain, contentVersion: job.contentVersion };
     const isNewPlan = planHash !== undefined && !marks.units.has(planKey(organization, planHash));
-    const isNewContent = !marks.units.has(contentUnit(organization, domain, contentVersion));
+    const isNewContent = !marks.units.has(contentUnit(content));
     markJob(marks, organization, job);
     if (isNewPlan) await markPlan(context, organization, planHash, marks, signal);
     // When its content ended and the objects are gone, nothing is left to keep for this job.
-    if (isNewContent) await markContent(context, organization, domain, contentVersion, marks, signal);
+    if (isNewContent) await markContent(context, content, marks, signal);
   }
 }
 
@@ -59,15 +62,13 @@ async function markPlan(
 /** False when there is no such site model. */
 async function markContent(
   { objectStore }: HousekeeperContext,
-  organization: string,
-  domain: string,
-  contentVersion: string,
+  content: ContentId,
   marks: Marks,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const stored = await objectStore.get(siteModelKey(organization, domain, contentVersion), { signal });
+  const stored = await objectStore.get(siteModelKey(content), { signal });
   if (stored === undefined) return false;
-  markBlobs(marks, organization, Buffer.from(stored).toString());
+  markBlobs(marks, content.organization, Buffer.from(stored).toString());
   return true;
 }
 
@@ -95,7 +96,7 @@ export function isMarked(marks: Marks, key: string): boolean {
 
 /** Marks what the job itself names; its plan and its site model name more. */
 export function markJob({ units }: Marks, organization: string, job: KeptJob): void {
-  units.add(contentUnit(organization, job.domain, job.contentVersion));
+  units.add(contentUnit({ organization, domain: job.domain, contentVersion: job.contentVersion }));
   if (job.selectionKey !== undefined) units.add(job.selectionKey);
   if (job.planHash === undefined) return;
   units.add(planKey(organization, job.planHash));
@@ -113,8 +114,7 @@ export function markBlobs({ units }: Marks, organization: string, siteModel: str
   for (const hash of hashesIn(siteModel)) units.add(blobKey(organization, hash));
 }
 
-const contentUnit = (organization: string, domain: string, contentVersion: string): string =>
-  unitOf(siteModelKey(organization, domain, contentVersion));
+const contentUnit = (content: ContentId): string => unitOf(siteModelKey(content));
 
 function unitOf(key: string): string {
   if (key.startsWith(segmentPrefix)) return key.replace(/\.json$/, '');

@@ -108,7 +108,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     const swept = await sweepObjects(later, never);
     expect(swept.get(organization)).toMatchObject({ plans: { objects: 1 }, bundles: { objects: 1 } });
     expect(await objects.keys('segments/')).toEqual([]);
-    expect(await isThere(siteModelKey(organization, domain, old))).toBe(true);
+    expect(await isThere(siteModelKey({ organization, domain, contentVersion: old }))).toBe(true);
     await endContents(later, never);
     expect(await versions()).toEqual([current]);
     const last = await harness.gateway.content.last(contentLogSubject(organization, domain));

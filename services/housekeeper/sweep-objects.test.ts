@@ -56,7 +56,7 @@ async function publish(name: string, organization = 'acme'): Promise<string> {
   const shared = sha256Of('shared file');
   await put(blobKey(organization, own), blobKey(organization, shared));
   const model = { contentVersion, pages: [{ sha256: own }], assets: [{ sha256: shared }] };
-  await store.put(siteModelKey(organization, 'docs', contentVersion), Buffer.from(JSON.stringify(model)));
+  await store.put(siteModelKey({ organization, domain: 'docs', contentVersion }), Buffer.from(JSON.stringify(model)));
   await put(`contents/${organization}/docs/${contentVersion}/markdown/index.md`);
   const data = { organization, domain: 'docs', contentVersion, pageCount: 1, fileCount: 2, sizeBytes: 1 };
   await append({ type: 'ContentPublished', version: 1, data });
@@ -172,7 +172,7 @@ test('without the site model of a content version every file stays, and what is 
   const broken = await publish('two');
   const orphans = [blobKey('acme', sha256Of('orphan')), segmentKey('acme', sha256Of('orphan'))];
   await put(...orphans);
-  await store.remove(siteModelKey('acme', 'docs', broken));
+  await store.remove(siteModelKey({ organization: 'acme', domain: 'docs', contentVersion: broken }));
   await objects.age('', 100);
   await sweep();
   expect(await isThere(orphans)).toEqual([true, false]);

@@ -81,7 +81,7 @@ async function store(contentVersion: string, contents: Record<string, string>): 
   for (const file of project.files)
     await objectStore.put(blobKey(organization, file.sha256), await project.read(file.path, file.sizeBytes));
   const model = { ...(await readDocsProject(project)), contentVersion };
-  await objectStore.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)));
+  await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(JSON.stringify(model)));
 }
 
 async function append(...events: ContentEvent[]): Promise<void> {

@@ -49,7 +49,7 @@ const publish = async (objectStore: ObjectStore) =>
 test('a version that is ended while it is published again is stored again', async () => {
   const { answer } = await publish(objects.store);
   const { contentVersion } = answer;
-  const modelKey = siteModelKey('acme', 'docs', contentVersion);
+  const modelKey = siteModelKey({ organization: 'acme', domain: 'docs', contentVersion });
   const subject = contentLogSubject('acme', 'docs');
   // Known when the upload arrives; ended, and its objects swept, before the log is written.
   let ended = false;

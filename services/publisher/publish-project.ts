@@ -130,7 +130,7 @@ async function storeProject(
   );
   const model = siteModelSchema.parse({ ...project, contentVersion });
   await storeFiles(objectStore, clock, organization, files, signal);
-  await objectStore.put(siteModelKey(organization, domain, contentVersion), Buffer.from(JSON.stringify(model)), {
+  await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(JSON.stringify(model)), {
     contentType: 'application/json',
     signal,
   });

@@ -14,6 +14,9 @@ export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 export const contentLabel = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be 1 to 100 letters, digits, dots, dashes, pluses or underscores');
+/** Names a content version. An object, because three strings are easily given in the wrong order. */
+export type ContentId = { organization: string; domain: string; contentVersion: string };
+
 export const timestamp = z.iso.datetime({ precision: 3 });
 
 /** What an organization has bought. Static export needs `enterprise`. In code always "organization plan": an export has a plan, too. */

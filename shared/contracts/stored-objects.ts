@@ -1,37 +1,55 @@
 import { z } from 'zod';
 import { diagnosticSchema } from './diagnostic.ts';
-import { contentVersion, domainSlug, organizationId, rendererVersion, sha256Hex } from './identifiers.ts';
+import {
+  type ContentId,
+  contentVersion,
+  domainSlug,
+  organizationId,
+  rendererVersion,
+  sha256Hex,
+} from './identifiers.ts';
 
-/** Where a domain's content is in the object store. Files are stored once for all domains and versions of an organization. */
+/*
+ * What is in the object store, by key. The parts of a key are checked by their schemas before they get here.
+ *
+ *   blobs/<org>/<sha256>                             a file of a docs project, once for all domains and versions
+ *   contents/<org>/<domain>/<version>/               site-model.json, and markdown/<page>.md for the assistant
+ *   selections/<org>/<hash>.json                     the pages that a request named
+ *   plans/<org>/<hash>.json                          what one export consists of
+ *   segments/<org>/<key>, <key>.json                 rendered files of one chunk, and their sidecar
+ *   bundles/<org>/<domain>/<plan hash>.tar.gz        what clients download
+ *   archive/<org>/<job>.json                         the history of a job that ended long ago
+ */
+
 export const blobPrefix = 'blobs/';
 export const blobKey = (organization: string, sha256: string): string => `${blobPrefix}${organization}/${sha256}`;
+
 export const contentPrefix = 'contents/';
-export const siteModelKey = (organization: string, domain: string, contentVersion: string): string =>
-  `${contentPrefix}${organization}/${domain}/${contentVersion}/site-model.json`;
+const contentFolder = ({ organization, domain, contentVersion }: ContentId): string =>
+  `${contentPrefix}${organization}/${domain}/${contentVersion}/`;
 
-type ContentScope = { organization: string; domain: string; contentVersion: string };
-
-/** All Markdown of a content version: what the assistant gives out page by page. */
-export const pageMarkdownPrefix = ({ organization, domain, contentVersion }: ContentScope): string =>
-  `${contentPrefix}${organization}/${domain}/${contentVersion}/markdown/`;
+export const siteModelKey = (content: ContentId): string => `${contentFolder(content)}site-model.json`;
+export const pageMarkdownPrefix = (content: ContentId): string => `${contentFolder(content)}markdown/`;
 
 /** Authors choose page paths, and keys have fewer characters: the others are percent-encoded, with `=` in place of `%`. */
-export function pageMarkdownKey(scope: ContentScope, path: string): string {
+export function pageMarkdownKey(content: ContentId, path: string): string {
   const encoded = (character: string): string =>
     Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '=$&');
-  return `${pageMarkdownPrefix(scope)}${path.replaceAll(/[^A-Za-z0-9._~/-]/gu, encoded)}.md`;
+  return `${pageMarkdownPrefix(content)}${path.replaceAll(/[^A-Za-z0-9._~/-]/gu, encoded)}.md`;
 }
 
 export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
 
-/** The options of an export that its requester chose. `paths` themselves are in the object `selectionKey` names; absent: all pages. */
-export const exportOptionsSchema = z.object({
-  selectionKey: z.string().optional(),
+/** What changes the bytes of an export beside its content and its pages. */
+const renderOptions = {
   groups: z.array(z.string()),
   deployment: z.enum(deploymentTypes),
   onPageError: z.enum(['fail', 'report']),
   allowTenantScripts: z.boolean(),
-});
+};
+
+/** The options of an export that its requester chose. `selectionKey` names the object with the chosen pages; absent: all pages. */
+export const exportOptionsSchema = z.object({ selectionKey: z.string().optional(), ...renderOptions });
 
 export type ExportOptions = z.infer<typeof exportOptionsSchema>;
 
@@ -42,21 +60,19 @@ export type ExportSelection = z.infer<typeof exportSelectionSchema>;
 
 export const selectionKey = (organization: string, hash: string): string => `selections/${organization}/${hash}.json`;
 
-/** `key` names the segment: `segments/<org>/<key>`, its sidecar beside it with `.json`. */
-const key = z.string().regex(/^[0-9a-f]{64}$/);
-
+/** `key` names the segment of the chunk. */
 const planChunkSchema = z.discriminatedUnion('kind', [
   /** Theme, shared navigation, settings, redirects: made from the site model alone. Always chunk 0. */
-  z.object({ kind: z.literal('site'), key }),
+  z.object({ kind: z.literal('site'), key: sha256Hex }),
   /** Files of the project as they are; paths in the project. */
-  z.object({ kind: z.literal('assets'), key, paths: z.array(z.string()) }),
+  z.object({ kind: z.literal('assets'), key: sha256Hex, paths: z.array(z.string()) }),
   /** Page paths (`guides/x`), in bundle order. */
-  z.object({ kind: z.literal('pages'), key, paths: z.array(z.string()) }),
+  z.object({ kind: z.literal('pages'), key: sha256Hex, paths: z.array(z.string()) }),
 ]);
 
 /**
- * What one export consists of, in bundle order; stored once under `plans/<org>/<SHA-256 of its canonical JSON>.json`. It holds no clock,
- * no job id and nothing random, so the same content, options and renderer version always make the same plan, and so the same bundle.
+ * What one export consists of, in bundle order; its hash is the SHA-256 of its canonical JSON. It holds no time, no job id and nothing
+ * random, so the same content, options and renderer version always make the same plan, and so the same bundle.
  */
 export const exportPlanSchema = z.object({
   version: z.literal(1),
@@ -66,19 +82,15 @@ export const exportPlanSchema = z.object({
   /** Shown in the manifest only. */
   label: z.string().optional(),
   rendererVersion,
-  deployment: z.enum(deploymentTypes),
-  onPageError: z.enum(['fail', 'report']),
-  allowTenantScripts: z.boolean(),
-  groups: z.array(z.string()),
+  ...renderOptions,
   pageTotal: z.int().min(0),
   chunks: z.array(planChunkSchema).min(1),
-  closingKey: key,
+  closingKey: sha256Hex,
 });
 
 export type ExportPlan = z.infer<typeof exportPlanSchema>;
 export type PlanChunk = z.infer<typeof planChunkSchema>;
 
-/** Where things of an export are in the object store. */
 export const planKey = (organization: string, planHash: string): string => `plans/${organization}/${planHash}.json`;
 export const segmentPrefix = 'segments/';
 export const segmentKey = (organization: string, key: string): string => `${segmentPrefix}${organization}/${key}`;

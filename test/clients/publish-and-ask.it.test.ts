@@ -66,7 +66,10 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     for (const file of project.files)
       await objects.put(blobKey('acme', file.sha256), await project.read(file.path, file.sizeBytes));
     const model = { ...(await readDocsProject(project)), contentVersion };
-    await objects.put(siteModelKey('acme', 'docs', contentVersion), Buffer.from(JSON.stringify(model)));
+    await objects.put(
+      siteModelKey({ organization: 'acme', domain: 'docs', contentVersion }),
+      Buffer.from(JSON.stringify(model)),
+    );
     await objects.close();
     projector = await testBus.connect('projector');
   });

@@ -83,7 +83,7 @@ export async function startExportHarness(): Promise<ExportHarness> {
       const model = siteModel(pages, files);
       const texts = [...pages.map(sourceOf), ...Object.values(files).flatMap((group) => Object.values(group ?? {}))];
       for (const text of texts) await objectStore.put(blobKey(organization, sha256Of(text)), Buffer.from(text));
-      const key = siteModelKey(organization, domain, model.contentVersion);
+      const key = siteModelKey({ organization, domain, contentVersion: model.contentVersion });
       await objectStore.put(key, Buffer.from(JSON.stringify(model)));
       return model.contentVersion;
     },

@@ -68,7 +68,11 @@ test('a project is published, listed at once, and the same files again are the s
     pages: 2,
     diagnostics: expect.any(Array),
   });
-  expect(await gateway.objectStore.head(siteModelKey(acme.id, 'docs', published.contentVersion))).toBeDefined();
+  expect(
+    await gateway.objectStore.head(
+      siteModelKey({ organization: acme.id, domain: 'docs', contentVersion: published.contentVersion }),
+    ),
+  ).toBeDefined();
 
   const folded = Object.fromEntries(Object.entries(project).map(([path, text]) => [`my-docs/${path}`, text]));
   const again = await publish(await packTar(folded), '?version=v2');

@@ -53,7 +53,7 @@ async function publish(contentVersion: string, label?: string, organization = ac
   const previous = await gateway.bus.content.last(contentLogSubject(organization, 'docs'));
   await gateway.bus.content.append(contentCommit(event, previous), { sequence: previous?.sequence ?? 0 });
   const model = JSON.stringify({ pages: [{ path: 'index' }, { path: 'guides/x' }] });
-  await gateway.objectStore.put(siteModelKey(organization, 'docs', contentVersion), Buffer.from(model));
+  await gateway.objectStore.put(siteModelKey({ organization, domain: 'docs', contentVersion }), Buffer.from(model));
 }
 
 /** Lets a job go on as the orchestrator would. */

@@ -20,7 +20,7 @@ export type SitePages = (
 export function sitePages(objectStore: Pick<ObjectStore, 'get'>): SitePages {
   const kept = new LRUCache<string, ReadonlySet<string>>({ max: mostKept });
   return async (organization, domain, contentVersion) => {
-    const key = siteModelKey(organization, domain, contentVersion);
+    const key = siteModelKey({ organization, domain, contentVersion });
     const known = kept.get(key);
     if (known !== undefined) return known;
     const bytes = await objectStore.get(key, { signal: AbortSignal.timeout(withinMs) });

@@ -1,14 +1,13 @@
+import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { ContentEvent, ContentState } from './content.ts';
 
 /** The decisions about a domain's content. Pure: each throws the `ApiError` that the caller sees; no event means that nothing changes. */
 
-type Identity = { organization: string; domain: string; contentVersion: string };
-
 /** The same files again change nothing unless another version is the latest, or the label is elsewhere. */
 export function publishContent(
   state: ContentState | undefined,
-  published: Identity & { label?: string; pageCount: number; fileCount: number; sizeBytes: number },
+  published: ContentId & { label?: string; pageCount: number; fileCount: number; sizeBytes: number },
 ): ContentEvent[] {
   const { contentVersion, label } = published;
   const isLatest = state?.latest === contentVersion && isKnown(state, contentVersion);
@@ -16,13 +15,13 @@ export function publishContent(
   return [{ type: 'ContentPublished', version: 1, data: published }];
 }
 
-export function promoteContent(state: ContentState | undefined, identity: Identity): ContentEvent[] {
+export function promoteContent(state: ContentState | undefined, identity: ContentId): ContentEvent[] {
   if (!isKnown(state, identity.contentVersion)) throw noSuchContent(identity);
   if (state?.latest === identity.contentVersion) return [];
   return [{ type: 'ContentPromoted', version: 1, data: identity }];
 }
 
-export function deleteContent(state: ContentState | undefined, identity: Identity): ContentEvent[] {
+export function deleteContent(state: ContentState | undefined, identity: ContentId): ContentEvent[] {
   const { contentVersion } = identity;
   if (!isKnown(state, contentVersion)) throw noSuchContent(identity);
   if (state?.latest === contentVersion) {
@@ -48,7 +47,7 @@ export function isKnown(state: ContentState | undefined, contentVersion: string)
 const labelled = (state: ContentState | undefined, label: string): string | undefined =>
   state !== undefined && Object.hasOwn(state.labels, label) ? state.labels[label] : undefined;
 
-const noSuchContent = ({ contentVersion, domain }: Identity): ApiError =>
+const noSuchContent = ({ contentVersion, domain }: ContentId): ApiError =>
   new ApiError('not_found', `There is no content version "${contentVersion}" in the domain "${domain}".`);
 
 /**

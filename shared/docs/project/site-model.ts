@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
-import { contentVersion, sha256Hex } from '#shared/contracts/identifiers.ts';
+import { type ContentId, contentVersion, sha256Hex } from '#shared/contracts/identifiers.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
 import { getJson } from '#shared/storage/stored-json.ts';
@@ -156,7 +156,6 @@ export type FileEntry = z.infer<typeof fileEntrySchema>;
 /** The site model of a published content version; undefined when there is none. Rejects as `getJson` does. */
 export const readSiteModel = (
   objectStore: Pick<ObjectStore, 'get'>,
-  { organization, domain, contentVersion }: { organization: string; domain: string; contentVersion: string },
+  content: ContentId,
   options?: ReadOptions,
-): Promise<SiteModel | undefined> =>
-  getJson(objectStore, siteModelKey(organization, domain, contentVersion), siteModelSchema, options);
+): Promise<SiteModel | undefined> => getJson(objectStore, siteModelKey(content), siteModelSchema, options);

@@ -83,7 +83,7 @@ async function publishWithFiles(harness: TestInstallation, name: string, bytes: 
     assets.push({ path: `files/file-${String(at).padStart(4, '0')}.bin`, sha256, sizeBytes: fileBytes });
     await setImmediate();
   }
-  const key = siteModelKey(harness.organization, harness.domain, contentVersion);
+  const key = siteModelKey({ ...harness, contentVersion });
   const model = siteModelSchema.parse(JSON.parse(Buffer.from((await store.get(key)) ?? '').toString()));
   await store.put(key, Buffer.from(JSON.stringify({ ...model, assets })));
 }

@@ -20,7 +20,7 @@ const store = testObjectStore(folder);
 const read = async (key: string): Promise<Buffer> => Buffer.from((await store.get(key)) ?? '');
 
 const plan = await readPlan(store, organization, planHash);
-const key = siteModelKey(organization, plan.domain, plan.contentVersion);
+const key = siteModelKey(plan);
 const model = siteModelSchema.parse(JSON.parse((await read(key)).toString()));
 const chunks = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? [chunk.paths] : []));
 const index = indexSite(model, chunks.flat());
