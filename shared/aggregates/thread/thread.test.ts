@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newestTurns, type Turn } from './thread.ts';
 
-test('of a long thread the newest turns are kept, from a user on', () => {
+test('keeps the newest turns of a long thread, starting with a user', () => {
   const turns: Turn[] = ['a'.repeat(50), 'b'.repeat(50), 'c', 'd'].map((text, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',
     text,

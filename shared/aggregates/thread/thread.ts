@@ -3,10 +3,9 @@ import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contra
 import { domainSlug, organizationId, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
 
-/** One thread of questions and answers (`threads.<org>.<domain>.<thread>`), kept for a limited age. */
 const turn = z.object({ role: z.enum(['user', 'assistant']), text: z.string() });
 
-/** What one side said. */
+/** What one side said before the other spoke. In a list of turns the first is a user's, and the sides alternate. */
 export type Turn = z.infer<typeof turn>;
 
 const identity = { organization: organizationId, domain: domainSlug, threadId: z.string() };
@@ -53,7 +52,10 @@ export const threadCommitSchema = commitSchema(threadEventSchema, threadStateSch
 
 export type ThreadCommit = z.infer<typeof threadCommitSchema>;
 
-/** Threads that began before `ThreadStarted` existed have no such event; their first commit has the state all the same. */
+/**
+ * One thread of questions and answers (`threads.<org>.<domain>.<thread>`), kept for a limited age.
+ * Threads that began before `ThreadStarted` existed have no such event; their first commit has the state all the same.
+ */
 export const threadAggregate: Aggregate<ThreadEvent, ThreadState> = {
   commitIdPrefix: 'tc',
   storedCommit: storedCommit(threadCommitSchema, {}),
@@ -74,7 +76,7 @@ function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { t
   if (state === undefined) throw new Error(`${type} comes before the start of the thread ${data.threadId}.`);
   if (type === 'AnswerRated') return state;
   const asked = withTurn(state.lastTurns, { role: 'user', text: data.question });
-  const answered = data.answer === '' ? asked : [...asked, { role: 'assistant' as const, text: data.answer }];
+  const answered = data.answer === '' ? asked : withTurn(asked, { role: 'assistant', text: data.answer });
   return { ...state, turnCount: state.turnCount + 1, lastTurns: carried(answered) };
 }
 
@@ -91,12 +93,12 @@ export function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
   return [...turns.slice(0, -1), { role: turn.role, text: `${last.text}\n\n${turn.text}` }];
 }
 
-/** The newest turns that fit into so many bytes of UTF-8, starting with a user's. */
-export function newestTurns(turns: readonly Turn[], bytes: number): Turn[] {
+/** The newest turns whose text has at most `maxBytes` of UTF-8; the first is a user's. */
+export function newestTurns(turns: readonly Turn[], maxBytes: number): Turn[] {
   let size = 0;
   const firstThatFits = turns.findLastIndex((turn) => {
     size += Buffer.byteLength(turn.text);
-    return size > bytes;
+    return size > maxBytes;
   });
   const kept = turns.slice(firstThatFits + 1);
   const firstUser = kept.findIndex((turn) => turn.role === 'user');
