@@ -21,9 +21,7 @@ export function logWithArchive(
   objectStore: Pick<ObjectStore, 'get'>,
 ): EventLog<ExportCommit> {
   const archived = async (subject: string): Promise<StoredCommit<ExportCommit>[]> => {
-    const [, organization = '', jobId = ''] = subject.split('.');
-    const key = archivedJobKey(organization, jobId);
-    const job = await readArchivedJob(objectStore, key, { signal: AbortSignal.timeout(readWithinMs) });
+    const job = await archivedJobOf(objectStore, subject, { signal: AbortSignal.timeout(readWithinMs) });
     return job === undefined ? [] : commitsOf(job);
   };
   return {
@@ -44,12 +42,15 @@ export function logWithArchive(
   };
 }
 
-/** The archived job under a key; undefined when there is none. Rejects with `BrokenObject` when it is no archived job. */
-export const readArchivedJob = (
+/** The archived job that had a subject in the log; undefined when there is none. Rejects with `BrokenObject` when it is no archived job. */
+export function archivedJobOf(
   objectStore: Pick<ObjectStore, 'get'>,
-  key: string,
+  subject: string,
   options: ReadOptions = {},
-): Promise<ArchivedJob | undefined> => getJson(objectStore, key, archivedJobSchema, options);
+): Promise<ArchivedJob | undefined> {
+  const [, organization = '', jobId = ''] = subject.split('.');
+  return getJson(objectStore, archivedJobKey(organization, jobId), archivedJobSchema, options);
+}
 
 /** The stored commits in the shape of today. Throws `UnknownEvent` and `BadMessage`, as reading the log does. */
 function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
@@ -65,7 +66,7 @@ const mostAtOnce = 1_000;
 export async function* archivedCommits(objectStore: Pick<ObjectStore, 'list' | 'get'>): AsyncIterable<ExportCommit[]> {
   let batch: ExportCommit[] = [];
   for await (const { key } of objectStore.list(archivePrefix)) {
-    const job = await readArchivedJob(objectStore, key);
+    const job = await getJson(objectStore, key, archivedJobSchema);
     if (job === undefined) continue;
     batch.push(...commitsOf(job).map(({ commit }) => commit));
     if (batch.length < mostAtOnce) continue;

@@ -1,17 +1,7 @@
 import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '../event-log.ts';
+import type { LogAudit, SequenceRange } from '../verify/verify-logs.ts';
 import { type BusAddress, openConnection, whileAway } from './connection.ts';
-
-/** Logs as they are stored, for verification: nothing is parsed, and nothing can be written. */
-export type LogAudit = {
-  /** Subjects of a stream that match a filter. */
-  subjects(stream: string, filter: string): Promise<string[]>;
-  /** All messages of one subject, in the order of the stream. */
-  stored(stream: string, subject: string): Promise<StoredText[]>;
-  /** Ranges of sequences that the stream has given out and no longer has. */
-  gaps(stream: string): Promise<{ first: number; last: number }[]>;
-  close(): Promise<void>;
-};
 
 const deadlineMs = 10_000;
 const batchSize = 512;
@@ -71,8 +61,8 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
   };
 }
 
-function ranges(sequences: readonly number[]): { first: number; last: number }[] {
-  const found: { first: number; last: number }[] = [];
+function ranges(sequences: readonly number[]): SequenceRange[] {
+  const found: SequenceRange[] = [];
   for (const sequence of sequences.toSorted((a, b) => a - b)) {
     const newest = found.at(-1);
     if (newest !== undefined && newest.last === sequence - 1) newest.last = sequence;

@@ -1,6 +1,5 @@
-import { archivedJobKey, archivePrefix } from '#shared/contracts/stored-objects.ts';
-import { readArchivedJob } from '#shared/export/archived-jobs.ts';
-import type { LogAudit } from '#shared/messaging/nats/log-audit.ts';
+import { archivePrefix } from '#shared/contracts/stored-objects.ts';
+import { archivedJobOf } from '#shared/export/archived-jobs.ts';
 import { exportLogSubject, subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -15,12 +14,24 @@ export type StreamReport = {
   commitCount: number;
   problems: ChainProblem[];
   /** The last commit of each history. With a copy of these one can tell later whether a history was cut or rewritten. */
-  heads: { subject: string; revision: number; commitId: string; hash: string }[];
+  heads: ({ subject: string } & Head)[];
 };
 
-const historiesAtOnce = 8;
+type Head = { revision: number; commitId: string; hash: string };
 
-const readModelDeadlineMs = 60_000;
+/** Logs as they are stored, for verification: nothing is parsed, and nothing can be written. */
+export type LogAudit = {
+  /** Subjects of a stream that match a filter. */
+  subjects(stream: string, filter: string): Promise<string[]>;
+  /** All messages of one subject, in the order of the stream. */
+  stored(stream: string, subject: string): Promise<StoredText[]>;
+  /** Ranges of sequences that the stream has given out and no longer has. */
+  gaps(stream: string): Promise<SequenceRange[]>;
+  close(): Promise<void>;
+};
+
+/** Both included. */
+export type SequenceRange = { first: number; last: number };
 
 /** What is read: the logs as they are stored, the jobs that were moved to the object store, and what read models have seen. */
 export type Audit = { logs: LogAudit; objectStore: Pick<ObjectStore, 'list' | 'get'>; models: ReadModels };
@@ -28,7 +39,7 @@ export type Audit = { logs: LogAudit; objectStore: Pick<ObjectStore, 'list' | 'g
 /**
  * Verifies histories as they are stored. Each is compared with itself (chain, order, bytes, states) and with what read models have seen
  * of it, because a history without its end has a chain that looks whole. Streams are searched for gaps that the archive does not explain.
- * Read models are read first: the log is never behind them.
+ * Read models are read first, because the log is never behind them.
  */
 export async function verifyLogs(
   audit: Audit,
@@ -42,6 +53,9 @@ export async function verifyLogs(
   }
   return reports;
 }
+
+const historiesAtOnce = 8;
+const readModelDeadlineMs = 60_000;
 
 async function verifyLog(
   { logs, objectStore, models }: Audit,
@@ -71,10 +85,10 @@ async function verifyLog(
     commitCount += messages.length;
     problems.push(...kind.verify(subject, messages), ...lostTail(subject, messages, seen.get(subject)));
     if (stored.length > 0 && archived !== undefined) problems.push(...differences(subject, stored, archived));
-    const head = headOf(messages);
+    const head = headOf(messages.at(-1));
     if (head !== undefined) heads.push({ subject, ...head });
   });
-  // A part of the archive does not say which gaps of the whole stream are explained.
+  // Gaps are those of the whole stream, so only the whole archive can explain them.
   if (!kind.archived || filter === kind.filter({})) {
     problems.push(...(await gapProblems(logs, stream, archivedSequences)));
   }
@@ -96,14 +110,14 @@ function differences(subject: string, stored: readonly StoredText[], archived: r
   });
   const differing = at >= 0 ? stored[at] : archived[stored.length];
   if (differing === undefined) return [];
-  const message = 'The archive and the log differ.';
+  const message = 'The archive and the log differ from this message on.';
   return [{ problem: 'changed', subject, sequence: differing.sequence, message }];
 }
 
 /** A read model has seen what the log does not have: the end of the history is gone or was rewritten. */
 function lostTail(subject: string, messages: readonly StoredText[], seen: Seen | undefined): ChainProblem[] {
   if (seen === undefined) return [];
-  const commits = messages.map(({ text }) => idAndRevision(text));
+  const commits = messages.map(headOf);
   if (commits.some((commit) => commit?.commitId === seen.commitId)) return [];
   const { revision } = seen;
   const message = commits.some((commit) => commit?.revision === revision)
@@ -112,14 +126,10 @@ function lostTail(subject: string, messages: readonly StoredText[], seen: Seen |
   return [{ problem: 'hole', subject, sequence: messages.at(-1)?.sequence ?? 0, revision, message }];
 }
 
-function headOf(messages: readonly StoredText[]): { revision: number; commitId: string; hash: string } | undefined {
-  const last = messages.at(-1);
-  return last === undefined ? undefined : idAndRevision(last.text);
-}
-
-function idAndRevision(text: string): { revision: number; commitId: string; hash: string } | undefined {
+/** What a message says of itself; undefined when there is none or it is no commit. `kind.verify` checks whether it is true. */
+function headOf(message: StoredText | undefined): Head | undefined {
   try {
-    const { id, revision, hash } = JSON.parse(text) as { id: string; revision: number; hash: string };
+    const { id, revision, hash } = JSON.parse(message?.text ?? '') as { id: string; revision: number; hash: string };
     return { revision, commitId: id, hash };
   } catch {
     return undefined;
@@ -155,8 +165,6 @@ function withoutSequences({ first, last }: SequenceRange, explained: readonly nu
   return next > last ? left : [...left, { first: next, last }];
 }
 
-type SequenceRange = { first: number; last: number };
-
 /** The subjects that export jobs had before they were moved to the object store. */
 async function archivedSubjectsOf(objectStore: Audit['objectStore'], filter: string): Promise<string[]> {
   const [, organization = '*', job = '*'] = filter.split('.');
@@ -171,8 +179,7 @@ async function archivedSubjectsOf(objectStore: Audit['objectStore'], filter: str
 }
 
 /** The messages of an archived job as the stream had them; undefined when it was not archived. Throws when the object is no history. */
-async function archivedTexts(objectStore: Audit['objectStore'], subject: string): Promise<StoredText[] | undefined> {
-  const [, organization = '', jobId = ''] = subject.split('.');
-  const job = await readArchivedJob(objectStore, archivedJobKey(organization, jobId));
-  return job?.messages.map(({ sequence, text }) => ({ subject: job.subject, sequence, text }));
+async function archivedTexts(objectStore: Audit['objectStore'], of: string): Promise<StoredText[] | undefined> {
+  const job = await archivedJobOf(objectStore, of);
+  return job?.messages.map((message) => ({ subject: job.subject, ...message }));
 }
