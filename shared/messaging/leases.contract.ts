@@ -28,7 +28,7 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
     });
     afterAll(() => under.stop());
 
-    test('of many who want a role at once one has it; it is passed on when given back', async () => {
+    test('gives a role to one of many that want it at once, and to the next when it is given back', async () => {
       let holders = 0;
       const turns = [under.first, under.second, under.first, under.second].map(async (leases, n) => {
         const lease = await leases.acquire('many', `holder-${n}`, never);
@@ -42,7 +42,7 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
       await Promise.all(turns);
     });
 
-    test('waiting ends when it is called off', async () => {
+    test('stops waiting when its signal aborts', async () => {
       const held = await under.first.acquire('called-off', 'a', never);
       const stop = new AbortController();
       const waiting = under.second.acquire('called-off', 'b', stop.signal);
@@ -51,19 +51,22 @@ export function leasesContract(name: string, open: () => Promise<LeasesUnderTest
       await held.release();
     });
 
-    test('the role of a holder that died is free again', async () => {
+    test('frees the role of a holder that died', async () => {
       await under.takeAndDie('dead');
       const lease = await under.second.acquire('dead', 'heir', never);
       expect(lease.lost.aborted).toBe(false);
       await lease.release();
     });
 
-    test('a holder that is cut off knows that it lost the role, and another can take it afterwards', async () => {
+    test("tells a holder that is cut off that it lost the role, which then is another's to keep", async () => {
       const held = await under.first.acquire('cut-off', 'a', never);
       const restore = await under.cutOff();
       await lostOf(held);
       await restore();
       const lease = await under.second.acquire('cut-off', 'b', never);
+      await held.release();
+      await expect(under.first.acquire('cut-off', 'a', AbortSignal.timeout(300))).rejects.toThrow(/abort|timeout/i);
+      expect(lease.lost.aborted).toBe(false);
       await lease.release();
     });
   });

@@ -6,13 +6,14 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
  * moment that it still leads: the guard on the log is the real fence, the lease only keeps two from doing the same work.
  */
 export type Leases = {
-  /** Waits until the role is free and taken. `lost` aborts when renewing failed or the holder was too late. Rejects when `signal` aborts. */
+  /** Waits until the role is free and taken; also while the bus is away. Rejects when `signal` aborts. */
   acquire(role: string, holder: string, signal: AbortSignal): Promise<HeldLease>;
 };
 
 export type HeldLease = {
+  /** Aborts once the role may be another's: it was given back, or not renewed in time. */
   lost: AbortSignal;
-  /** Gives the role back at once, so that a spare need not wait for the key to end. */
+  /** Gives the role back at once, so that a spare need not wait for the key to end. Does nothing when the lease is lost. */
   release(): Promise<void>;
 };
 

@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HeldLease, Leases } from '../leases.ts';
 import { isConflict } from './nats-event-log.ts';
 
+/** How often a spare asks for the role. */
 const retryMs = 250;
+/** Two renewals may fail before the lease is lost. */
+const renewalsPerTtl = 3;
 
 /** Leases as keys of a bucket with a TTL of `ttlMs`: a key that is not renewed expires. */
 export function natsLeases(kv: KV, ttlMs: number): Leases {
@@ -12,19 +15,22 @@ export function natsLeases(kv: KV, ttlMs: number): Leases {
       for (;;) {
         signal.throwIfAborted();
         const askedAt = performance.now();
+        // Another has the role, or the bus is away: ask again.
         const revision = await kv.create(role, holder).catch(() => undefined);
-        if (revision !== undefined && performance.now() - askedAt < ttlMs)
-          return hold(kv, role, holder, revision, askedAt, ttlMs);
+        const isInTime = performance.now() - askedAt < ttlMs;
+        if (revision !== undefined && isInTime) return hold(kv, ttlMs, { role, holder, revision, renewedAt: askedAt });
         await delay(retryMs, undefined, { signal });
       }
     },
   };
 }
 
-function hold(kv: KV, role: string, holder: string, firstRevision: number, takenAt: number, ttlMs: number): HeldLease {
+/** `renewedAt`: before the server was asked, so that the holder lets go before the key expires, never after. */
+type Taken = { role: string; holder: string; revision: number; renewedAt: number };
+
+function hold(kv: KV, ttlMs: number, { role, holder, ...taken }: Taken): HeldLease {
   const lost = new AbortController();
-  let revision = firstRevision;
-  let renewedAt = takenAt;
+  let { revision, renewedAt } = taken;
   let renewing: Promise<void> = Promise.resolve();
   const end = (reason: string) => {
     stopTimers();
@@ -45,7 +51,7 @@ function hold(kv: KV, role: string, holder: string, firstRevision: number, taken
   };
   const timer = setInterval(() => {
     renewing = renewing.then(() => (lost.signal.aborted ? undefined : renew()));
-  }, ttlMs / 3);
+  }, ttlMs / renewalsPerTtl);
   // A renewal may wait for its answer longer than the key lives, so the end does not wait for it. An answer that came while this process
   // was busy is read first.
   const watchdog = setTimeout(() => {
