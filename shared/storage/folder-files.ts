@@ -18,7 +18,7 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import { type ObjectDescription, objectDescription } from './object-store.ts';
 
 /** How often the target's folder is made again when another writer prunes it. */
-const ATTEMPTS = 10;
+const moveAttempts = 10;
 
 /**
  * Files on their way into the folder store. Each is written and synced under a name of its own in `uploads`, then moved in one step to
@@ -87,7 +87,7 @@ async function moveTo(upload: string, target: string, replace: boolean): Promise
     } catch (error) {
       if (errorCode(error) === 'EEXIST' && !replace) return false;
       // Another writer's removal pruned the empty folder between the two steps.
-      if (errorCode(error) !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+      if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
     }
   }
 }
@@ -134,16 +134,16 @@ export async function removeFile(path: string, top: string): Promise<void> {
  * An object on disk is one file: its bytes, its description as JSON, the length of that (4 bytes), and a mark. With one file, one rename
  * replaces bytes and description together. A second file could be left over from another version after a crash.
  */
-const MARK = Buffer.from('BINDERY1');
-const FOOTER_BYTES = 4 + MARK.length;
-const MAX_DESCRIPTION_BYTES = 4000;
+const endMark = Buffer.from('BINDERY1');
+const footerBytes = 4 + endMark.length;
+const maxDescriptionBytes = 4000;
 
 /** What follows an object's bytes in its file. */
 export function objectFileEnd(description: ObjectDescription): Uint8Array {
   const json = Buffer.from(JSON.stringify(description));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(json.length);
-  return Buffer.concat([json, length, MARK]);
+  return Buffer.concat([json, length, endMark]);
 }
 
 export type OpenObject = ObjectDescription & { handle: FileHandle; sizeBytes: number; modifiedAt: Date };
@@ -153,13 +153,13 @@ export async function openObjectFile(path: string): Promise<OpenObject> {
   const handle = await open(path, 'r');
   try {
     const { size, mtime } = await handle.stat();
-    const end = await readFully(handle, Math.max(0, size - FOOTER_BYTES - MAX_DESCRIPTION_BYTES), size);
-    const mark = end.length - MARK.length;
-    if (end.length < FOOTER_BYTES || !end.subarray(mark).equals(MARK)) throw notAnObject(path);
+    const end = await readFully(handle, Math.max(0, size - footerBytes - maxDescriptionBytes), size);
+    const mark = end.length - endMark.length;
+    if (end.length < footerBytes || !end.subarray(mark).equals(endMark)) throw notAnObject(path);
     const jsonLength = end.readUInt32BE(mark - 4);
     if (jsonLength > mark - 4) throw notAnObject(path);
     const stored = JSON.parse(end.toString('utf8', mark - 4 - jsonLength, mark - 4));
-    return { ...objectDescription(stored), handle, sizeBytes: size - FOOTER_BYTES - jsonLength, modifiedAt: mtime };
+    return { ...objectDescription(stored), handle, sizeBytes: size - footerBytes - jsonLength, modifiedAt: mtime };
   } catch (error) {
     await handle.close();
     throw error;
@@ -181,14 +181,13 @@ function notAnObject(path: string): Error {
   return new Error(`${path} was not written by this object store, or was cut: remove it`);
 }
 
-const CHUNK_BYTES = 256 * 1024;
+const chunkBytes = 256 * 1024;
 
 /** The bytes of an open object from `start` up to `end` (not included). Closes the file at its end or when destroyed. */
 export function objectFileStream({ handle }: OpenObject, start: number, end: number): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
-    for (let at = start; at < end; at += CHUNK_BYTES)
-      yield await readFully(handle, at, Math.min(at + CHUNK_BYTES, end));
+    for (let at = start; at < end; at += chunkBytes) yield await readFully(handle, at, Math.min(at + chunkBytes, end));
   }
-  const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: CHUNK_BYTES });
+  const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: chunkBytes });
   return stream.once('close', () => void handle.close().catch(() => {}));
 }

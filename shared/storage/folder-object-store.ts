@@ -37,7 +37,7 @@ export type FolderObjectStoreSettings = {
 };
 
 /** No key has this character, so the file of `a` and the folder of `a/b` have different names. */
-const FILE_SUFFIX = '#';
+const fileSuffix = '#';
 
 /** Codes of the system that blame the disk or its rights, not the call. */
 const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE ENFILE ESTALE'.split(' '));
@@ -50,7 +50,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
 
   function pathOf(key: string): string {
     checkObjectKey(key);
-    return join(stored, `${key}${FILE_SUFFIX}`);
+    return join(stored, `${key}${fileSuffix}`);
   }
 
   async function onDisk<T>(signal: AbortSignal | undefined, action: () => Promise<T>): Promise<T> {
@@ -134,7 +134,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     async *list(prefix, options = {}) {
       checkObjectPrefix(prefix);
       for await (const file of filesUnder(stored, prefix)) {
-        const key = file.slice(0, -FILE_SUFFIX.length);
+        const key = file.slice(0, -fileSuffix.length);
         const head = key.startsWith(prefix) ? await store.head(key, options) : undefined;
         // Undefined: removed since the folder was read.
         if (head !== undefined) yield { key, sizeBytes: head.sizeBytes, modifiedAt: head.modifiedAt };

@@ -79,9 +79,9 @@ export function isStoredRecently(head: Pick<ObjectHead, 'modifiedAt'> | undefine
   return head !== undefined && clock.now().getTime() - head.modifiedAt.getTime() < recentMs;
 }
 
-const MAX_KEY_BYTES = 900;
+const maxKeyBytes = 900;
 /** File systems allow 255 bytes, and both adapters of folders need a few of their own. */
-const MAX_SEGMENT_BYTES = 200;
+const maxSegmentBytes = 200;
 
 /** Throws when `key` breaks the rules of `ObjectStore`. Only these rules keep the keys of a folder store inside its folder. */
 export function checkObjectKey(key: string): void {
@@ -96,11 +96,11 @@ export function checkObjectPrefix(prefix: string): void {
 }
 
 function keyProblem(key: string): string | undefined {
-  if (key.length > MAX_KEY_BYTES) return `is longer than ${MAX_KEY_BYTES} bytes`;
+  if (key.length > maxKeyBytes) return `is longer than ${maxKeyBytes} bytes`;
   for (const segment of key.split('/')) {
     if (segment === '') return 'has an empty segment';
     if (segment === '.' || segment === '..') return `has the segment "${segment}"`;
-    if (segment.length > MAX_SEGMENT_BYTES) return `has a segment longer than ${MAX_SEGMENT_BYTES} bytes`;
+    if (segment.length > maxSegmentBytes) return `has a segment longer than ${maxSegmentBytes} bytes`;
     if (!/^[A-Za-z0-9._~!+@=,() -]+$/.test(segment))
       return 'has a character other than A-Z a-z 0-9 . _ ~ ! + @ = , ( ) - and space';
   }
@@ -111,7 +111,7 @@ function keyProblem(key: string): string | undefined {
 export type ObjectDescription = { contentType?: string; metadata: Readonly<Record<string, string>> };
 
 /** S3 allows 2 KB. */
-const MAX_METADATA_BYTES = 2000;
+const maxMetadataBytes = 2000;
 
 /** Checks what a writer gives with an object; the rules are the same for every store. The error names the wrong entry. */
 export function objectDescription({ contentType, metadata = {} }: PutOptions): ObjectDescription {
@@ -126,7 +126,7 @@ export function objectDescription({ contentType, metadata = {} }: PutOptions): O
     throw new Error(`the content type ${JSON.stringify(contentType)} is not printable ASCII`);
   }
   const description = contentType === undefined ? { metadata } : { contentType, metadata };
-  if (JSON.stringify(description).length > MAX_METADATA_BYTES)
-    throw new Error(`metadata is longer than ${MAX_METADATA_BYTES} bytes`);
+  if (JSON.stringify(description).length > maxMetadataBytes)
+    throw new Error(`metadata is longer than ${maxMetadataBytes} bytes`);
   return description;
 }

@@ -36,8 +36,8 @@ export function s3ClientConfig(settings: S3ObjectStoreSettings, endpoint: string
   };
 }
 
-/** Uploads slower than this count as hung. In bytes per millisecond: 256 KB/s. */
-const SLOWEST_UPLOAD = 256;
+/** Slower uploads count as hung. */
+const slowestBytesPerMs = 256;
 
 export type S3CallOptions = {
   /** Ends "the object store refused to …". */
@@ -55,7 +55,7 @@ export function s3Calls(timeoutMs: number) {
   return async <T>(options: S3CallOptions, send: (http: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
     const { what, signal, bytes = 0 } = options;
     signal?.throwIfAborted();
-    const allowedMs = Math.ceil(timeoutMs + bytes / SLOWEST_UPLOAD);
+    const allowedMs = Math.ceil(timeoutMs + bytes / slowestBytesPerMs);
     const deadline = AbortSignal.timeout(allowedMs);
     try {
       return await send({ abortSignal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) });
@@ -72,7 +72,7 @@ export function s3Calls(timeoutMs: number) {
 export type S3Call = ReturnType<typeof s3Calls>;
 
 /** Names that the SDK gives to errors on the way to the store, before there is an answer. */
-const NETWORK_ERRORS = new Set(['TimeoutError', 'AbortError', 'CredentialsProviderError']);
+const networkErrors = new Set(['TimeoutError', 'AbortError', 'CredentialsProviderError']);
 
 /** HTTP status and code of the answer that refused a call, from the SDK's error or from ours around it; undefined when there was none. */
 export function s3Refusal(error: unknown): { status: number; code: string } | undefined {
@@ -94,7 +94,7 @@ export function s3Error(error: unknown, what: string): unknown {
       cause: error,
     });
   }
-  if (refusal !== undefined || NETWORK_ERRORS.has(error.name) || errorCode(error) !== undefined) {
+  if (refusal !== undefined || networkErrors.has(error.name) || errorCode(error) !== undefined) {
     const reason = error.message || errorCode(error) || error.name;
     return new ObjectStoreUnavailable(`the object store cannot ${what} now: ${reason}`, { cause: error });
   }

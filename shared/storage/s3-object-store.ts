@@ -33,10 +33,10 @@ import {
 import { objectToStore, s3StreamUpload, s3SweepUploads } from './s3-uploads.ts';
 
 /** Another conditional write to the same key is under way (status 409): S3 says to ask again. */
-const CONFLICT_ATTEMPTS = 5;
+const conflictAttempts = 5;
 
 /** `Date` is cut to seconds: on average the store's clock was half a second further. */
-const HALF_A_SECOND = 500;
+const halfASecondMs = 500;
 
 /** Objects in a bucket of an S3 API. The bucket exists already (`createS3Bucket`). */
 export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
@@ -87,7 +87,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         } catch (error) {
           const status = s3Refusal(error)?.status;
           if (status === 412) return false;
-          if (status !== 409 || attempt === CONFLICT_ATTEMPTS) throw error;
+          if (status !== 409 || attempt === conflictAttempts) throw error;
         }
       }
     },
@@ -169,7 +169,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
       const answered = clock.now().getTime();
       const storeTime = Date.parse(headers.get('date') ?? '');
       if (Number.isNaN(storeTime)) throw new ObjectStoreUnavailable('the object store answers without a Date header');
-      return Math.round(storeTime + HALF_A_SECOND - (asked + answered) / 2);
+      return Math.round(storeTime + halfASecondMs - (asked + answered) / 2);
     },
 
     async check({ signal } = {}) {

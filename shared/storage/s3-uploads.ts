@@ -14,23 +14,13 @@ import { type S3Call, s3Refusal } from './s3-client.ts';
 /** One bucket, and how to call it. */
 export type S3Bucket = { client: S3Client; bucket: string; call: S3Call };
 
-/** Parameters of the calls that create an object. The SDK adds the CRC-32 of what each call sends. */
-export function objectToStore(options: PutOptions) {
-  const { contentType, metadata } = objectDescription(options);
-  return {
-    ChecksumAlgorithm: 'CRC32' as const,
-    Metadata: { ...metadata },
-    ...(contentType === undefined ? {} : { ContentType: contentType }),
-  };
-}
-
 /** S3 takes parts of 5 MiB to 5 GiB, and 10,000 of them: enough for 80 GB. */
-const PART_BYTES = 8 * 1024 * 1024;
+const partBytes = 8 * 1024 * 1024;
 /** Sent at the same time. With the one that is being filled, some 24 MiB are in memory. */
-const PARTS_IN_FLIGHT = 2;
+const partsInFlight = 2;
 
 /**
- * Stores a stream of any length in bounded memory. When anything fails, the stream is destroyed and the parts are removed before this
+ * Stores a stream of any length in bounded memory. When anything fails, the stream is destroyed, the parts are removed before this
  * rejects, and the key is as it was.
  */
 export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, options: PutOptions): Promise<void> {
@@ -39,8 +29,8 @@ export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, 
   const upload = new Upload({
     client: uploadClient(s3, key, body, signal),
     params: { Bucket: s3.bucket, Key: key, Body: body, ...objectToStore(options) },
-    partSize: PART_BYTES,
-    queueSize: PARTS_IN_FLIGHT,
+    partSize: partBytes,
+    queueSize: partsInFlight,
   });
   try {
     await upload.done();
@@ -52,8 +42,10 @@ export async function s3StreamUpload(s3: S3Bucket, key: string, body: Readable, 
 }
 
 /**
- * The client as `Upload` needs it to keep what the port promises. Every call ends. The first one that fails ends the stream, so that no
- * part follows it and nobody waits for further bytes. What `Upload` leaves to us, an upload that could not be finished, is aborted.
+ * The client as `Upload` needs it to keep what the port promises:
+ * - Every call ends, because it goes through `call`.
+ * - The first call that fails ends the stream, so that no part follows it and nobody waits for further bytes.
+ * - An upload that cannot be finished is aborted. `Upload` leaves that to us.
  */
 function uploadClient(
   { client, call }: S3Bucket,
@@ -63,7 +55,7 @@ function uploadClient(
 ): S3Client {
   const abort = (command: AbortMultipartUploadCommand) =>
     // What cannot be removed now is left to the sweep.
-    call({ what: `give up ${key}` }, (http) => client.send(command, http)).catch(() => {});
+    call({ what: `abort the upload of ${key}` }, (http) => client.send(command, http)).catch(() => {});
   const send = async (command: PutObjectCommand): Promise<unknown> => {
     if (command instanceof AbortMultipartUploadCommand) return abort(command);
     const { Body } = command.input;
@@ -82,6 +74,16 @@ function uploadClient(
   return Object.create(client, { send: { value: send } }) as S3Client;
 }
 
+/** Parameters of the calls that create an object. The SDK adds the CRC-32 of what each call sends. */
+export function objectToStore(options: PutOptions) {
+  const { contentType, metadata } = objectDescription(options);
+  return {
+    ChecksumAlgorithm: 'CRC32' as const,
+    Metadata: { ...metadata },
+    ...(contentType === undefined ? {} : { ContentType: contentType }),
+  };
+}
+
 /**
  * Aborts all uploads in parts that began before `olderThan`, a time of the store's clock, and says how many. A store without lifecycle
  * rules would keep their parts forever.
@@ -96,7 +98,7 @@ export async function s3SweepUploads({ client, bucket, call }: S3Bucket, olderTh
       if (Initiated === undefined || Initiated >= olderThan) continue;
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId });
       try {
-        await call({ what: `give up the upload of ${Key}` }, (http) => client.send(abort, http));
+        await call({ what: `abort the upload of ${Key}` }, (http) => client.send(abort, http));
         swept++;
       } catch (error) {
         if (s3Refusal(error)?.code !== 'NoSuchUpload') throw error; // Finished in the meantime.
