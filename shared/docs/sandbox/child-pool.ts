@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { messageOf } from '#shared/runtime/failures.ts';
 import {
   type Child,
@@ -14,18 +15,18 @@ export type ChildPoolOptions = {
   entry: URL;
   /** Requests that run at the same time, each in a child of its own. */
   slots: number;
-  /** Children kept started and unused, so that a killed one is replaced at once. */
+  /** Children that are started but unused, so that a killed one is replaced at once. Default: 1. */
   warmSpares?: number;
   /**
    * Children beyond `slots` that wait for the organization they served. Otherwise, when organizations take turns, each turn would start a
    * new process (0.4 s of processor time with the renderer's code). Default: as many as `slots`.
    */
   parked?: number;
-  /** A child that nobody used for this long is ended; spares stay. */
+  /** A child that nobody used for this long is ended; spares stay. Default: a minute. */
   idleAfterMs?: number;
-  /** JavaScript heap of a child; native memory is limited to somewhat more. */
+  /** JavaScript heap of a child; native memory is limited to somewhat more. Default: 512. */
   memoryLimitMb?: number;
-  /** A child is replaced after this many requests. */
+  /** A child is replaced after this many requests: rarely, because a new one is slow until its code is compiled. Default: 5,000. */
   requestsPerChild?: number;
 };
 
@@ -37,7 +38,7 @@ export type RunOptions = {
   deadlineMs: number;
   /** Takes the request out of the queue, or kills its child. */
   signal?: AbortSignal | undefined;
-  /** Organization. A child that served one never serves another. */
+  /** The organization. A child that served one never serves another. */
   affinity?: string | undefined;
   /** Answers what the child asks while it works on this request. */
   answer?: ((content: unknown) => Promise<unknown>) | undefined;
@@ -64,6 +65,11 @@ type Job = {
   leaveQueue: () => void;
 };
 
+/**
+ * A child of the pool. It is `starting` until it says that it is ready, then `idle`, `busy` with one request, and `idle` again. A child that
+ * was killed or has ended is no member any more. From its first request to its end it has one affinity. Until
+ * then it is fresh and can serve any organization.
+ */
 type Member = {
   child: Child;
   state: 'starting' | 'idle' | 'busy';
@@ -75,28 +81,28 @@ type Member = {
   onMessage: (message: FromChild) => void;
 };
 
-const DEFAULT_MEMORY_MB = 512;
-/** Rarely: a new child costs 0.4 s of processor time, and is slow until its code is compiled. */
-const DEFAULT_REQUESTS_PER_CHILD = 5_000;
-const DEFAULT_IDLE_MS = 60_000;
-const START_DEADLINE_MS = 20_000;
-const MAX_FAILED_STARTS = 3;
+const startDeadlineMs = 20_000;
+const mostFailedStarts = 3;
 /** A request may take this many times its deadline by the clock while its child gets too little of the processor. */
-const MAX_STRETCH = 6;
-const SHORTEST_EXTENSION_MS = 20;
+const mostStretch = 6;
+const shortestExtensionMs = 20;
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
-export function childPool(options: ChildPoolOptions): ChildPool {
-  const { entry, slots, warmSpares = 1, parked = slots, memoryLimitMb = DEFAULT_MEMORY_MB } = options;
-  const idleAfterMs = options.idleAfterMs ?? DEFAULT_IDLE_MS;
-  const requestsPerChild = options.requestsPerChild ?? DEFAULT_REQUESTS_PER_CHILD;
+export function childPool({
+  entry,
+  slots,
+  warmSpares = 1,
+  parked = slots,
+  idleAfterMs = 60_000,
+  memoryLimitMb = 512,
+  requestsPerChild = 5_000,
+}: ChildPoolOptions): ChildPool {
   const members = new Set<Member>();
   const queue: Job[] = [];
   const waitingForQuiet: (() => void)[] = [];
   /** Children that were killed and have not ended yet. */
   const leaving = new Set<Promise<ChildDied>>();
-  let accepting = true;
-  let closed = false;
+  let mode: 'open' | 'draining' | 'closed' = 'open';
   let lastId = 0;
   let failedStarts = 0;
 
@@ -121,7 +127,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
         schedule();
       },
     };
-    const startTimer = setTimeout(() => member.child.kill(), START_DEADLINE_MS);
+    const startTimer = setTimeout(() => member.child.kill(), startDeadlineMs);
     members.add(member);
     void afterEnd(member, startTimer);
   }
@@ -131,7 +137,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     clearTimeout(startTimer);
     if (member.state === 'starting' && members.has(member)) failedStarts += 1;
     members.delete(member);
-    if (failedStarts < MAX_FAILED_STARTS) schedule();
+    if (failedStarts < mostFailedStarts) schedule();
     else rejectWaiting(ended);
   }
 
@@ -175,7 +181,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   function refill(): void {
     // An entry that cannot start is tried again with the next request, not in a loop.
-    if (closed || (failedStarts > 0 && queue.length === 0)) return;
+    if (mode === 'closed' || (failedStarts > 0 && queue.length === 0)) return;
     const waiting = Math.min(queue.length, slots - busyCount());
     const wanted = Math.max(warmSpares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
@@ -200,13 +206,18 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   function work(member: Member, job: Job): void {
     const { deadlineMs, signal, affinity, answer } = job.options;
+    assert(member.state === 'idle', 'a child works on one request at a time');
+    assert(
+      member.served === 0 || member.affinity === affinity,
+      'a child that served one organization never serves another',
+    );
     lastId += 1;
     const id = lastId;
     member.state = 'busy';
     member.served += 1;
     member.affinity = affinity;
     let settled = false;
-    const finish = (settle: () => void, keep: boolean): void => {
+    const finish = (child: 'keep' | 'kill', settle: () => void): void => {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
@@ -214,28 +225,29 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       member.onMessage = () => undefined;
       member.state = 'idle';
       member.usedAt = performance.now();
-      if (!keep || member.served >= requestsPerChild) retire(member);
+      if (child === 'kill' || member.served >= requestsPerChild) retire(member);
       settle();
       schedule();
     };
-    const abort = (): void => finish(() => job.reject(signal?.reason), false);
-    const usedBefore = member.pid === undefined ? undefined : processorTimeMs(member.pid);
+    const abort = (): void => finish('kill', () => job.reject(signal?.reason));
+    const usedMs = (): number | undefined => (member.pid === undefined ? undefined : processorTimeMs(member.pid));
+    const usedBefore = usedMs();
     const startedAt = performance.now();
     const onDeadline = (): void => {
-      const usedNow = member.pid === undefined ? undefined : processorTimeMs(member.pid);
+      const usedNow = usedMs();
       const left = usedBefore === undefined || usedNow === undefined ? 0 : deadlineMs - (usedNow - usedBefore);
-      if (left > 0 && performance.now() - startedAt < deadlineMs * MAX_STRETCH) {
-        timer = setTimeout(onDeadline, Math.max(SHORTEST_EXTENSION_MS, left));
-      } else finish(() => job.reject(new ChildTimedOut(deadlineMs)), false);
+      if (left > 0 && performance.now() - startedAt < deadlineMs * mostStretch) {
+        timer = setTimeout(onDeadline, Math.max(shortestExtensionMs, left));
+      } else finish('kill', () => job.reject(new ChildTimedOut(deadlineMs)));
     };
     let timer = setTimeout(onDeadline, deadlineMs);
     signal?.addEventListener('abort', abort, { once: true });
-    void member.child.ended.then((ended) => finish(() => job.reject(ended), false));
+    void member.child.ended.then((ended) => finish('kill', () => job.reject(ended)));
     member.onMessage = (message) => {
       if (message.kind === 'ready' || message.id !== id) return;
-      if (message.kind === 'response') finish(() => job.resolve(message.response), true);
+      if (message.kind === 'response') finish('keep', () => job.resolve(message.response));
       else if (message.kind === 'failure') {
-        finish(() => job.reject(new ChildRequestFailed(message.name, message.message)), true);
+        finish('keep', () => job.reject(new ChildRequestFailed(message.name, message.message)));
       } else void answerQuestion(member, message.question, message.content, answer);
     };
     member.child.send({ kind: 'request', id, request: job.request });
@@ -266,35 +278,34 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   refill();
   return {
     run(request, runOptions) {
-      if (!accepting) return Promise.reject(new Error('the pool of child processes is closed'));
+      if (mode !== 'open') return Promise.reject(new Error('the pool of child processes is closed'));
       const { signal } = runOptions;
       if (signal?.aborted) return Promise.reject(signal.reason as Error);
-      return new Promise((resolve, reject) => {
-        const leaveQueue = (): void => {
-          queue.splice(queue.indexOf(job), 1);
-          signal?.removeEventListener('abort', giveUp);
-        };
-        const job: Job = { request, options: runOptions, resolve, reject, leaveQueue };
-        const giveUp = (): void => {
-          leaveQueue();
-          reject(signal?.reason as Error);
-        };
-        queue.push(job);
-        signal?.addEventListener('abort', giveUp);
-        schedule();
-      });
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const leaveQueue = (): void => {
+        queue.splice(queue.indexOf(job), 1);
+        signal?.removeEventListener('abort', giveUp);
+      };
+      const job: Job = { request, options: runOptions, resolve, reject, leaveQueue };
+      const giveUp = (): void => {
+        leaveQueue();
+        reject(signal?.reason);
+      };
+      queue.push(job);
+      signal?.addEventListener('abort', giveUp);
+      schedule();
+      return promise;
     },
     async drain() {
       const quiet = new Promise<void>((resolve) => waitingForQuiet.push(resolve));
-      accepting = false;
+      if (mode === 'open') mode = 'draining';
       schedule();
       await quiet;
-      closed = true;
+      mode = 'closed';
       await end();
     },
     async close() {
-      accepting = false;
-      closed = true;
+      mode = 'closed';
       rejectWaiting(new Error('the pool of child processes is closed'));
       await end();
     },

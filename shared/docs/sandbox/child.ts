@@ -19,7 +19,7 @@ export type Child = {
 
 const shell = '/bin/sh';
 /** Node 24 alone maps 575 MB of writable memory, most of which it never touches. The rest is room for other builds. */
-const NODE_OVERHEAD_MB = 768;
+const nodeOverheadMb = 768;
 
 /**
  * A guard shell stays beside the child and waits for its own standard input to end. The kernel ends it when we die, however we die. Then the
@@ -43,7 +43,7 @@ exit $?`;
 export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (message: FromChild) => void): Child {
   const guarded = existsSync(shell);
   const command = [process.execPath, ...nodeArguments(entry, memoryLimitMb)];
-  const dataLimitKb = String((memoryLimitMb + NODE_OVERHEAD_MB) * 1024);
+  const dataLimitKb = String((memoryLimitMb + nodeOverheadMb) * 1024);
   const [program, ...args] = guarded ? [shell, '-c', guardScript, 'guard', dataLimitKb, ...command] : command;
   const child = spawn(program as string, args, {
     env: { TZ: 'UTC' },
@@ -109,10 +109,10 @@ function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
 const realPath = (path: string): string => realpathSync(path) + (path.endsWith('/') ? '/' : '');
 
 function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
-  const MAX_KEPT = 4000;
+  const mostKept = 4_000;
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors = (errors + text).slice(-MAX_KEPT);
+    errors = (errors + text).slice(-mostKept);
   });
   // Tell the guard, which waits for its input, that there is nothing left to guard.
   child.on('disconnect', kill);
@@ -185,7 +185,7 @@ export class ChildRequestFailed extends Error {
 }
 
 /** In the kernel's interface to programs: always 100 on Linux. */
-const TICKS_PER_SECOND = 100;
+const ticksPerSecond = 100;
 
 /** Processor time of a process in milliseconds; undefined when it is gone, and on systems other than Linux. */
 export function processorTimeMs(pid: number): number | undefined {
@@ -193,7 +193,7 @@ export function processorTimeMs(pid: number): number | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in parentheses and may hold anything; user and system time are fields 14 and 15 (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;
+    return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
   } catch {
     return undefined;
   }
