@@ -16,9 +16,8 @@ import {
   jobIdOfIdempotencyKey,
   newJobId,
   replayRequestDigest,
+  requestedExport,
   resolveContentVersion,
-  sortedOnce,
-  sortedPagePaths,
   startRequestDigest,
 } from './requested-export.ts';
 
@@ -41,7 +40,8 @@ export async function startExport(
   const { organization, organizationPlan } = principal;
   // 1. The same request under the same idempotency key is the job that there is.
   const domain = resolveDomain(principal.domains, body.domain).slug;
-  const requestDigest = startRequestDigest(body, domain);
+  const requested = requestedExport(body);
+  const requestDigest = startRequestDigest(requested, domain);
   const { jobId, existing } = await jobOfRequest(context, request, requestDigest);
   if (existing !== undefined) return existing;
   await request.count();
@@ -54,8 +54,8 @@ export async function startExport(
     checkPagesExist(body.paths, known, contentVersion);
   }
   // 3. The selection is stored before the commit that names it.
-  const selection =
-    body.paths === undefined ? undefined : await storeSelection(context, organization, sortedPagePaths(body.paths));
+  const { paths, groups, deployment, onPageError } = requested;
+  const selection = paths === undefined ? undefined : await storeSelection(context, organization, paths);
   return await appendExportRequest(context, request.origin, {
     jobId,
     organization,
@@ -65,9 +65,9 @@ export async function startExport(
     ...(body.version === undefined ? {} : { label: body.version }),
     options: {
       ...(selection === undefined ? {} : { selectionKey: selection }),
-      groups: sortedOnce(body.groups),
-      deployment: body.deployment,
-      onPageError: body.onPageError,
+      groups,
+      deployment,
+      onPageError,
       // The bundle is the client's own site.
       allowTenantScripts: true,
     },

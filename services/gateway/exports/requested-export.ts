@@ -19,17 +19,18 @@ export function jobIdOfIdempotencyKey(hashKey: string, organization: string, ide
 
 export const newJobId = (random: (length: number) => string): string => `se_${random(jobIdDigits)}`;
 
-/** What makes two requests the same under one idempotency key: what they ask for, not how they write it. Pure. */
-export function startRequestDigest(body: StartExportBody, domain: string): string {
-  const paths = body.paths === undefined ? undefined : sortedPagePaths(body.paths);
-  return sha256OfJson({ ...body, domain, paths, groups: sortedOnce(body.groups) });
+/** The same for all requests that ask for the same, however they are written: paths and groups sorted, each once. Pure. */
+export function requestedExport({ paths, ...body }: StartExportBody): StartExportBody {
+  const requested = { ...body, groups: sortedOnce(body.groups) };
+  return paths === undefined ? requested : { ...requested, paths: sortedOnce(paths.map(pagePathOfAddress)) };
 }
 
-export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });
+const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
 
-/** Page paths as the site model has them. Pure. */
-export const sortedPagePaths = (paths: readonly string[]): string[] => sortedOnce(paths.map(pagePathOfAddress));
-export const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
+/** Two requests under one idempotency key are the same when this is. Pure. */
+export const startRequestDigest = (requested: StartExportBody, domain: string): string =>
+  sha256OfJson({ ...requested, domain });
+export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });
 
 /** The content version to export: the one with that label if there is one, else the latest. Throws `not_found`. Pure. */
 export function resolveContentVersion(
@@ -48,9 +49,9 @@ export function resolveContentVersion(
   return chosen;
 }
 
-const mostNamed = 20;
+const mostPathsNamed = 20;
 
-/** Throws `invalid_request` that names the paths which are no pages of the content. Pure. */
+/** Throws an `invalid_request` that names the paths, as they were written, that are no pages of the content. Pure. */
 export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<string>, contentVersion: string): void {
   const unknown = paths.flatMap((path, index) => (pages.has(pagePathOfAddress(path)) ? [] : [{ path, index }]));
   const first = unknown[0];
@@ -61,7 +62,7 @@ export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<str
     `There is no page "${first.path}" in content version ${contentVersion}${rest}. Paths are as in the site's addresses, such as "guides/x".`,
     {
       fields: unknown
-        .slice(0, mostNamed)
+        .slice(0, mostPathsNamed)
         .map(({ path, index }) => ({ path: `paths.${index}`, message: `there is no page "${path}"` })),
     },
   );
