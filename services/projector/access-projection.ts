@@ -1,6 +1,6 @@
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
-import type { UsageDocument } from '#shared/contracts/read-models.ts';
+import { dateInKey, type UsageDocument } from '#shared/contracts/read-models.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
 import { accessSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
@@ -8,8 +8,8 @@ import { auditTrail } from './audit-trail.ts';
 import { type ProjectionSource, updateDocument } from './projection.ts';
 
 /**
- * Who was given a link, and at which address. Records have neither revisions nor an order; their ids say which of them are there already.
- * They are kept for a limited time, and so is what is made of them.
+ * Who was given a link, and at which address. Records have neither revisions nor an order, and are known by their ids: folding one again
+ * changes nothing. They are kept for a limited time, and so is what is made of them.
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
@@ -17,7 +17,6 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
   into: ({ auditAccess, usageAccess }) => {
     const trail = auditTrail(auditAccess, usageAccess);
     return {
-      prepare: async () => {},
       fold: async (record) => trail.add(record.organization, [accessAuditEntry(record)]),
       finish: () => trail.write(),
     };
@@ -25,7 +24,7 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
   expire: expireAccess,
 };
 
-/** Pure. */
+/** What auditors see of a link. Pure. */
 export function accessAuditEntry(record: AccessRecord): AuditEntry {
   const { id, time, organization, jobId, domain, actor, address, bundleSha256, expiresAt } = record;
   return {
@@ -50,25 +49,19 @@ export async function expireAccess(
   { auditAccess, usageAccess }: Pick<ReadModels, 'auditAccess' | 'usageAccess'>,
   now: Date,
 ): Promise<void> {
-  const first = firstKeptDay(now);
-  for (const key of await auditAccess.keys()) {
-    const [, day = ''] = key.split('.');
-    if (day < first) await auditAccess.remove(key);
-  }
+  const firstDay = firstKeptDay(now);
+  for (const key of await auditAccess.keys()) if (dateInKey(key) < firstDay) await auditAccess.remove(key);
   for (const key of await usageAccess.keys()) {
-    const [, month = ''] = key.split('.');
-    if (month < first.slice(0, 7)) await usageAccess.remove(key);
-    else if (month === first.slice(0, 7)) await removeDays(usageAccess, key, first.slice(8));
+    if (dateInKey(key) <= firstDay.slice(0, 7)) await removeDays(usageAccess, key, firstDay);
   }
 }
 
-async function removeDays(store: DocumentStore<UsageDocument>, key: string, firstDay: string): Promise<void> {
-  let isEmpty = false;
-  await updateDocument(store, key, (usage) => {
-    const days = Object.entries(usage?.days ?? {});
-    const kept = days.filter(([day]) => day >= firstDay);
-    isEmpty = kept.length === 0;
-    return isEmpty || kept.length === days.length ? undefined : { days: Object.fromEntries(kept) };
+async function removeDays(usage: DocumentStore<UsageDocument>, key: string, firstDay: string): Promise<void> {
+  const isKept = (day: string): boolean => `${dateInKey(key)}-${day}` >= firstDay;
+  const stored = await usage.get(key, { fromLeader: true });
+  if (!Object.keys(stored?.document.days ?? {}).some(isKept)) return usage.remove(key);
+  await updateDocument<UsageDocument>(usage, key, ({ days } = { days: {} }) => {
+    const kept = Object.entries(days).filter(([day]) => isKept(day));
+    return kept.length === Object.keys(days).length ? undefined : { days: Object.fromEntries(kept) };
   });
-  if (isEmpty) await store.remove(key);
 }

@@ -45,7 +45,7 @@ async function foldDeliveries<M>(
   const buffer = bufferedReadModels(bus.generations[generation], memory);
   const batch = source.into(buffer.models, bus);
   const folded: Delivery<M>[] = [];
-  await batch.prepare(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
+  await batch.prepare?.(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
   for (const delivery of deliveries) {
     try {
       await batch.fold(readable(delivery));
@@ -80,7 +80,7 @@ export async function foldArchived<M>(
     signal.throwIfAborted();
     const buffer = bufferedReadModels(bus.generations[generation], memory);
     const batch = source.into(buffer.models, bus);
-    await batch.prepare(messages);
+    await batch.prepare?.(messages);
     for (const message of messages) await batch.fold(message);
     await batch.finish();
     await buffer.flush(storesOf[source.name]);

@@ -49,7 +49,7 @@ type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
 /** Folds one batch of messages into stores that are written at its end. */
 export type BatchHandler<M> = {
   /** Reads what `fold` will need, all at a time. What cannot be read makes `fold` fail, not this. */
-  prepare(messages: readonly M[]): Promise<void>;
+  prepare?(messages: readonly M[]): Promise<void>;
   /** Folds one message. Repeating it, also after later ones, changes nothing. */
   fold(message: M): Promise<void>;
   /** What is done once for all messages of the batch; everything has been put when it answers. */

@@ -73,6 +73,9 @@ export const auditKey = (organization: string, day: string, part: number): strin
 /** `month` is `yyyy-mm`, in UTC. */
 export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;
 
+/** The day in the key of an audit document, the month in that of a usage document. */
+export const dateInKey = (key: string): string => key.split('.')[1] ?? '';
+
 /** What is folded from one stream on its own, and so is rebuilt on its own. */
 export const projectionNames = ['exports', 'content', 'directory', 'access'] as const;
 

@@ -6,7 +6,7 @@ import {
   auditSources,
 } from '#shared/contracts/audit-entry.ts';
 import { type AuditList, endOf, type ListAuditQuery } from '#shared/contracts/http/audit.ts';
-import { type AuditDocument, auditKey } from '#shared/contracts/read-models.ts';
+import { type AuditDocument, auditKey, dateInKey } from '#shared/contracts/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { askBus } from '../ask-bus.ts';
@@ -90,7 +90,7 @@ async function* auditDays(
       .filter((source) => mayMatch(source, filter))
       .map(async (source) => {
         const keys = await askBus(stores[source].keys(`${organization}.*.*`));
-        return keys.map((key) => ({ source, day: key.split('.')[1] ?? '' }));
+        return keys.map((key) => ({ source, day: dateInKey(key) }));
       }),
   );
   const sourcesByDay = Map.groupBy(
