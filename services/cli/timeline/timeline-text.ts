@@ -30,10 +30,11 @@ import {
   workerName,
 } from './words.ts';
 
-const narrowest = 48;
-const widest = 200;
+const narrowestColumns = 48;
+const widestColumns = 200;
 /** A terminal of this width has room for words beside the lanes. */
-const roomForWords = 96;
+const columnsWithWords = 96;
+const columnsPerTick = 9;
 const mostTroubles = 20;
 
 const outcomeStyle: Record<Timeline['outcome'], PaintStyle> = {
@@ -46,9 +47,9 @@ const outcomeStyle: Record<Timeline['outcome'], PaintStyle> = {
 /** The timeline as lines for a terminal of `width` columns (48 to 200 are used). Pure. */
 export function timelineText(timeline: Timeline, options: { width: number; paint: Paint }): string {
   const { paint } = options;
-  const width = Math.min(widest, Math.max(narrowest, options.width));
+  const width = Math.min(widestColumns, Math.max(narrowestColumns, options.width));
   const labelWidth = Math.max(8, ...timeline.lanes.map(({ worker }) => workerName(worker).length));
-  const words = width < roomForWords ? [] : timeline.lanes.map(laneSentence);
+  const words = width < columnsWithWords ? [] : timeline.lanes.map(laneSentence);
   const wordsWidth = words.length === 0 ? 0 : Math.max(...words.map(({ length }) => length)) + 2;
   const scale = scaleOf(timeline.durationMs, width - labelWidth - 2 - wordsWidth);
   const line = (label: string, strip: string, after = '') =>
@@ -60,23 +61,23 @@ export function timelineText(timeline: Timeline, options: { width: number; paint
         : line('', paintCells(strip, paint)),
     ),
   );
+  const strip = paintCells(troubleStrip(timeline.troubles, scale), paint);
+  const troubles = timeline.troubles.length === 0 ? [] : [line('trouble', strip)];
+  const error = timeline.error === undefined ? undefined : paint('red', printable(timeline.error));
   return [
     ...heading(timeline, paint),
     '',
     line('', paint('gray', axis(timeline.durationMs, scale))),
     line('phases', paintCells(phaseStrip(timeline.phases, scale), paint)),
     ...lanes,
-    ...(timeline.troubles.length === 0
-      ? []
-      : [line('trouble', paintCells(troubleStrip(timeline.troubles, scale), paint))]),
+    ...troubles,
     '',
     ...wrapped(phaseLegend(timeline, paint), width),
     ...wrapped(legend(timeline, paint), width),
     '',
     totalsSentence(timeline),
     ...(words.length > 0 ? [] : timeline.lanes.map((lane) => `${workerName(lane.worker)}: ${laneSentence(lane)}`)),
-    ...[bundleSentence(timeline), replaySentence(timeline)].flatMap((text) => text ?? []),
-    ...(timeline.error === undefined ? [] : [paint('red', printable(timeline.error))]),
+    ...[bundleSentence(timeline), replaySentence(timeline), error].filter((text) => text !== undefined),
     ...troubleLines(timeline.troubles, paint),
   ].join('\n');
 }
@@ -91,7 +92,6 @@ function heading(timeline: Timeline, paint: Paint): string[] {
 }
 
 function axis(durationMs: number, scale: Scale): string {
-  const columnsPerTick = 9;
   let text = '';
   for (const tick of ticksOf(durationMs, Math.max(2, Math.floor(scale.columns / columnsPerTick)))) {
     const label = `╷${formatDuration(tick)}`;
