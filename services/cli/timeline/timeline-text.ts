@@ -119,7 +119,7 @@ function legend({ lanes, troubles }: Timeline, paint: Paint): LegendEntry[] {
   const bars = lanes.flatMap(({ rows }) => rows.flat());
   const chunk = { work: 'chunk' as const, reused: false, attempt: 1 };
   const shown: [boolean, Cell, string][] = [
-    [true, barCell(chunk), 'chunk'],
+    [bars.length > 0 || troubles.length > 0, barCell(chunk), 'chunk'],
     [bars.some(({ reused }) => reused), barCell({ ...chunk, reused: true }), 'reused'],
     [bars.some(({ attempt }) => attempt > 1), barCell({ ...chunk, attempt: 2 }), 'done again'],
     [lanes.some(({ waits }) => waits.length > 0), waitCell, 'no chunk of this job in hand'],
@@ -127,9 +127,7 @@ function legend({ lanes, troubles }: Timeline, paint: Paint): LegendEntry[] {
     [troubles.some(({ kind }) => kind === 'timed-out'), troubleCells['timed-out'], 'timed out'],
     [troubles.some(({ kind }) => kind === 'segment-lost'), troubleCells['segment-lost'], 'segment lost'],
   ];
-  return bars.length === 0 && troubles.length === 0
-    ? []
-    : shown.filter(([isShown]) => isShown).map(([, cell, words]) => entry(paint, cell, words));
+  return shown.filter(([isShown]) => isShown).map(([, cell, words]) => entry(paint, cell, words));
 }
 
 function wrapped(entries: readonly LegendEntry[], width: number): string[] {

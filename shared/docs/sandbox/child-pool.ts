@@ -66,9 +66,8 @@ type Job = {
 };
 
 /**
- * A child of the pool. It is `starting` until it says that it is ready, then `idle`, `busy` with one request, and `idle` again. A child that
- * was killed or has ended is no member any more. From its first request to its end it has one affinity. Until
- * then it is fresh and can serve any organization.
+ * A child of the pool. It is `starting` until it says that it is ready, then `idle`, `busy` with one request, and `idle` again. From its
+ * first request on it serves that organization alone. When it is killed or ends, it is no member any more.
  */
 type Member = {
   child: Child;
@@ -88,15 +87,9 @@ const mostStretch = 6;
 const shortestExtensionMs = 20;
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
-export function childPool({
-  entry,
-  slots,
-  warmSpares = 1,
-  parked = slots,
-  idleAfterMs = 60_000,
-  memoryLimitMb = 512,
-  requestsPerChild = 5_000,
-}: ChildPoolOptions): ChildPool {
+export function childPool(options: ChildPoolOptions): ChildPool {
+  const { entry, slots, warmSpares = 1, parked = slots } = options;
+  const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000 } = options;
   const members = new Set<Member>();
   const queue: Job[] = [];
   const waitingForQuiet: (() => void)[] = [];

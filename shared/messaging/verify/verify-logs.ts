@@ -167,13 +167,13 @@ function withoutSequences({ first, last }: SequenceRange, explained: readonly nu
 
 /** The subjects that export jobs had before they were moved to the object store. */
 async function archivedSubjectsOf(objectStore: Audit['objectStore'], filter: string): Promise<string[]> {
-  const [, organization = '*', job = '*'] = filter.split('.');
+  const [, organization = '*'] = filter.split('.');
   const prefix = organization === '*' ? archivePrefix : `${archivePrefix}${organization}/`;
   const subjects: string[] = [];
   for await (const { key } of objectStore.list(prefix)) {
     const [, ofOrganization = '', file = ''] = key.split('/');
-    const jobId = file.replace(/\.json$/, '');
-    if (job === '*' || job === jobId) subjects.push(exportLogSubject(ofOrganization, jobId));
+    const subject = exportLogSubject(ofOrganization, file.replace(/\.json$/, ''));
+    if (subjectMatches(filter, subject)) subjects.push(subject);
   }
   return subjects;
 }
