@@ -5,8 +5,8 @@ import { code, markdownTable, page, plain } from './markdown.ts';
 /** Options of all commands that call a server; the page says them once. */
 const common = new Set(['--json', '--url', '--key', '--data']);
 
-export function commandsPage(): string {
-  const program = addCommands(new Command('bindery'));
+export async function commandsPage(): Promise<string> {
+  const program = await addCommands(new Command('bindery'));
   const sections = leaves(program).map(({ name, command }) => {
     const usage = [
       `bindery ${name}`,

@@ -5,13 +5,15 @@ import { referencePages } from './reference-pages.ts';
 
 const docs = join(import.meta.dirname, '../docs');
 
-test.each(Object.entries(referencePages()))('%s is what the code says; else: npm run docs:reference', (path, text) => {
+const pages = await referencePages();
+
+test.each(Object.entries(pages))('%s is what the code says; else: npm run docs:reference', (path, text) => {
   expect(readFileSync(join(docs, path), 'utf8')).toBe(text);
 });
 
 test('every page is in the navigation', () => {
   const navigation = readFileSync(join(docs, 'docs.json'), 'utf8');
-  for (const path of Object.keys(referencePages())) expect(navigation).toContain(`"${path.replace('.mdx', '')}"`);
+  for (const path of Object.keys(pages)) expect(navigation).toContain(`"${path.replace('.mdx', '')}"`);
 });
 
 test('the page of dependencies names every package that services use, and no other', () => {

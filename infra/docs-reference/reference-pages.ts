@@ -6,11 +6,11 @@ import { code, markdownTable, page } from './markdown.ts';
 import { settingsPage } from './settings-page.ts';
 
 /** The pages of our documentation that code knows best, by their path in `infra/docs`. */
-export function referencePages(): Record<string, string> {
+export async function referencePages(): Promise<Record<string, string>> {
   return {
     'reference/http-api.mdx': httpApiPage(),
     'reference/settings.mdx': settingsPage(),
-    'reference/commands.mdx': commandsPage(),
+    'reference/commands.mdx': await commandsPage(),
     'reference/errors.mdx': errorsPage(),
     'reference/bus.mdx': busPage(),
   };

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { referencePages } from './reference-pages.ts';
 
-for (const [path, text] of Object.entries(referencePages())) {
+for (const [path, text] of Object.entries(await referencePages())) {
   const file = join(import.meta.dirname, '../docs', path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { ContentList } from '#shared/contracts/http/content.ts';
 import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
 import { diagnosticCounts, diagnosticLine } from './format.ts';
-import { contentNamed, contentTable } from './content.ts';
-import { digestSentence } from './export.ts';
-import { previewTable } from './housekeeping.ts';
-import { keyTable } from './keys.ts';
-import { passageText } from './search.ts';
+import { contentNamed, contentTable } from './commands/content.ts';
+import { digestSentence } from './commands/export.ts';
+import { previewTable } from './commands/housekeeping.ts';
+import { keyTable } from './commands/keys.ts';
+import { passageText } from './commands/search.ts';
 import { drawBar, paintFor, terminalWidth } from './terminal.ts';
 
 const now = new Date('2026-03-01T10:00:00.000Z');

@@ -7,7 +7,7 @@ async function complaintAbout(args: string[]): Promise<string> {
   const program = new Command('bindery')
     .configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
     .exitOverride();
-  addCommands(program);
+  await addCommands(program);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -46,9 +46,9 @@ test.each([
   expect(await complaintAbout(line.split(' '))).toContain(sentence);
 });
 
-test('every command says what it and each of its options does', () => {
+test('every command says what it and each of its options does', async () => {
   const program = new Command('bindery');
-  addCommands(program);
+  await addCommands(program);
   const all = program.commands.flatMap((command) => [command, ...command.commands]);
   expect(all.length).toBeGreaterThan(20);
   const silent = all.flatMap((command) => [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { exportJob } from '../../test/support/export-job.ts';
-import { changedJobs, countsOf, elapsedMs, jobLine, jobPanel, jobTable } from './jobs.ts';
+import { changedJobs, countsOf, elapsedMs, jobLine, jobPanel, jobTable } from './commands/jobs.ts';
 import { drawnOver, noPaint } from './terminal.ts';
 
 const now = new Date('2026-03-01T10:00:12.300Z');

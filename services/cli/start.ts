@@ -7,10 +7,10 @@ import { serviceNames } from '#infra/supervisor/services.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { apiClient } from './api-client.ts';
-import { askQuestion } from './ask.ts';
+import { askQuestion } from './commands/ask.ts';
 import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
-import { createFirstOrganization } from './organizations.ts';
+import { createFirstOrganization } from './commands/organizations.ts';
 import { publishProject, whenSearched } from './publish-project.ts';
 
 export const startSettings = {
@@ -24,7 +24,7 @@ export const startSettings = {
 const sameInterruptMs = 1_000;
 
 /** `bindery start`: everything on this machine, until Ctrl-C. */
-export async function startCommand(environment: NodeJS.ProcessEnv): Promise<void> {
+export async function startInstallation(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = loadConfig(startSettings, environment);
   const say = (line = '') => process.stdout.write(`${line}\n`);
   const startedAt = performance.now();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Usage } from '#shared/contracts/http/audit.ts';
 import { noPaint } from './terminal.ts';
-import { usageText } from './usage.ts';
+import { usageText } from './commands/usage.ts';
 
 const looks = { width: 140, paint: noPaint };
 

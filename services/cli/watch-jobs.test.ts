@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { exportJob } from '../../test/support/export-job.ts';
 import { apiClient } from './api-client.ts';
-import { watchJob } from './jobs.ts';
+import { watchJob } from './commands/jobs.ts';
 
 const job = (revision: number, changes: Partial<ExportJob> = {}) =>
   exportJob({ jobId: 'se_x', progress: revision * 10, pageCount: revision, revision, ...changes });

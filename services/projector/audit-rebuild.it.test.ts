@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { rebuildProjection } from '#services/cli/projections.ts';
+import { rebuildProjection } from '#services/cli/commands/projections.ts';
 import type { ContentCommit } from '#shared/aggregates/content/content.ts';
 import {
   type DirectoryCommit,

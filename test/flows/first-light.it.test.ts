@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { apiClient } from '#services/cli/api-client.ts';
-import { askQuestion } from '#services/cli/ask.ts';
+import { askQuestion } from '#services/cli/commands/ask.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiClient, apiClient, jobPath, retryWhileAway } from '#services/cli/api-client.ts';
-import { createFirstOrganization } from '#services/cli/organizations.ts';
+import { createFirstOrganization } from '#services/cli/commands/organizations.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import type { PublishedContent } from '#shared/contracts/http/content.ts';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Installation, type InstallationOptions, runInstallation } from '#infra/supervisor/run-installation.ts';
 import { type ApiClient, apiClient } from '#services/cli/api-client.ts';
 import { type ExportRequest, signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
-import { createFirstOrganization } from '#services/cli/organizations.ts';
+import { createFirstOrganization } from '#services/cli/commands/organizations.ts';
 import { publishProject } from '#services/cli/publish-project.ts';
 import type { PublishedContent } from '#shared/contracts/http/content.ts';
 import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';

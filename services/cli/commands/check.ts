@@ -7,9 +7,9 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { counted, diagnosticCounts, diagnosticLine } from './format.ts';
-import { projectFilesIn } from './publish-project.ts';
-import { createOutput, paintFor } from './terminal.ts';
+import { counted, diagnosticCounts, diagnosticLine } from '../format.ts';
+import { projectFilesIn } from '../publish-project.ts';
+import { createOutput, paintFor } from '../terminal.ts';
 
 export function checkCommand(program: Command): void {
   program

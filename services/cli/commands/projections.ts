@@ -2,9 +2,9 @@ import { Argument, type Command } from 'commander';
 import { type ProjectionName, projectionNames, type ProjectionPointer } from '#shared/contracts/read-models.ts';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { withBus } from './bus-connection.ts';
-import { type BusCommandOptions, withBusOptions } from './command-options.ts';
-import { createOutput } from './terminal.ts';
+import { withBus } from '../bus-connection.ts';
+import { type BusCommandOptions, withBusOptions } from '../command-options.ts';
+import { createOutput } from '../terminal.ts';
 
 export function projectionsCommand(program: Command): void {
   const projections = program.command('projections').description('read models: which generation is read, and rebuilds');

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
-import { type ApiClient, jobPath, retryWhileAway } from './api-client.ts';
-import { type ServerCommandOptions, withConnection } from './command-options.ts';
-import { connect, domainOrLocal } from './connection.ts';
-import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
-import { createOutput, type Output, progressBar } from './terminal.ts';
+import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
+import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { connect, domainOrLocal } from '../connection.ts';
+import { downloadVerified, signBundleLink, startExport, waitForExport } from '../export-client.ts';
+import { createOutput, type Output, progressBar } from '../terminal.ts';
 
 type ExportOptions = ServerCommandOptions & {
   wait: boolean;

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import { type SomeUsageFigures, type UsageFigureName, usageFigureNames } from '#shared/contracts/audit-entry.ts';
 import type { Usage } from '#shared/contracts/http/audit.ts';
-import { type ServerCommandOptions, withConnection } from './command-options.ts';
-import { connect } from './connection.ts';
-import { formatBytes, formatNumber } from './format.ts';
-import { aligned, createOutput, type Paint, paintFor, terminalWidth } from './terminal.ts';
+import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { connect } from '../connection.ts';
+import { formatBytes, formatNumber } from '../format.ts';
+import { aligned, createOutput, type Paint, paintFor, terminalWidth } from '../terminal.ts';
 
 type Options = ServerCommandOptions & { month?: string; months?: string };
 

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type ExportJob, exportJobStatuses, type ExportList } from '#shared/contracts/http/exports.ts';
-import { type ApiClient, jobPath, retryWhileAway } from './api-client.ts';
-import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
-import { connect } from './connection.ts';
-import { ExportFailed, followJob } from './export-client.ts';
-import { formatDuration, formatNumber, printable } from './format.ts';
+import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
+import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
+import { connect } from '../connection.ts';
+import { ExportFailed, followJob } from '../export-client.ts';
+import { formatDuration, formatNumber, printable } from '../format.ts';
 import {
   aligned,
   createOutput,
@@ -15,7 +15,7 @@ import {
   type PaintStyle,
   progressGlyphs,
   terminalWidth,
-} from './terminal.ts';
+} from '../terminal.ts';
 
 type Options = ServerCommandOptions & {
   watch: boolean;

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { ContentList } from '#shared/contracts/http/content.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 
-import { type ServerCommandOptions, withConnection } from './command-options.ts';
-import { connect, domainOrLocal } from './connection.ts';
-import { diagnosticLine, formatNumber, printable } from './format.ts';
-import { publishProject } from './publish-project.ts';
-import { createOutput, textTable } from './terminal.ts';
+import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { connect, domainOrLocal } from '../connection.ts';
+import { diagnosticLine, formatNumber, printable } from '../format.ts';
+import { publishProject } from '../publish-project.ts';
+import { createOutput, textTable } from '../terminal.ts';
 
 type PublishOptions = ServerCommandOptions & { domain?: string; label?: string };
 

@@ -7,10 +7,10 @@ import type {
   ShownOrganization,
 } from '#shared/contracts/http/directory.ts';
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
-import { apiClient } from './api-client.ts';
-import { type ServerCommandOptions, withConnection } from './command-options.ts';
-import { connect, type LocalInstallation } from './connection.ts';
-import { createOutput } from './terminal.ts';
+import { apiClient } from '../api-client.ts';
+import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { connect, type LocalInstallation } from '../connection.ts';
+import { createOutput } from '../terminal.ts';
 
 type CreateOptions = ServerCommandOptions & { plan?: string };
 type ChangeOptions = CreateOptions & { name?: string };

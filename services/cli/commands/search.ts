@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { SearchAnswer } from '#shared/contracts/http/assistant.ts';
-import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
-import { connect } from './connection.ts';
-import { printable } from './format.ts';
-import { createOutput } from './terminal.ts';
+import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
+import { connect } from '../connection.ts';
+import { printable } from '../format.ts';
+import { createOutput } from '../terminal.ts';
 
 type Options = ServerCommandOptions & {
   limit?: number;

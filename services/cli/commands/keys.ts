@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { CreatedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
-import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
-import { connect } from './connection.ts';
-import { printable } from './format.ts';
-import { createOutput, textTable } from './terminal.ts';
+import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
+import { connect } from '../connection.ts';
+import { printable } from '../format.ts';
+import { createOutput, textTable } from '../terminal.ts';
 
 type CreateOptions = ServerCommandOptions & {
   kind: string;

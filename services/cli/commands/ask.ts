@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { type ApiClient, sseData } from './api-client.ts';
-import { type ServerCommandOptions, withConnection } from './command-options.ts';
-import { connect } from './connection.ts';
-import { createOutput } from './terminal.ts';
+import { type ApiClient, sseData } from '../api-client.ts';
+import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { connect } from '../connection.ts';
+import { createOutput } from '../terminal.ts';
 
 type Options = ServerCommandOptions & { thread?: string };
 

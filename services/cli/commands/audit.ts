@@ -6,11 +6,11 @@ import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
 import { objectStoreSettings } from '#shared/runtime/common-settings.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { openObjectStore } from '#shared/storage/open-object-store.ts';
-import { auditListCommand } from './audit-list.ts';
-import { withBus, withinDeadline, withLocalObjects } from './bus-connection.ts';
-import { type BusCommandOptions, parsed, withBusOptions } from './command-options.ts';
-import { counted } from './format.ts';
-import { createOutput } from './terminal.ts';
+import { auditListCommand } from '../audit-list.ts';
+import { withBus, withinDeadline, withLocalObjects } from '../bus-connection.ts';
+import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';
+import { counted } from '../format.ts';
+import { createOutput } from '../terminal.ts';
 
 /** More than this is not read; `--json` has them all. */
 const mostShown = 50;

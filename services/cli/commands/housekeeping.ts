@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { ContentId } from '#shared/contracts/identifiers.ts';
 import type { SweptObjects } from '#services/housekeeper/sweep-objects.ts';
-import { withBus, withLocalObjects } from './bus-connection.ts';
-import { type BusCommandOptions, withBusOptions } from './command-options.ts';
-import { createOutput, textTable } from './terminal.ts';
+import { withBus, withLocalObjects } from '../bus-connection.ts';
+import { type BusCommandOptions, withBusOptions } from '../command-options.ts';
+import { createOutput, textTable } from '../terminal.ts';
 
 export type Preview = { organization: string; objects: SweptObjects; contents: ContentId[] };
 
