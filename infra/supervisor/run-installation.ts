@@ -40,7 +40,7 @@ export type Installation = {
 };
 
 const stopGraceMs = 8_000;
-const readyDeadlineMs = 30_000;
+const readyDeadlineMs = 60_000;
 
 /** Runs all services on this machine, each as a process, with a bus of its own. Resolves when every one is ready. */
 export async function runInstallation(options: InstallationOptions): Promise<Installation> {

@@ -31,10 +31,14 @@ export async function runServices(names: ServiceName[]): Promise<void> {
       process.once('disconnect', resolve);
     }
   });
-  // In this order, because a gateway is of use only when the services that it calls are there.
-  for (const name of names) running.push(await serviceTable[name](process.env));
-  process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) });
-  await stopAsked;
+  const start = async () => {
+    // In this order, because a gateway is of use only when the services that it calls are there.
+    for (const name of names) running.push(await serviceTable[name](process.env));
+    process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) });
+    await stopAsked;
+  };
+  // A service that waits for its bus can be stopped, too.
+  await Promise.race([start(), stopAsked]);
   await Promise.all(running.toReversed().map((service) => service.stop()));
   process.exit(0);
 }
