@@ -48,7 +48,7 @@ export async function startExport(
   // 2. Which content, and whether it has the pages that were asked for.
   const contentVersion = resolveContentVersion(domain, await contentState(context, organization, domain), body.version);
   if (body.paths !== undefined) {
-    const known = await context.sitePages(organization, domain, contentVersion);
+    const known = await context.sitePages({ organization, domain, contentVersion });
     if (known === undefined)
       throw new ApiError('not_found', `The files of content version ${contentVersion} are gone. Publish again.`);
     checkPagesExist(body.paths, known, contentVersion);

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
@@ -10,17 +11,13 @@ const withinMs = 10_000;
 const pagesSchema = z.object({ pages: z.array(z.object({ path: z.string() })) });
 
 /** Page paths of a content version, or undefined when it is not stored. */
-export type SitePages = (
-  organization: string,
-  domain: string,
-  contentVersion: string,
-) => Promise<ReadonlySet<string> | undefined>;
+export type SitePages = (content: ContentId) => Promise<ReadonlySet<string> | undefined>;
 
 /** Reads page paths from the site model; a content version never changes, so the newest few are kept. */
 export function sitePages(objectStore: Pick<ObjectStore, 'get'>): SitePages {
   const kept = new LRUCache<string, ReadonlySet<string>>({ max: mostKept });
-  return async (organization, domain, contentVersion) => {
-    const key = siteModelKey({ organization, domain, contentVersion });
+  return async (content) => {
+    const key = siteModelKey(content);
     const known = kept.get(key);
     if (known !== undefined) return known;
     const bytes = await objectStore.get(key, { signal: AbortSignal.timeout(withinMs) });
