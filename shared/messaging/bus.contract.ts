@@ -83,25 +83,25 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
       bus.gateway.directory.append(directoryCommit(organization, id, previous), { sequence: previous?.sequence ?? 0 });
 
     describe('event log', () => {
-      test('an append is read back as the last commit, also from the leader', async () => {
+      test('gives back an append as the last commit, also from the leader', async () => {
         const stored = await append('one', 'a');
         expect(await bus.gateway.directory.last(directoryLogSubject('one'))).toEqual(stored);
         expect(await bus.gateway.directory.last(directoryLogSubject('one'), { fromLeader: true })).toEqual(stored);
         expect(await bus.gateway.directory.last(directoryLogSubject('nobody'))).toBeUndefined();
       });
 
-      test('of two appends on the same commit one wins, and the other is told', async () => {
+      test('stores one of two appends on the same commit, and tells the other', async () => {
         const both = await Promise.allSettled(['x', 'y'].map((id) => append('two', id)));
         expect(both.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
         const loser = both.find((one) => one.status === 'rejected');
         expect(loser?.reason).toBeInstanceOf(ConcurrentAppend);
       });
 
-      test('the same append again answers as if it had worked the first time', async () => {
+      test('answers the same append again as the first time', async () => {
         expect(await append('three', 'again')).toEqual(await append('three', 'again'));
       });
 
-      test('history gives all commits of one subject and no other, oldest first', async () => {
+      test('gives the history of one subject alone, oldest first', async () => {
         const first = await append('four', 'f1');
         await append('other', 'o1');
         await append('four', 'f2', first);
@@ -111,7 +111,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(ids).toEqual(['f1', 'f2']);
       });
 
-      test('subjects are those that match and have commits; texts are what is stored', async () => {
+      test('lists the subjects that match and have commits', async () => {
         for (const id of ['listed-a', 'listed-b']) await append(id, id);
         const all = await bus.housekeeper.directory.subjects(directoryLogSubject('*'));
         expect(all.filter((subject) => subject.includes('listed')).toSorted()).toEqual([
@@ -123,7 +123,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
     });
 
     describe('durable reader', () => {
-      test('each message comes, and comes again until it is acknowledged', async () => {
+      test('delivers each message until it is acknowledged', async () => {
         await append('read', 'r1');
         const reader = await bus.projector.projectionReaders.directory('blue');
         const first = await reader.next({ expiresMs: 5_000 });
@@ -134,7 +134,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect((await reader.position()).leftCount).toBe(0);
       });
 
-      test('a message that was terminated never comes again', async () => {
+      test('never delivers a terminated message again', async () => {
         const reader = await bus.projector.projectionReaders.directory('blue');
         await drained(reader);
         await append('ended', 'e1');
@@ -143,7 +143,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect((await drained(reader)).map(({ value }) => value?.id)).toEqual(['e2']);
       });
 
-      test('messages that wait already are taken together, in order', async () => {
+      test('takes waiting messages together, in order', async () => {
         const reader = await bus.projector.projectionReaders.directory('blue');
         await drained(reader);
         for (const id of ['m1', 'm2', 'm3']) await append(`many-${id}`, id);
@@ -153,7 +153,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         for (const delivery of [first, ...rest]) await delivery?.ack();
       });
 
-      test('a message that cannot be read is delivered with its problem', async () => {
+      test('delivers a message that cannot be read with its problem', async () => {
         const reader = await bus.projector.projectionReaders.directory('blue');
         await drained(reader);
         await bus.putUnreadable(directoryLogSubject('broken'));
@@ -162,7 +162,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(delivery?.problem).toMatch(/\.$/);
       });
 
-      test('a waiting reader stops at once when told to', async () => {
+      test('stops waiting at once when told to', async () => {
         const reader = await bus.projector.projectionReaders.content('blue');
         const stop = new AbortController();
         const waiting = reader.next({ signal: stop.signal });
@@ -172,7 +172,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
     });
 
     describe('task queue', () => {
-      test('a task goes to its own workers, once however often it is submitted', async () => {
+      test('gives a task to its own workers, once however often it is submitted', async () => {
         const task = renderTask('job.closing.1');
         for (const each of [task, task, bundleTask({ ...task, taskId: 'job.bundle.1' })]) {
           await bus.orchestrator.tasks.submit(each);
@@ -185,7 +185,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
     });
 
     describe('documents', () => {
-      test('puts are guarded, and a watch misses no change', async () => {
+      test('guards puts by revision, and misses no change in a watch', async () => {
         const { jobList } = bus.projector.generations.blue;
         const stop = new AbortController();
         const changes = jobList.watch('acme.>', stop.signal)[Symbol.asyncIterator]();
@@ -202,7 +202,7 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect((await changes.next()).done).toBe(true);
       });
 
-      test('a watch begins with what is there', async () => {
+      test('begins a watch with what is there', async () => {
         const { jobList } = bus.projector.generations.blue;
         await jobList.put('begin.a', { jobs: [] });
         await jobList.put('begin.b', { jobs: [] });
