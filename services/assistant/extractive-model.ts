@@ -70,20 +70,20 @@ function usageOf({ prompt }: LanguageModelV4CallOptions, text: string): Language
  * A passage with a smaller share of the question's words is about something else. Of 28 questions that had nothing to do with the site (14 on
  * each of two real sites) 22 stayed below. Of 1,401 questions about the site nine in ten were above.
  */
-const MIN_RELEVANCE = 0.48;
+const minRelevance = 0.48;
 /** A further passage must come this close to the best one. */
-const SHARE_OF_BEST = 0.8;
-const MAX_QUOTES = 3;
-const QUOTE_CHARACTERS = 600;
+const shareOfBest = 0.8;
+const maxQuotes = 3;
+const quoteCharacters = 600;
 
 /** An answer in Markdown that only quotes: the parts of the best passages that have most of the question's words, each linked. Pure. */
 export function extractAnswer(question: string, passages: readonly PromptPassage[]): string {
   const best = Math.max(0, ...passages.map((passage) => passage.relevance));
-  if (best < MIN_RELEVANCE) return notInDocumentation;
+  if (best < minRelevance) return notInDocumentation;
   const terms = new Set(analyzeQuery(question));
   const quoted = passages
-    .filter((passage) => passage.relevance >= MIN_RELEVANCE && passage.relevance >= best * SHARE_OF_BEST)
-    .slice(0, MAX_QUOTES)
+    .filter((passage) => passage.relevance >= minRelevance && passage.relevance >= best * shareOfBest)
+    .slice(0, maxQuotes)
     .map(
       (passage) =>
         `[${passage.title.replaceAll(/[[\]]/g, '\\$&')}](${passage.url}):\n\n${asQuote(bestPart(passage.text, terms))}`,
@@ -93,14 +93,14 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
 
 /** The run of whole paragraphs or lines that fits and has most of the terms; the earliest of equal ones. */
 function bestPart(text: string, terms: ReadonlySet<string>): string {
-  if (text.length <= QUOTE_CHARACTERS) return text;
-  const blocks = text.split(/(?<=\n)/).flatMap((line) => (line.length <= QUOTE_CHARACTERS ? [line] : sentences(line)));
+  if (text.length <= quoteCharacters) return text;
+  const blocks = text.split(/(?<=\n)/).flatMap((line) => (line.length <= quoteCharacters ? [line] : sentences(line)));
   let best = { part: blocks[0] ?? '', score: -1 };
   for (let start = 0; start < blocks.length; start += 1) {
     let part = '';
     for (
       let end = start;
-      end < blocks.length && part.length + (blocks[end]?.length ?? 0) <= QUOTE_CHARACTERS;
+      end < blocks.length && part.length + (blocks[end]?.length ?? 0) <= quoteCharacters;
       end += 1
     ) {
       part += blocks[end];
@@ -108,7 +108,7 @@ function bestPart(text: string, terms: ReadonlySet<string>): string {
     const score = new Set(analyzeText(part).filter((term) => terms.has(term))).size;
     if (score > best.score) best = { part, score };
   }
-  return best.part.length <= QUOTE_CHARACTERS ? best.part : `${best.part.slice(0, QUOTE_CHARACTERS)}…`;
+  return best.part.length <= quoteCharacters ? best.part : `${best.part.slice(0, quoteCharacters)}…`;
 }
 
 const sentences = (line: string): string[] => line.split(/(?<=[.!?]\s|[。！？])/);

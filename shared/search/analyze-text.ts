@@ -22,15 +22,15 @@ export function analyzeText(text: string): string[] {
 
 /** Terms of a question: those of `analyzeText`, each once, without words that carry no topic unless there are no others. */
 export function analyzeQuery(query: string): string[] {
-  const all = [...new Set(analyzeText(query.slice(0, MAX_QUERY_CHARACTERS)))];
+  const all = [...new Set(analyzeText(query.slice(0, maxQueryCharacters)))];
   const topical = all.filter((term) => !stopTerms.has(term));
-  return (topical.length > 0 ? topical : all).slice(0, MAX_QUERY_TERMS);
+  return (topical.length > 0 ? topical : all).slice(0, maxQueryTerms);
 }
 
-const MAX_QUERY_CHARACTERS = 2_000;
-const MAX_QUERY_TERMS = 40;
+const maxQueryCharacters = 2_000;
+const maxQueryTerms = 40;
 /** No word of a language is longer. Hashes and encoded data are, but nobody searches for them. */
-const MAX_TERM_CHARACTERS = 60;
+const maxTermCharacters = 60;
 
 /** Letters, digits and marks, also joined by the characters that join names. */
 const words = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[._'’-][\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu;
@@ -58,7 +58,7 @@ function addTerm(terms: string[], part: string): void {
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
-  if (folded !== '' && folded.length <= MAX_TERM_CHARACTERS) terms.push(stem(folded));
+  if (folded !== '' && folded.length <= maxTermCharacters) terms.push(stem(folded));
 }
 
 /** By Porter's algorithm. Names with digits and words of other scripts stay as they are. */

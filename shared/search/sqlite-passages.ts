@@ -112,7 +112,7 @@ async function flushFile(path: string): Promise<void> {
 }
 
 /** Candidates for the ranking. On 1,401 known questions 1,000 were no better than 300, and took up to four times as long. */
-const CANDIDATES = 300;
+const mostCandidates = 300;
 
 type SqliteCandidate = RankedCandidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
@@ -147,7 +147,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
        AND (:tag IS NULL OR p.tag = :tag)
        AND (p.groups = '[]' OR EXISTS (SELECT 1 FROM json_each(p.groups) g WHERE g.value IN (SELECT value FROM json_each(:groups))))
        AND p.path NOT IN (SELECT value FROM json_each(:exclude))
-     ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${CANDIDATES}`,
+     ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates}`,
   );
   const values = (column: 'version' | 'language' | 'tag'): string[] =>
     db

@@ -7,7 +7,7 @@ import { rankPassages } from './rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';
 import { buildSqlitePassages, openSqlitePassages, type SqlitePassages } from './sqlite-passages.ts';
 
-const OPEN_FILES = 32;
+const openFiles = 32;
 
 /**
  * The embedded search index: one SQLite file with an FTS5 table per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
@@ -15,7 +15,7 @@ const OPEN_FILES = 32;
  * only whole versions, and can go on reading a file that is replaced.
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
-  const open = new LRUCache<string, SqlitePassages>({ max: OPEN_FILES, dispose: (passages) => passages.close() });
+  const open = new LRUCache<string, SqlitePassages>({ max: openFiles, dispose: (passages) => passages.close() });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 

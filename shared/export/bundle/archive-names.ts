@@ -1,5 +1,5 @@
-const MAX_PATH_BYTES = 1024;
-const MAX_NAME_BYTES = 255;
+const maxPathBytes = 1024;
+const maxNameBytes = 255;
 
 /**
  * Why a path must not be in an archive, as the end of a sentence that starts with the path; undefined when it may. A path is relative and
@@ -12,11 +12,11 @@ export function archivePathProblem(path: string): string | undefined {
   if (path.includes('\\')) return 'has a backslash';
   if (/[\u0000-\u001f\u007f]/.test(path)) return 'has a control character';
   if (path.includes('\ufffd') || !path.isWellFormed()) return 'is not valid UTF-8';
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
+  if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`;
   for (const name of path.split('/')) {
     if (name === '..') return 'climbs out of its folder';
     if (name === '' || name === '.') return 'has an empty or "." part';
-    if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `has a name longer than ${MAX_NAME_BYTES} bytes`;
+    if (Buffer.byteLength(name) > maxNameBytes) return `has a name longer than ${maxNameBytes} bytes`;
   }
   return undefined;
 }
@@ -29,7 +29,7 @@ export const byPath = (a: { path: string }, b: { path: string }): number =>
   a.path < b.path ? -1 : Number(a.path > b.path);
 
 /** Kinds of tar-stream, as the sentence calls them. */
-const KINDS: Readonly<Record<string, string>> = {
+const kindNames: Readonly<Record<string, string>> = {
   link: 'a hard link',
   symlink: 'a symbolic link',
   'character-device': 'a device',
@@ -79,7 +79,7 @@ export function archiveNames(options: { portable: boolean }) {
       const isFolder = type === 'directory';
       const name = quoted(header.name);
       if (type !== 'file' && !isFolder) {
-        const kind = KINDS[type ?? ''] ?? 'an entry of an unknown kind';
+        const kind = kindNames[type ?? ''] ?? 'an entry of an unknown kind';
         throw new ArchiveRefused(`${name} is ${kind}: an archive may have only regular files and folders`);
       }
       // tar programs disagree on whether bytes follow a folder's header: one could see entries that another does not.

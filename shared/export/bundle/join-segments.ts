@@ -14,13 +14,13 @@ export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength
 };
 
 /** Magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952): the same in every run. */
-const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
 /**
  * Last block of the deflate data: the end of the tar archive, stored. Segments end on a byte boundary (full flush), so its three header
  * bits are the low bits of a byte of their own: final, stored; then length and its complement (RFC 1951, 3.2.4).
  */
-const LAST_BLOCK = Buffer.concat([
+const lastBlock = Buffer.concat([
   Buffer.from([
     1,
     tarTrailer.length & 255,
@@ -31,9 +31,9 @@ const LAST_BLOCK = Buffer.concat([
   tarTrailer,
 ]);
 
-const GZIP_TRAILER_BYTES = 8;
+const gzipTrailerBytes = 8;
 /** Segments are small, and each costs a round trip to the store. So the next ones are opened while one is read. */
-const OPEN_AHEAD = 4;
+const openAhead = 4;
 
 /**
  * The bundle: the segments in their order and the end of the tar archive, as one gzip member, joined without decompressing. The stream fails
@@ -45,18 +45,18 @@ export function joinSegments(segments: readonly SegmentSource[]): Readable {
 }
 
 async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<Uint8Array> {
-  yield GZIP_HEADER;
+  yield gzipHeader;
   const waiting = [...segments];
   const opened: Promise<Readable | undefined>[] = [];
   try {
     for (const [index, segment] of segments.entries()) {
-      opened.push(...waiting.splice(0, OPEN_AHEAD - opened.length).map(open));
+      opened.push(...waiting.splice(0, openAhead - opened.length).map(open));
       yield* checked(segment, index, await opened.shift());
     }
   } finally {
     for (const stream of await Promise.allSettled(opened)) if (stream.status === 'fulfilled') stream.value?.destroy();
   }
-  yield LAST_BLOCK;
+  yield lastBlock;
   yield gzipTrailer(segments);
 }
 
@@ -101,7 +101,7 @@ function gzipTrailer(segments: readonly SegmentSource[]): Buffer {
     length += segment.rawLength;
   }
   crc = crc32Combine(crc, crc32(tarTrailer), tarTrailer.length);
-  const trailer = Buffer.alloc(GZIP_TRAILER_BYTES);
+  const trailer = Buffer.alloc(gzipTrailerBytes);
   trailer.writeUInt32LE(crc, 0);
   trailer.writeUInt32LE((length + tarTrailer.length) % 2 ** 32, 4);
   return trailer;

@@ -92,7 +92,7 @@ export type ArchiveBudgets = {
 };
 
 /** Below this a high ratio harms nobody, and small projects with similar pages have one. */
-const RATIO_FROM_BYTES = 16 * 1024 * 1024;
+const ratioFromBytes = 16 * 1024 * 1024;
 
 /** Counts against the budgets; each call throws `ArchiveRefused` when one is used up. */
 function archiveMeter(budgets: ArchiveBudgets) {
@@ -110,7 +110,7 @@ function archiveMeter(budgets: ArchiveBudgets) {
       if (unpacked > budgets.unpackedBytes) {
         throw new ArchiveRefused(`the archive unpacks to more than ${size(budgets.unpackedBytes)}`);
       }
-      if (unpacked > RATIO_FROM_BYTES && unpacked > packed * budgets.ratio) {
+      if (unpacked > ratioFromBytes && unpacked > packed * budgets.ratio) {
         throw new ArchiveRefused(`the archive unpacks to more than ${budgets.ratio} times its size`);
       }
     },

@@ -5,7 +5,7 @@ import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { tarHeader, tarPadding } from './tar-header.ts';
 
 /** zlib always gets its input in blocks of this size: then its output depends on the bytes alone, not on the sizes of files. */
-const BLOCK_BYTES = 64 * 1024;
+const blockBytes = 64 * 1024;
 
 export type SegmentWriter = {
   /** The packed bytes. Somebody must read them in the meantime: `add` and `finish` wait for the reader. */
@@ -24,14 +24,14 @@ export type SegmentWriter = {
  * a few blocks.
  */
 export function segmentWriter(): SegmentWriter {
-  const deflate = createDeflateRaw({ level: 6, chunkSize: BLOCK_BYTES, finishFlush: constants.Z_FULL_FLUSH });
+  const deflate = createDeflateRaw({ level: 6, chunkSize: blockBytes, finishFlush: constants.Z_FULL_FLUSH });
   const files: SegmentFile[] = [];
   const paths = new Set<string>();
   const packed = createHash('sha256');
   let sizeBytes = 0;
   let crc = 0;
   let rawLength = 0;
-  let block = Buffer.allocUnsafe(BLOCK_BYTES);
+  let block = Buffer.allocUnsafe(blockBytes);
   let filled = 0;
 
   const ended = Promise.withResolvers<void>();
@@ -53,18 +53,18 @@ export function segmentWriter(): SegmentWriter {
     const full = block.subarray(0, filled);
     crc = crc32(full, crc);
     rawLength += filled;
-    block = Buffer.allocUnsafe(BLOCK_BYTES);
+    block = Buffer.allocUnsafe(blockBytes);
     filled = 0;
     await new Promise<void>((resolve, reject) => deflate.write(full, (error) => (error ? reject(error) : resolve())));
   }
 
   async function writeRaw(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
-      const taken = Math.min(BLOCK_BYTES - filled, bytes.length - from);
+      const taken = Math.min(blockBytes - filled, bytes.length - from);
       block.set(bytes.subarray(from, from + taken), filled);
       filled += taken;
       from += taken;
-      if (filled === BLOCK_BYTES) await writeBlock();
+      if (filled === blockBytes) await writeBlock();
     }
   }
 

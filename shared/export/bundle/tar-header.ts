@@ -1,15 +1,15 @@
 import { archivePathProblem } from './archive-names.ts';
 
-const BLOCK = 512;
+const blockBytes = 512;
 /** Eleven octal digits: 8 GiB. */
-const MAX_SIZE = 8 ** 11;
+const maxBytes = 8 ** 11;
 /** 1980-02-01 UTC, which every tool accepts. GNU tar warns about 0, and zip tools refuse times before 1980 in any time zone. */
-const MODIFIED_AT_SECONDS = 318_211_200;
-const NAME_BYTES = 100;
-const PREFIX_BYTES = 155;
+const modifiedAtSeconds = 318_211_200;
+const nameBytes = 100;
+const prefixBytes = 155;
 
 /** Two blocks of zeros end an archive. */
-export const tarTrailer: Uint8Array = new Uint8Array(2 * BLOCK);
+export const tarTrailer: Uint8Array = new Uint8Array(2 * blockBytes);
 
 /**
  * What stands before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time. A path
@@ -19,7 +19,7 @@ export const tarTrailer: Uint8Array = new Uint8Array(2 * BLOCK);
 export function tarHeader(path: string, size: number): Uint8Array {
   const problem = archivePathProblem(path);
   if (problem !== undefined) throw new Error(`the path ${JSON.stringify(path)} ${problem}: it cannot be in a bundle`);
-  if (!Number.isSafeInteger(size) || size < 0 || size >= MAX_SIZE) {
+  if (!Number.isSafeInteger(size) || size < 0 || size >= maxBytes) {
     throw new RangeError(`${path}: ${size} bytes cannot be in a bundle, a file must be smaller than 8 GiB`);
   }
   const bytes = Buffer.from(path);
@@ -29,22 +29,22 @@ export function tarHeader(path: string, size: number): Uint8Array {
     headers.push(...extension('x', 'PaxHeader', Buffer.from(paxRecord('path', path))));
   }
   if (split === undefined) headers.push(...extension('L', '././@LongLink', Buffer.from(`${path}\0`)));
-  const fields = split ?? { prefix: Buffer.alloc(0), name: bytes.subarray(0, NAME_BYTES) };
+  const fields = split ?? { prefix: Buffer.alloc(0), name: bytes.subarray(0, nameBytes) };
   headers.push(headerBlock({ ...fields, size, type: '0' }));
   return Buffer.concat(headers);
 }
 
 /** Zeros that fill a file's last block. */
 export function tarPadding(size: number): Uint8Array {
-  const rest = size % BLOCK;
-  return new Uint8Array(rest === 0 ? 0 : BLOCK - rest);
+  const rest = size % blockBytes;
+  return new Uint8Array(rest === 0 ? 0 : blockBytes - rest);
 }
 
 /** Undefined when the path does not fit the two fields of ustar; cut at the first slash that leaves a short enough name. */
 function splitPath(path: Buffer): { prefix: Buffer; name: Buffer } | undefined {
-  if (path.length <= NAME_BYTES) return { prefix: Buffer.alloc(0), name: path };
-  const slash = path.indexOf('/', path.length - NAME_BYTES - 1);
-  if (slash < 1 || slash > PREFIX_BYTES) return undefined;
+  if (path.length <= nameBytes) return { prefix: Buffer.alloc(0), name: path };
+  const slash = path.indexOf('/', path.length - nameBytes - 1);
+  if (slash < 1 || slash > prefixBytes) return undefined;
   return { prefix: path.subarray(0, slash), name: path.subarray(slash + 1) };
 }
 
@@ -68,13 +68,13 @@ function paxRecord(key: string, value: string): string {
 type HeaderFields = { prefix: Uint8Array; name: Uint8Array; size: number; type: string };
 
 function headerBlock({ prefix, name, size, type }: HeaderFields): Uint8Array {
-  const block = Buffer.alloc(BLOCK);
+  const block = Buffer.alloc(blockBytes);
   block.set(name, 0);
   block.write('0000644\0', 100);
   block.write('0000000\0', 108);
   block.write('0000000\0', 116);
   block.write(`${octal(size, 11)}\0`, 124);
-  block.write(`${octal(MODIFIED_AT_SECONDS, 11)}\0`, 136);
+  block.write(`${octal(modifiedAtSeconds, 11)}\0`, 136);
   block.write('        ', 148);
   block.write(type, 156);
   block.write('ustar\x0000', 257);

@@ -17,9 +17,9 @@ export type BundleReport = {
 };
 
 /** People verify their own bundles: these refuse only what no bundle has. */
-const GENEROUS: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
-const MAX_MANIFEST_BYTES = 512 * 1024 * 1024;
-const MAX_PROBLEMS = 100;
+const generousBudgets: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
+const maxManifestBytes = 512 * 1024 * 1024;
+const maxProblems = 100;
 
 type Found = { size: number; sha256: string };
 
@@ -27,7 +27,7 @@ type Found = { size: number; sha256: string };
  * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. Rejects
  * only with an error of `packed`.
  */
-export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = GENEROUS): Promise<BundleReport> {
+export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = generousBudgets): Promise<BundleReport> {
   const whole = createHash('sha256');
   let sizeBytes = 0;
   const metered = new Transform({
@@ -45,14 +45,14 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = G
     files: found.size,
     sizeBytes,
     sha256,
-    problems: problems.slice(0, MAX_PROBLEMS),
+    problems: problems.slice(0, maxProblems),
   });
   try {
     for await (const { path, size, body } of readArchive(metered, budgets, { portableNames: true, oneMember: true })) {
       const [top = '', ...below] = path.split('/');
       const name = below.join('/');
       tops.add(top);
-      if (name === manifestPath && size <= MAX_MANIFEST_BYTES) {
+      if (name === manifestPath && size <= maxManifestBytes) {
         manifest = await buffer(body);
         found.set(name, { size, sha256: '' });
       } else {
