@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { type OrganizationPlan, organizationPlans } from '#shared/contracts/identifiers.ts';
-import {
-  busSettings,
-  hashKeySettings,
-  objectStoreSettings,
-  serviceTokenSettings,
-} from '#shared/runtime/common-settings.ts';
+import { busSettings, hashKeySettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 type PlanLimit = Readonly<Record<OrganizationPlan, number>>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { objectStoreSettings, serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 /** What is kept, and how long. */

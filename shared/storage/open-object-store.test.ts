@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { objectStoreSettings } from '#shared/runtime/common-settings.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import { objectStoreFromConfig } from './open-object-store.ts';
+import { objectStoreFromConfig, objectStoreSettings } from './open-object-store.ts';
 
 test('a folder is the default', () => {
   expect(objectStoreFromConfig(loadConfig(objectStoreSettings, {}))).toEqual({

@@ -3,7 +3,7 @@ import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
-import { objectStoreSettings } from '#shared/runtime/common-settings.ts';
+import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import { auditListCommand } from '../audit-list.ts';
