@@ -11,7 +11,7 @@ export type FileQuestion = { path: string; maxBytes: number };
 
 export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
 
-const DEFAULT_DEADLINE_MS = 60_000;
+const defaultDeadlineMs = 60_000;
 
 /** Child processes that read uploads. A service makes the pool once and drains it when it stops. */
 export function projectPool(options: { slots: number; memoryLimitMb?: number }): ChildPool {
@@ -25,7 +25,7 @@ export function projectPool(options: { slots: number; memoryLimitMb?: number }):
 export async function analyzeProject(
   pool: ChildPool,
   project: ProjectFiles,
-  { organization, deadlineMs = DEFAULT_DEADLINE_MS, signal }: AnalyzeOptions,
+  { organization, deadlineMs = defaultDeadlineMs, signal }: AnalyzeOptions,
 ): Promise<DocsProject> {
   const known = new Set(project.files.map(({ path }) => path));
   const request: AnalyzeRequest = { files: project.files };

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 
-const MAX_DIAGNOSTICS = 2000;
-const MAX_MESSAGE = 500;
+const maxDiagnostics = 2000;
+const maxMessage = 500;
 
 export type Report = (diagnostic: Diagnostic) => void;
 
@@ -11,8 +11,8 @@ export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
   let dropped = 0;
   return {
     report(diagnostic) {
-      if (kept.length >= MAX_DIAGNOSTICS) dropped += 1;
-      else kept.push({ ...diagnostic, message: diagnostic.message.slice(0, MAX_MESSAGE) });
+      if (kept.length >= maxDiagnostics) dropped += 1;
+      else kept.push({ ...diagnostic, message: diagnostic.message.slice(0, maxMessage) });
     },
     all() {
       if (dropped === 0) return kept;
@@ -35,10 +35,10 @@ export class InvalidProject extends Error {
   }
 }
 
-const MAX_SHOWN = 80;
+const maxShown = 80;
 
 /** An author's text for use in a message: control characters are escaped, long text is cut. */
 export function quoted(text: string): string {
-  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
   return JSON.stringify(shown.toWellFormed());
 }

@@ -1,7 +1,7 @@
 const defaults =
   '.git .github .claude .agents .idea .vscode node_modules build dist coverage .cache tmp temp README.md LICENSE.md CHANGELOG.md CONTRIBUTING.md';
-const MAX_RULES = 1000;
-const MAX_PATTERN = 500;
+const maxRules = 1000;
+const maxPattern = 500;
 
 type Rule = { negated: boolean; folderOnly: boolean; pattern: string[] };
 
@@ -10,7 +10,7 @@ type Rule = { negated: boolean; folderOnly: boolean; pattern: string[] };
  * that matches decides, and nothing in an ignored folder can be taken back.
  */
 export function ignoreRules(mintignore: string): (path: string) => boolean {
-  const rules = [...defaults.split(' '), ...mintignore.split('\n').slice(0, MAX_RULES)].flatMap(ruleOf);
+  const rules = [...defaults.split(' '), ...mintignore.split('\n').slice(0, maxRules)].flatMap(ruleOf);
   const folders = new Map<string, boolean>();
   const decide = (segments: string[], isFolder: boolean): boolean => {
     const rule = rules.findLast((rule) => (isFolder || !rule.folderOnly) && globMatch(rule.pattern, segments));
@@ -33,7 +33,7 @@ export function ignoreRules(mintignore: string): (path: string) => boolean {
 
 function ruleOf(line: string): Rule[] {
   let text = line.replace(/(?<!\\)[ \t\r]+$/, '');
-  if (text === '' || text.startsWith('#') || text.length > MAX_PATTERN) return [];
+  if (text === '' || text.startsWith('#') || text.length > maxPattern) return [];
   const negated = text.startsWith('!');
   if (negated) text = text.slice(1);
   const folderOnly = text.endsWith('/');

@@ -3,7 +3,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 export type JsonObject = { [key: string]: JsonValue };
 
 const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
-const MAX_DEPTH = 64;
+const maxDepth = 64;
 
 /**
  * A copy of what a parser gave, safe to carry on: plain objects and arrays only, without the keys that reach prototypes. What JSON cannot
@@ -12,7 +12,7 @@ const MAX_DEPTH = 64;
 export function plainJson(value: unknown, depth = 0): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value !== 'object' || depth >= MAX_DEPTH) return null;
+  if (typeof value !== 'object' || depth >= maxDepth) return null;
   if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1));
   const copy: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {

@@ -5,7 +5,7 @@ import type { ReadSource } from './read-sources.ts';
 import type { PageEntry } from './site-model.ts';
 
 /** The group of pages whose frontmatter may name groups but cannot be read. Nobody is in it. */
-const UNREADABLE_GROUP = 'unreadable-frontmatter';
+const unreadableGroup = 'unreadable-frontmatter';
 
 /** What the site model says about one page. `dependencies`: project files that its bytes may depend on, in any order. */
 export function pageEntry(
@@ -28,7 +28,7 @@ export function pageEntry(
     tag: textOf(data['tag']),
     deprecated: data['deprecated'] === true || data['deprecated'] === 'true',
     ...pageVisibility(data, places, indexing),
-    groups: groupsUnreadable ? [UNREADABLE_GROUP] : groupsOf(data),
+    groups: groupsUnreadable ? [unreadableGroup] : groupsOf(data),
     keywords: textsOf(data['keywords']).flatMap((text) => text.split(/\s*,\s*/)),
     language: place?.language,
     version: place?.version,
@@ -43,7 +43,7 @@ function groupsOf(data: JsonObject): string[] {
   const { groups } = data;
   if (groups === undefined || groups === null || (Array.isArray(groups) && groups.length === 0)) return [];
   const named = textsOf(groups);
-  return named.length > 0 ? named : [UNREADABLE_GROUP];
+  return named.length > 0 ? named : [unreadableGroup];
 }
 
 export type PageVisibility = { inNavigation: boolean; hidden: boolean; noindex: boolean; searchable: boolean };

@@ -14,9 +14,9 @@ export type Frontmatter = {
   diagnostics: Diagnostic[];
 };
 
-const MAX_FRONTMATTER_BYTES = 64 * 1024;
-const MAX_DEPTH = 20;
-const MAX_UNCLOSED = 4096;
+const maxFrontmatterBytes = 64 * 1024;
+const maxDepth = 20;
+const maxUnclosed = 4096;
 
 /**
  * Takes the YAML block off the start of a page. `text` comes from `decodeSource`. In the YAML 1.2 core schema dates stay text; aliases, merge
@@ -39,7 +39,7 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
   const start = opening[0].length;
   const closing = /^---[ \t]*$/m.exec(text.slice(start));
   if (!closing) {
-    const head = text.slice(start, start + MAX_UNCLOSED);
+    const head = text.slice(start, start + maxUnclosed);
     const diagnostics = [report('The frontmatter is never closed. Add a line "---" after it.')];
     return { ...none, raw: head, broken: true, diagnostics };
   }
@@ -50,7 +50,7 @@ export function parseFrontmatter(text: string, file: string): Frontmatter {
     const message = `Frontmatter in the language "${language.slice(0, 20)}" is not read. Write it as YAML between two lines "---".`;
     return { data: {}, raw, broken: true, body, diagnostics: [report(message)] };
   }
-  if (Buffer.byteLength(raw) > MAX_FRONTMATTER_BYTES) {
+  if (Buffer.byteLength(raw) > maxFrontmatterBytes) {
     return { data: {}, raw, broken: true, body, diagnostics: [report('The frontmatter is larger than 64 KB.')] };
   }
   return { ...readYaml(raw, report), raw, body };
@@ -66,7 +66,7 @@ function readYaml(
     const value = loadLeniently(raw, {
       schema: raw.includes('!') ? schemaThatDropsUnknownTags(unknownTags) : CORE_SCHEMA,
       maxAliases: 0,
-      maxDepth: MAX_DEPTH,
+      maxDepth,
       maxTotalMergeKeys: 0,
       json: true,
     });

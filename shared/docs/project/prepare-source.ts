@@ -135,11 +135,11 @@ function openingFence(line: string): { mark: string; length: number } | undefine
   return { mark: run.charAt(0), length: run.length };
 }
 
-const MAX_LINE = 20_000;
+const maxLine = 20_000;
 
 /** Ranges `[start, end)` of the code spans of one line, by the lengths of backtick runs. Lines over 20,000 characters have none. */
 export function inlineCodeSpans(line: string): [number, number][] {
-  if (line.length > MAX_LINE || !line.includes('`')) return [];
+  if (line.length > maxLine || !line.includes('`')) return [];
   const runs = [...line.matchAll(/`+/g)].map((run) => ({ start: run.index, length: run[0].length }));
   const spans: [number, number][] = [];
   for (let open = 0; open < runs.length; open += 1) {

@@ -12,7 +12,7 @@ export type ProjectFiles = {
   read(path: string, maxBytes: number): Promise<Uint8Array>;
 };
 
-const MAX_ASSET_BYTES = 20 * 1024 * 1024;
+const maxAssetBytes = 20 * 1024 * 1024;
 const assetTypes = new Set(
   `png jpg jpeg gif webp svg ico avif mp4 webm mov mp3 wav ogg json yaml yml woff woff2 ttf otf eot pdf txt xml csv zip`.split(
     ' ',
@@ -58,7 +58,7 @@ export function usableFiles(files: readonly ProjectFile[], report: Report): Proj
       const message = `The file ${quoted(path)} is left out: ${quoted(other)} has the same name on many systems. Rename one of them.`;
       return refuse('path-collision', message);
     }
-    if (sizeBytes > MAX_ASSET_BYTES)
+    if (sizeBytes > maxAssetBytes)
       return refuse('file-too-large', `The file ${quoted(path)} is left out: it is larger than 20 MB.`);
     taken.set(key, path);
     return true;
@@ -109,11 +109,11 @@ export function titleFromPath(path: string): string {
   return words === '' ? 'Untitled' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export const SNIFFED_BYTES = 64 * 1024;
+export const sniffedBytes = 64 * 1024;
 
 /** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by its first 64 KB. */
 export function isSpec(bytes: Uint8Array, path: string): boolean {
-  const text = new TextDecoder().decode(bytes.subarray(0, SNIFFED_BYTES));
+  const text = new TextDecoder().decode(bytes.subarray(0, sniffedBytes));
   if (path.toLowerCase().endsWith('.json')) return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
   return /^(?:openapi|asyncapi|swagger)["']?\s*:\s*["']?\d/m.test(text);
 }

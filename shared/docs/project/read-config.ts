@@ -5,7 +5,7 @@ import { docsFromMint } from './docs-from-mint.ts';
 import { isJsonObject, type JsonObject, type JsonValue, plainJson } from './json-values.ts';
 import { type ProjectFiles, resolvePath } from './project-files.ts';
 
-const MAX_IGNORE_BYTES = 64 * 1024;
+const maxIgnoreBytes = 64 * 1024;
 
 /** The configuration of a project in the shape of `docs.json`, and the files that it was read from, `file` first. */
 export type Config = { value: JsonObject; file: string; files: string[] };
@@ -27,11 +27,11 @@ export async function readConfig(project: ProjectFiles): Promise<Config> {
 export async function readIgnoreFile(project: ProjectFiles): Promise<string> {
   const path = '.mintignore';
   const exists = project.files.some((entry) => entry.path === path);
-  return exists ? decodeSource(await project.read(path, MAX_IGNORE_BYTES), path).text : '';
+  return exists ? decodeSource(await project.read(path, maxIgnoreBytes), path).text : '';
 }
 
-const MAX_VALUES = 200_000;
-const MAX_REFERENCE_DEPTH = 16;
+const maxValues = 200_000;
+const maxReferenceDepth = 16;
 
 export type ResolvedConfig = {
   value: JsonValue;
@@ -54,13 +54,13 @@ export async function resolveReferences(project: ProjectFiles, file: string): Pr
       const message = `${path} refers to itself with "$ref": ${[...chain, path].join(' → ')}. Break the circle.`;
       throw new InvalidProject('config-cycle', path, message);
     }
-    if (chain.length >= MAX_REFERENCE_DEPTH) {
-      const message = `${path} is reached through more than ${MAX_REFERENCE_DEPTH} "$ref". Use fewer.`;
+    if (chain.length >= maxReferenceDepth) {
+      const message = `${path} is reached through more than ${maxReferenceDepth} "$ref". Use fewer.`;
       throw new InvalidProject('config-reference', path, message);
     }
     let content = parsed.get(path);
     if (content === undefined) {
-      content = parseConfigJson(await project.read(path, MAX_CONFIG_BYTES + 1), path);
+      content = parseConfigJson(await project.read(path, maxConfigBytes + 1), path);
       parsed.set(path, content);
     }
     return resolve(content, [...chain, path]);
@@ -68,8 +68,8 @@ export async function resolveReferences(project: ProjectFiles, file: string): Pr
 
   async function resolve(value: JsonValue, chain: string[]): Promise<JsonValue> {
     values += 1;
-    if (values > MAX_VALUES) {
-      const message = `${file} has more than ${MAX_VALUES} values after its "$ref" are resolved. Refer to fewer files.`;
+    if (values > maxValues) {
+      const message = `${file} has more than ${maxValues} values after its "$ref" are resolved. Refer to fewer files.`;
       throw new InvalidProject('config-too-large', file, message);
     }
     if (Array.isArray(value)) {
@@ -109,19 +109,19 @@ export async function resolveReferences(project: ProjectFiles, file: string): Pr
   return { value, files: [...parsed.keys()] };
 }
 
-const MAX_CONFIG_BYTES = 5 * 1024 * 1024;
+const maxConfigBytes = 5 * 1024 * 1024;
 /** Brackets in brackets. A navigation of 32 levels needs about two for each. */
-const MAX_CONFIG_NESTING = 64;
+const maxConfigNesting = 64;
 
 /** Reads a JSON file of the project's configuration. Throws `InvalidProject` (`bad-config`, `config-too-deep`, `config-too-large`). */
 function parseConfigJson(bytes: Uint8Array, file: string): JsonValue {
-  if (bytes.byteLength > MAX_CONFIG_BYTES) {
+  if (bytes.byteLength > maxConfigBytes) {
     const message = `${file} is larger than 5 MB. Split it, or remove what is not needed.`;
     throw new InvalidProject('config-too-large', file, message);
   }
   const { text } = decodeSource(bytes, file);
-  if (nesting(text) >= MAX_CONFIG_NESTING) {
-    const message = `${file} is nested deeper than ${MAX_CONFIG_NESTING} levels. Make its navigation flatter.`;
+  if (nesting(text) >= maxConfigNesting) {
+    const message = `${file} is nested deeper than ${maxConfigNesting} levels. Make its navigation flatter.`;
     throw new InvalidProject('config-too-deep', file, message);
   }
   try {

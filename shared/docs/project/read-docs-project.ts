@@ -11,7 +11,7 @@ import {
   pagePathOf,
   type ProjectFile,
   type ProjectFiles,
-  SNIFFED_BYTES,
+  sniffedBytes,
   specsOfPage,
   usableFiles,
 } from './project-files.ts';
@@ -159,7 +159,7 @@ async function specsOf(project: ProjectFiles, assets: readonly ProjectFile[]): P
   const specs: ProjectFile[] = [];
   for (const entry of assets) {
     if (!/\.(?:json|ya?ml)$/i.test(entry.path)) continue;
-    if (isSpec(await project.read(entry.path, SNIFFED_BYTES), entry.path)) specs.push(entry);
+    if (isSpec(await project.read(entry.path, sniffedBytes), entry.path)) specs.push(entry);
   }
   return specs;
 }

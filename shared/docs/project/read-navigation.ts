@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, tex
 import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
 
-const MAX_LEVELS = 32;
+const maxLevels = 32;
 /** Key of a list of divisions, and the kind of its members, which is also the key of a member's name. */
 const divisionLists = [
   ['tabs', 'tab'],
@@ -50,8 +50,8 @@ export function readNavigation(
   const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
 
   function childrenOf(node: JsonObject, around: Around): NavigationNode[] {
-    if (around.level > MAX_LEVELS) {
-      const message = `The navigation in ${file} is nested deeper than ${MAX_LEVELS} levels. Make it flatter.`;
+    if (around.level > maxLevels) {
+      const message = `The navigation in ${file} is nested deeper than ${maxLevels} levels. Make it flatter.`;
       throw new InvalidProject('config-too-deep', file, message);
     }
     const inner = { ...around, level: around.level + 1 };

@@ -5,9 +5,9 @@ import { isExternalHref, isSafeHref } from './url-policy.ts';
 
 export type Redirect = { source: string; destination: string; permanent: boolean };
 
-const MAX_REDIRECTS = 20_000;
-const MAX_HOPS = 20;
-const MAX_PATTERNS = 500;
+const maxRedirects = 20_000;
+const maxHops = 20;
+const maxPatterns = 500;
 
 /**
  * `redirects` of docs.json. A redirect is reported and left out when its source is no path, its target is neither a path nor an http(s)
@@ -23,7 +23,7 @@ export function readRedirects(
   const refuse = (code: string, source: string, why: string): void => {
     report({ severity: 'warning', code, message: `The redirect from ${quoted(source)} is left out: ${why}.`, file });
   };
-  for (const entry of objectsOf(value).slice(0, MAX_REDIRECTS)) {
+  for (const entry of objectsOf(value).slice(0, maxRedirects)) {
     const source = rooted(textOf(entry['source']) ?? '');
     const destination = textOf(entry['destination']) ?? '';
     if (source === '' || /[?#\\\s]|^\/\//.test(source))
@@ -56,14 +56,14 @@ function isTarget(destination: string): boolean {
 
 /** Sources that lead back to themselves. */
 function circles(bySource: ReadonlyMap<string, Redirect>): Set<string> {
-  const patterns = [...bySource.values()].filter(({ source }) => isPattern(source)).slice(0, MAX_PATTERNS);
+  const patterns = [...bySource.values()].filter(({ source }) => isPattern(source)).slice(0, maxPatterns);
   const circular = new Set<string>();
   const next = (path: string): Redirect | undefined =>
     bySource.get(path) ?? patterns.find(({ source }) => matches(source, path));
   for (const start of bySource.values()) {
     const seen = new Set([start.source]);
     let at: Redirect | undefined = start;
-    for (let hops = 0; at && hops < MAX_HOPS; hops += 1) {
+    for (let hops = 0; at && hops < maxHops; hops += 1) {
       const path: string = at.destination.split(/[?#]/, 1)[0] ?? '';
       // A destination with a captured part (`/b/:x*`) is looked up as it is written, so its fixed part decides.
       at = isExternalHref(path) ? undefined : next(path);

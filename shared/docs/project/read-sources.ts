@@ -8,7 +8,7 @@ import { jsonCopy, type JsonObject } from './json-values.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
 import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
-import { MAX_SOURCE_BYTES } from './source-limits.ts';
+import { maxSourceBytes } from './source-limits.ts';
 
 export type ReadSource = {
   entry: ProjectFile;
@@ -22,7 +22,7 @@ export type ReadSource = {
   undefinedVariables: string[];
 };
 
-const PARALLEL_READS = 32;
+const parallelReads = 32;
 
 /**
  * Reads pages, snippets and everything that they import: frontmatter, imports, link targets. Each file is read once. A file that cannot be
@@ -38,7 +38,7 @@ export async function readSources(
   const sources = new Map<string, ReadSource>();
   const asked = new Set(wanted);
   for (let open = [...asked]; open.length > 0; ) {
-    const read = await inParallel(open, PARALLEL_READS, (path) => readSource(project, entries, path, variables));
+    const read = await inParallel(open, parallelReads, (path) => readSource(project, entries, path, variables));
     open = [];
     for (const { source, diagnostics } of read) {
       for (const found of diagnostics) report(found);
@@ -68,14 +68,14 @@ async function readSource(
   if (!entry) return { diagnostics: [] };
   let bytes: Uint8Array;
   try {
-    bytes = await project.read(path, MAX_SOURCE_BYTES + 1);
+    bytes = await project.read(path, maxSourceBytes + 1);
   } catch (error) {
     const message = `The file cannot be read: ${messageOf(error)}`;
     return { diagnostics: [{ severity: 'error', code: 'file-not-read', message, file: path }] };
   }
   const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));
-  const isCut = bytes.byteLength > MAX_SOURCE_BYTES;
-  const decoded = decodeSource(bytes.subarray(0, MAX_SOURCE_BYTES), path);
+  const isCut = bytes.byteLength > maxSourceBytes;
+  const decoded = decodeSource(bytes.subarray(0, maxSourceBytes), path);
   const frontmatter = isMarkdown ? parseFrontmatter(decoded.text, path) : noFrontmatter(decoded.text);
   const { data, raw, broken, body } = frontmatter;
   const variablesLeft = isMarkdown && body.includes('{{') ? prepareSource(body, path, variables).diagnostics : [];

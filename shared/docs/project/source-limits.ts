@@ -2,13 +2,13 @@ import type { Root } from 'mdast';
 import { inlineCodeSpans } from './prepare-source.ts';
 
 /** What a page may cost, known before any parser sees it. */
-export const MAX_SOURCE_BYTES = 512 * 1024;
-const MAX_TABLE_CELLS = 50_000;
-const MAX_BLOCK_NESTING = 100;
-const MAX_ELEMENT_NESTING = 200;
-const MAX_EXPRESSION_NESTING = 200;
+export const maxSourceBytes = 512 * 1024;
+const maxTableCells = 50_000;
+const maxBlockNesting = 100;
+const maxElementNesting = 200;
+const maxExpressionNesting = 200;
 
-const MAX_LAZY_LINES = 5000;
+const maxLazyLines = 5000;
 
 export type BrokenLimit = { code: string; message: string; line?: number };
 
@@ -26,10 +26,10 @@ export function brokenMdxLimit(lines: readonly string[], fenced: readonly boolea
 }
 
 export function sourceTooLarge(sizeBytes: number): BrokenLimit | undefined {
-  if (sizeBytes <= MAX_SOURCE_BYTES) return undefined;
+  if (sizeBytes <= maxSourceBytes) return undefined;
   return {
     code: 'page-too-large',
-    message: `The source has ${Math.ceil(sizeBytes / 1024)} KB; at most ${MAX_SOURCE_BYTES / 1024} KB are allowed. Split the page.`,
+    message: `The source has ${Math.ceil(sizeBytes / 1024)} KB; at most ${maxSourceBytes / 1024} KB are allowed. Split the page.`,
   };
 }
 
@@ -43,8 +43,8 @@ function blockNesting(lines: readonly string[], fenced: readonly boolean[]): Bro
     while (indents.length > 0 && (indents.at(-1) ?? 0) >= indent) indents.pop();
     indents.push(indent);
     const depth = indents.length + markers.replaceAll(/[^>*+).-]/g, '').length - 1;
-    if (depth > MAX_BLOCK_NESTING) {
-      const message = `Lists and quotes are nested deeper than ${MAX_BLOCK_NESTING}. Use fewer levels.`;
+    if (depth > maxBlockNesting) {
+      const message = `Lists and quotes are nested deeper than ${maxBlockNesting}. Use fewer levels.`;
       return { code: 'nesting-too-deep', message, line: index + 1 };
     }
   }
@@ -59,8 +59,8 @@ function lazyLines(lines: readonly string[], fenced: readonly boolean[]): Broken
     const isQuote = /^\s*>/.test(line);
     if (!isQuote && inQuote && !fenced[index] && line.trim() !== '') lazy += 1;
     inQuote = isQuote || (inQuote && line.trim() !== '');
-    if (lazy > MAX_LAZY_LINES) {
-      const message = `More than ${MAX_LAZY_LINES} lines go on a quote without ">". Start them with ">", or end the quote by an empty line.`;
+    if (lazy > maxLazyLines) {
+      const message = `More than ${maxLazyLines} lines go on a quote without ">". Start them with ">", or end the quote by an empty line.`;
       return { code: 'page-too-large', message, line: index + 1 };
     }
   }
@@ -78,8 +78,8 @@ function expressionNesting(lines: readonly string[], fenced: readonly boolean[])
       if (character === 0x7b) depth += 1;
       else if (depth > 0 && (character === 0x5b || character === 0x28)) depth += 1;
       else if (depth > 0 && (character === 0x7d || character === 0x5d || character === 0x29)) depth -= 1;
-      if (depth > MAX_EXPRESSION_NESTING) {
-        const message = `An expression is nested deeper than ${MAX_EXPRESSION_NESTING}. Make it flatter.`;
+      if (depth > maxExpressionNesting) {
+        const message = `An expression is nested deeper than ${maxExpressionNesting}. Make it flatter.`;
         return { code: 'expression-too-deep', message, line: index + 1 };
       }
     }
@@ -96,16 +96,16 @@ function elementNesting(lines: readonly string[], fenced: readonly boolean[]): B
       if (token === '/>') open.pop();
       else if (slash) open.splice(open.findLastIndex((element) => element.name === name) >>> 0);
       else open.push({ name, line: index + 1 });
-      if (open.length > MAX_ELEMENT_NESTING && !tooDeep) {
-        const message = `Elements are nested deeper than ${MAX_ELEMENT_NESTING}. Use fewer levels.`;
+      if (open.length > maxElementNesting && !tooDeep) {
+        const message = `Elements are nested deeper than ${maxElementNesting}. Use fewer levels.`;
         tooDeep = { code: 'nesting-too-deep', message, line: index + 1 };
       }
-      if (open.length > 4 * MAX_ELEMENT_NESTING) open.splice(0, MAX_ELEMENT_NESTING);
+      if (open.length > 4 * maxElementNesting) open.splice(0, maxElementNesting);
     }
   }
   const unclosed = open[0];
-  if (tooDeep && unclosed && open.length > MAX_ELEMENT_NESTING) {
-    const message = `Expected a closing tag for <${unclosed.name.slice(0, 60)}>. More than ${MAX_ELEMENT_NESTING} elements are not closed.`;
+  if (tooDeep && unclosed && open.length > maxElementNesting) {
+    const message = `Expected a closing tag for <${unclosed.name.slice(0, 60)}>. More than ${maxElementNesting} elements are not closed.`;
     return { code: 'mdx-syntax', message, line: unclosed.line };
   }
   return tooDeep;
@@ -129,15 +129,15 @@ function tableCells(lines: readonly string[], fenced: readonly boolean[]): Broke
       cells += columns;
     }
     cells += columns;
-    if (cells > MAX_TABLE_CELLS) {
-      const message = `Tables have more than ${MAX_TABLE_CELLS} cells. Split the page, or offer the table as a file.`;
+    if (cells > maxTableCells) {
+      const message = `Tables have more than ${maxTableCells} cells. Split the page, or offer the table as a file.`;
       return { code: 'page-too-large', message, line: index + 1 };
     }
   }
   return undefined;
 }
 
-const MAX_LINE_CHARACTERS = 100_000;
+const maxLineCharacters = 100_000;
 
 const placeholder = (line: number): string => `\ue000${line}\ue001`;
 const placeholders = /\ue000(\d{1,7})\ue001/g;
@@ -151,7 +151,7 @@ export type SetAsideLines = Map<number, string>;
 export function setAsideLongLines(lines: string[], fenced: readonly boolean[]): SetAsideLines {
   const setAside: SetAsideLines = new Map();
   for (const [index, line] of lines.entries()) {
-    if (fenced[index] || line.length <= MAX_LINE_CHARACTERS) continue;
+    if (fenced[index] || line.length <= maxLineCharacters) continue;
     setAside.set(index + 1, line);
     lines[index] = placeholder(index + 1);
   }

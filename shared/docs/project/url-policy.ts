@@ -7,24 +7,24 @@ type ClassifiedUrl =
   | { kind: 'refused' };
 
 /** Browsers drop these inside addresses before they look at the protocol. */
-const INVISIBLE = /[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-const EXTERNAL_PROTOCOLS = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
-const MAX_LENGTH = 8192;
+const invisible = /[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const externalProtocols = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
+const maxLength = 8192;
 
 /**
  * `//host` and backslash forms count as external, because browsers read them so. Protocols other than http, https, mailto, tel and sms are
  * refused, also when white space or control characters hide them.
  */
 export function classifyUrl(written: string): ClassifiedUrl {
-  if (written.length > MAX_LENGTH) return { kind: 'refused' };
+  if (written.length > maxLength) return { kind: 'refused' };
   const trimmed = written.trim();
   if (trimmed === '') return { kind: 'anchor', hash: '' };
   if (trimmed.startsWith('#')) return { kind: 'anchor', hash: trimmed };
-  const compact = trimmed.replace(INVISIBLE, '').replace(/\\/g, '/');
+  const compact = trimmed.replace(invisible, '').replace(/\\/g, '/');
   if (compact.startsWith('//')) return external(`https:${compact}`);
   const protocol = /^([a-z][a-z0-9+.-]*:)/i.exec(compact)?.[1]?.toLowerCase();
   if (protocol !== undefined) {
-    return EXTERNAL_PROTOCOLS.has(protocol) ? external(compact) : { kind: 'refused' };
+    return externalProtocols.has(protocol) ? external(compact) : { kind: 'refused' };
   }
   const parts = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(trimmed.replace(/[\u0000-\u001f\u007f]/g, '').replace(/\\/g, '/'));
   const path = parts?.[1] ?? '';

@@ -25,18 +25,18 @@ function inside(part: Part): string {
   return escapeHtml(String(part));
 }
 
-const ESCAPED: ReadonlyMap<string, string> = new Map([
+const escapeOf: ReadonlyMap<string, string> = new Map([
   ['&', '&amp;'],
   ['<', '&lt;'],
   ['>', '&gt;'],
   ['"', '&quot;'],
   ["'", '&#39;'],
 ]);
-const TO_ESCAPE = /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+const toEscape = /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
 /** For text and quoted attribute values alike. Control characters that HTML does not allow become U+FFFD. */
 export function escapeHtml(text: string): string {
-  return text.replace(TO_ESCAPE, (character) => ESCAPED.get(character) ?? '\ufffd');
+  return text.replace(toEscape, (character) => escapeOf.get(character) ?? '\ufffd');
 }
 
 /** A value as JSON that can stand inside `<script>`. */

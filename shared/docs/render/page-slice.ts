@@ -41,7 +41,7 @@ export type PageSlice = {
   scripts: string[];
 };
 
-const MAX_SIBLINGS = 24;
+const maxSiblings = 24;
 
 /** Throws when there is no page of that path in the model. */
 export function pageSlice(index: SiteIndex, path: string, options: RenderOptions): PageSlice {
@@ -85,9 +85,9 @@ const pageLink = (index: SiteIndex, path: string): PageLink => {
 };
 
 function nearest(siblings: readonly string[], path: string): readonly string[] {
-  if (siblings.length <= MAX_SIBLINGS) return siblings;
-  const start = Math.max(0, Math.min(siblings.indexOf(path) - MAX_SIBLINGS / 2, siblings.length - MAX_SIBLINGS));
-  return siblings.slice(start, start + MAX_SIBLINGS);
+  if (siblings.length <= maxSiblings) return siblings;
+  const start = Math.max(0, Math.min(siblings.indexOf(path) - maxSiblings / 2, siblings.length - maxSiblings));
+  return siblings.slice(start, start + maxSiblings);
 }
 
 /** All files that a page needs, sorted. The model's lists may name only direct imports, so this follows them. */

@@ -23,8 +23,8 @@ export type ClosingInput = {
   sidecars: Iterable<SegmentSidecar>;
 };
 
-const GENERATOR = 'Bindery';
-const UNLISTED = new Set(['_bindery/config.js', '_bindery/manifest.json']);
+const generator = 'Bindery';
+const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
  * Files of the closing segment, which need all pages, sorted by path, the manifest last. The manifest lists every file of the bundle except
@@ -58,7 +58,7 @@ export function renderClosing({ model, plan, sidecars }: ClosingInput): Rendered
   for (const { path, body } of made) listed.set(path, { size: body.length, sha256: sha256Of(body) });
   const manifest = {
     formatVersion: 1,
-    generator: GENERATOR,
+    generator,
     rendererVersion: plan.rendererVersion,
     domain: plan.domain,
     ...(plan.label !== undefined && { label: plan.label }),
@@ -66,7 +66,7 @@ export function renderClosing({ model, plan, sidecars }: ClosingInput): Rendered
     deployment: plan.deployment,
     pageCount: exported.size,
     files: [...listed]
-      .filter(([path]) => !UNLISTED.has(path))
+      .filter(([path]) => !unlisted.has(path))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([path, { size, sha256 }]) => ({ path, size, sha256 })),
   };
@@ -132,8 +132,8 @@ function countBySeverity(diagnostics: readonly Diagnostic[]) {
   return { errors: count('error'), warnings: count('warning'), infos: count('info') };
 }
 
-const MAX_SEARCH_SECTION = 1200;
-const MAX_SEARCH_INDEX = 24 * 1024 * 1024;
+const maxSearchSection = 1200;
+const maxSearchIndex = 24 * 1024 * 1024;
 
 /**
  * `_bindery/search-index.js`: pages as `[path, title, description]`, sections as `[page, anchor, heading, text]`, for the search that
@@ -144,13 +144,11 @@ function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): st
   const found = pages.filter((page) => searchable.has(page.path));
   const total = found.reduce(
     (sum, page) =>
-      sum + page.sections.reduce((size, section) => size + Math.min(MAX_SEARCH_SECTION, section.text.length), 0),
+      sum + page.sections.reduce((size, section) => size + Math.min(maxSearchSection, section.text.length), 0),
     0,
   );
   const longest =
-    total <= MAX_SEARCH_INDEX
-      ? MAX_SEARCH_SECTION
-      : Math.max(80, Math.floor((MAX_SEARCH_SECTION * MAX_SEARCH_INDEX) / total));
+    total <= maxSearchIndex ? maxSearchSection : Math.max(80, Math.floor((maxSearchSection * maxSearchIndex) / total));
   const index: SearchIndex = {
     pages: found.map((page) => [page.path, page.title, page.description ?? '']),
     sections: found.flatMap((page, number) =>
@@ -163,7 +161,7 @@ function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): st
   return `window.binderySearchIndex={"pages":[\n${lines(index.pages)}\n],"sections":[\n${lines(index.sections)}\n]};\n`;
 }
 
-const MAX_FEED_ITEMS = 100;
+const maxFeedItems = 100;
 
 /** RSS of a page's updates, in their order; undefined for a page without any. It has no dates, only the labels as titles. */
 function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
@@ -171,7 +169,7 @@ function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
   const base = siteBase(model.settings) ?? '';
   const address = base + pageAddress(page.path);
   const tag = (name: string, text: string) => `<${name}>${escapeHtml(text)}</${name}>`;
-  const items = page.feedItems.slice(0, MAX_FEED_ITEMS).map((item) => {
+  const items = page.feedItems.slice(0, maxFeedItems).map((item) => {
     const link = `${address}#${encodeURIComponent(item.anchor)}`;
     const categories = item.tags.map((name) => tag('category', name)).join('');
     return `<item>${tag('title', item.title)}${tag('link', link)}<guid isPermaLink="false">${escapeHtml(link)}</guid>${tag('description', item.text)}${categories}</item>\n`;

@@ -29,9 +29,9 @@ export type PageInput = {
 /** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
 export type RenderedPageFiles = { files: RenderedFile[]; page: RenderedPage };
 
-const MAX_DIAGNOSTICS = 300;
-const MAX_HTML_BYTES = 2 * 1024 * 1024;
-const MAX_MARKDOWN = 2 * 1024 * 1024;
+const maxDiagnostics = 300;
+const maxHtmlBytes = 2 * 1024 * 1024;
+const maxMarkdown = 2 * 1024 * 1024;
 
 /**
  * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
@@ -44,9 +44,9 @@ export function renderPage({ slice, source, dependencies }: PageInput): Rendered
     { variables, latex },
     componentRegistry,
   );
-  const report = reportInto(diagnostics, slice.file, MAX_DIAGNOSTICS);
+  const report = reportInto(diagnostics, slice.file, maxDiagnostics);
   const markdown = pageMarkdown(slice, tree);
-  if (markdown.length > MAX_MARKDOWN) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
+  if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
   const content = toContent(tree, report);
   const links = resolveAddresses([content.tree, content.aside], slice, report);
@@ -64,7 +64,7 @@ export function renderPage({ slice, source, dependencies }: PageInput): Rendered
     banner: banner(slice),
     hasFeed: content.feedItems.length > 0,
   });
-  if (Buffer.byteLength(html) > MAX_HTML_BYTES) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
+  if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   return renderedFiles(slice, html, {
     markdown,
     sections: [...finished.sections, ...finishedAside.sections],
@@ -132,7 +132,7 @@ function plainSource(source: string | Uint8Array): string {
     .replace(/\r\n?/g, '\n')
     .replace(/^---\n[\s\S]*?\n---(\n|$)/, '')
     .replaceAll('\0', '\ufffd');
-  return shown.length > MAX_MARKDOWN / 4 ? `${shown.slice(0, MAX_MARKDOWN / 4).toWellFormed()}\n…` : shown;
+  return shown.length > maxMarkdown / 4 ? `${shown.slice(0, maxMarkdown / 4).toWellFormed()}\n…` : shown;
 }
 
 /** `raw` nodes are our own coloured code, added after everything that an author wrote was sanitized. */

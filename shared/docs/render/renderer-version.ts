@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = new URL('../../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 /** Folders whose code determines the bytes of a bundle, and the one file elsewhere. */
-const FOLDERS = ['shared/docs/render/', 'shared/docs/project/', 'shared/export/bundle/'];
-const FILES = ['shared/runtime/canonical-json.ts'];
+const rendererFolders = ['shared/docs/render/', 'shared/docs/project/', 'shared/export/bundle/'];
+const rendererFiles = ['shared/runtime/canonical-json.ts'];
 
 let known: Promise<string> | undefined;
 
@@ -21,8 +21,8 @@ export function rendererVersion(): Promise<string> {
 async function computeVersion(): Promise<string> {
   const hash = createHash('sha256');
   const roots = new Set<string>();
-  for (const path of [...(await sourcesIn(FOLDERS)), ...FILES]) {
-    const text = await readFile(new URL(path, ROOT), 'utf8');
+  for (const path of [...(await sourcesIn(rendererFolders)), ...rendererFiles]) {
+    const text = await readFile(new URL(path, root), 'utf8');
     hash.update(`${path}\0${text.length}\0${text}\0`);
     for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)\s*\(?['"]([^'"#./][^'"]*)['"]/g)) {
       const parts = specifier.split('/');
@@ -38,7 +38,7 @@ async function computeVersion(): Promise<string> {
 async function sourcesIn(folders: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     folders.map(async (folder) => {
-      const names = await readdir(new URL(folder, ROOT), { recursive: true });
+      const names = await readdir(new URL(folder, root), { recursive: true });
       return names.map((name) => `${folder}${name.replaceAll('\\', '/')}`).filter(isSource);
     }),
   );
@@ -53,7 +53,7 @@ type Lock = {
 };
 
 const readLock = async (): Promise<Lock> =>
-  JSON.parse(await readFile(fileURLToPath(new URL('package-lock.json', ROOT)), 'utf8')) as Lock;
+  JSON.parse(await readFile(fileURLToPath(new URL('package-lock.json', root)), 'utf8')) as Lock;
 
 /** The packages and everything they depend on, one per line, sorted. A package is found as Node finds it: nearest first. */
 function lockedClosure(lock: Lock, roots: Iterable<string>): string[] {

@@ -67,7 +67,7 @@ export function resolveTarget(index: SiteIndex, target: string): string | null {
   return pageFile(to) + (anchor === undefined ? '' : `#${anchor}`);
 }
 
-const MAX_HOPS = 10;
+const maxHops = 10;
 
 /**
  * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Redirects that loop, end nowhere
@@ -82,7 +82,7 @@ function redirectTargets(redirects: SiteModel['redirects'], isPage: (path: strin
   for (const source of next.keys()) {
     if (isPage(pagePathOfAddress(source))) continue;
     let at: string | undefined = source;
-    for (let hops = 0; hops < MAX_HOPS && at !== undefined; hops++) {
+    for (let hops = 0; hops < maxHops && at !== undefined; hops++) {
       const target: string | undefined = next.get(at);
       if (target === undefined) break;
       const url = classifyUrl(target);

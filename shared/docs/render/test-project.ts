@@ -15,13 +15,13 @@ export const testOptions: RenderOptions = {
   deployment: 'client-hosted',
 };
 
-const SETTINGS = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
+const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
 
 /** Reads files by path; without a docs.json all pages are in its navigation. */
 export async function testProject(files: Record<string, string>): Promise<TestProject> {
   const pages = Object.keys(files).filter((path) => /\.mdx?$/.test(path) && !/^_?snippets\//.test(path));
   const navigation = { pages: pages.map((path) => path.replace(/\.mdx?$/, '')) };
-  const all = new Map(Object.entries({ 'docs.json': JSON.stringify({ ...SETTINGS, navigation }), ...files }));
+  const all = new Map(Object.entries({ 'docs.json': JSON.stringify({ ...settings, navigation }), ...files }));
   const project = await readDocsProject({
     files: [...all].map(([path, text]) => ({ path, sha256: sha256Of(text), sizeBytes: Buffer.byteLength(text) })),
     read: (path) => Promise.resolve(Buffer.from(all.get(path) ?? '')),

@@ -8,9 +8,9 @@ import { highlight, type Token } from './highlighter.ts';
 type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
 
 /** Marks where coloured code goes when the page is written out: a position in `ContentContext.codes`. */
-export const CODE_SLOT = 'dataCodeSlot';
+export const codeSlot = 'dataCodeSlot';
 
-const EXPANDABLE_FROM_LINES = 14;
+const expandableFromLines = 14;
 
 /** A block of code with its header. `bare`: without header, because the title is shown elsewhere. */
 export function codeBlock(input: CodeInput, context: ContentContext, bare = false): Element {
@@ -25,9 +25,9 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   if (meta.lines) classes.push('with-lines');
   if (meta.wrap) classes.push('wrapped');
   if (meta.focused.size > 0) classes.push('has-focus');
-  if (meta.expandable && coloured.lineCount > EXPANDABLE_FROM_LINES) classes.push('expandable-code');
+  if (meta.expandable && coloured.lineCount > expandableFromLines) classes.push('expandable-code');
   const pre = h('pre', { tabIndex: 0 }, [
-    h('code', { className: [`language-${language || 'text'}`], [CODE_SLOT]: String(slot) }),
+    h('code', { className: [`language-${language || 'text'}`], [codeSlot]: String(slot) }),
   ]);
   const head: ElementContent[] =
     title === undefined || bare
@@ -79,9 +79,9 @@ export function diagram(source: string): Element {
 }
 
 /** Characters that reorder what a reader sees. In code they can only be an attack, so their numbers are shown. */
-const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
+const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out
-const TERMINAL_CODES = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+const terminalCodes = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
 type CodeHtml = {
   /** Safe HTML: the escaped code in spans with our own classes. It is never parsed again. */
@@ -94,12 +94,12 @@ type CodeHtml = {
 
 /** Inside of `<code>`: one span per line. Marks `[!code ++]`, `[!code --]`, `[!code highlight]`, `[!code focus]` in comments have their effect. */
 export function codeHtml(code: string, language: string, meta: FenceMeta): CodeHtml {
-  const hasBidi = BIDI.test(code);
-  BIDI.lastIndex = 0;
+  const hasBidi = bidi.test(code);
+  bidi.lastIndex = 0;
   const marks = new Map<number, string>();
   const cleaned = code
-    .replace(TERMINAL_CODES, '')
-    .replace(BIDI, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+    .replace(terminalCodes, '')
+    .replace(bidi, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
   const lines = highlight(text, language);
   const html = lines.map((line, position) => lineHtml(line, position + 1, meta, marks.get(position + 1))).join('\n');
@@ -119,7 +119,7 @@ function lineHtml(tokens: readonly Token[], number: number, meta: FenceMeta, mar
   return `<span class="${classes.join(' ')}">${inside}</span>`;
 }
 
-const MARK =
+const markPattern =
   /\s*(?:\/\/|#|--|;|<!--|\/\*|\{\/\*|%)\s*\[!code\s+(\+\+|--|highlight|hl|focus)(?::(\d{1,4}))?\]\s*(?:-->|\*\/\}?)?\s*$/;
 
 /** Takes marks off; `[!code ++:3]` means three lines from there. */
@@ -128,7 +128,7 @@ function withoutMarks(code: string, marks: Map<number, string>): string {
   return lines
     .map((line, position) => {
       if (line.length > 2000) return line;
-      const found = MARK.exec(line);
+      const found = markPattern.exec(line);
       if (!found) return line;
       const mark = found[1] === 'hl' ? 'highlight' : (found[1] ?? '');
       const count = Math.min(Number(found[2] ?? 1), lines.length - position);
@@ -151,7 +151,7 @@ type FenceMeta = {
 };
 
 /** What the flags of a fence change. */
-const FLAGS: ReadonlyMap<string, Partial<FenceMeta>> = new Map([
+const knownFlags: ReadonlyMap<string, Partial<FenceMeta>> = new Map([
   ['lines', { lines: true }],
   ['showLineNumbers', { lines: true }],
   ['wrap', { wrap: true }],
@@ -179,14 +179,14 @@ export function fenceMeta(meta: string, lineCount: number): FenceMeta {
     const value = double ?? single ?? braced ?? plain ?? '';
     if (range !== undefined) read.highlighted = lineNumbers(range, lineCount);
     else if (word !== undefined) {
-      if (FLAGS.has(word)) Object.assign(read, FLAGS.get(word));
+      if (knownFlags.has(word)) Object.assign(read, knownFlags.get(word));
       else bare.push(word);
     } else if (key === 'title' || key === 'filename') read.title = value.replace(/^["']|["']$/g, '');
     else if (key === 'icon') read.icon = value.replace(/^["']|["']$/g, '');
     else if (key === 'highlight') read.highlighted = lineNumbers(value, lineCount);
     else if (key === 'focus') read.focused = lineNumbers(value, lineCount);
-    else if (key !== undefined && FLAGS.has(key)) {
-      if (value !== 'false') Object.assign(read, FLAGS.get(key));
+    else if (key !== undefined && knownFlags.has(key)) {
+      if (value !== 'false') Object.assign(read, knownFlags.get(key));
     } else if (key !== undefined && !['theme', 'actions', 'placement', 'startLine'].includes(key))
       bare.push(`${key}=${value}`);
   }

@@ -8,17 +8,17 @@ import {
 import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
 import { bundledLanguages } from 'shiki/langs';
 
-const THEME = 'bindery';
+const themeName = 'bindery';
 /** Grammars backtrack on long lines. The limit is a length and not a time, so that the same code always looks the same. */
-const MAX_LINE_LENGTH = 2000;
-const MAX_CODE_LENGTH = 200_000;
-const REMEMBERED = 1000;
+const maxLineLength = 2000;
+const maxCodeLength = 200_000;
+const mostRemembered = 1000;
 
 /** A piece of a line; `className` is absent for plain text. */
 export type Token = { text: string; className?: string };
 
 /** Classes by the theme's names of colours, short because a page has thousands. */
-const CLASSES: ReadonlyMap<string, string> = new Map([
+const classes: ReadonlyMap<string, string> = new Map([
   ['constant', 'tc'],
   ['string', 'ts'],
   ['comment', 'tm'],
@@ -31,7 +31,7 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Names that authors write and the highlighter does not know. A map, so that names of JavaScript's own properties find nothing. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
+const aliases: ReadonlyMap<string, string> = new Map([
   ['curl', 'bash'],
   ['shell-session', 'shellsession'],
   ['env', 'dotenv'],
@@ -42,7 +42,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['jsonl', 'json'],
   ['mermaid', 'text'],
 ]);
-const LANGUAGES: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
+const languageNames: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
 
 const require = createRequire(import.meta.url);
 /** The engine that grammars are written for. The one on JavaScript's own expressions keeps a position, so earlier code changed colours. */
@@ -53,14 +53,14 @@ const remembered = new Map<string, Token[][]>();
 /** The highlighter's name of a language, or undefined when the code is shown as plain text. */
 export function knownLanguage(written: string): string | undefined {
   const name = written.toLowerCase();
-  const language = ALIASES.get(name) ?? name;
-  return LANGUAGES.has(language) ? language : undefined;
+  const language = aliases.get(name) ?? name;
+  return languageNames.has(language) ? language : undefined;
 }
 
 /** Colours code, line by line. Languages are loaded when they are first seen; long lines and unknown languages stay plain. */
 export function highlight(code: string, written: string): Token[][] {
   const language = knownLanguage(written);
-  if (language === undefined || code.length > MAX_CODE_LENGTH) return code.split('\n').map((text) => [{ text }]);
+  if (language === undefined || code.length > maxCodeLength) return code.split('\n').map((text) => [{ text }]);
   const key = `${language}\0${code}`;
   const known = remembered.get(key);
   if (known) {
@@ -70,13 +70,13 @@ export function highlight(code: string, written: string): Token[][] {
   }
   const tokens = tokenize(code, language);
   remembered.set(key, tokens);
-  if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value as string);
+  if (remembered.size > mostRemembered) remembered.delete(remembered.keys().next().value as string);
   return tokens;
 }
 
 function tokenize(code: string, language: string): Token[][] {
-  const limits = { tokenizeMaxLineLength: MAX_LINE_LENGTH, tokenizeTimeLimit: 0 };
-  const lines = highlighterOf(language).codeToTokensBase(code, { lang: language, theme: THEME, ...limits });
+  const limits = { tokenizeMaxLineLength: maxLineLength, tokenizeTimeLimit: 0 };
+  const lines = highlighterOf(language).codeToTokensBase(code, { lang: language, theme: themeName, ...limits });
   return lines.map((line) => merged(line.map(({ content, color }) => ({ text: content, ...classOf(color) }))));
 }
 
@@ -90,7 +90,7 @@ function highlighterOf(language: string): HighlighterCore {
   // The name comes from a fixed set, never from an author.
   const grammar = require(`shiki/langs/${language}.mjs`) as { default: LanguageRegistration[] };
   const highlighter = createHighlighterCoreSync({
-    themes: [createCssVariablesTheme({ name: THEME, variablePrefix: '--' })],
+    themes: [createCssVariablesTheme({ name: themeName, variablePrefix: '--' })],
     langs: [grammar.default],
     engine,
     warnings: false,
@@ -100,7 +100,7 @@ function highlighterOf(language: string): HighlighterCore {
 }
 
 function classOf(color: string | undefined): { className?: string } {
-  const className = CLASSES.get(/^var\(--token-([a-z-]+)\)$/.exec(color ?? '')?.[1] ?? '');
+  const className = classes.get(/^var\(--token-([a-z-]+)\)$/.exec(color ?? '')?.[1] ?? '');
   return className === undefined ? {} : { className };
 }
 

@@ -87,7 +87,7 @@ const column: Component = {
 };
 
 /** The icon of each kind of callout. Its name in lower case is its class. */
-const CALLOUT_ICONS: ReadonlyMap<string, string> = new Map([
+const calloutIcons: ReadonlyMap<string, string> = new Map([
   ['Note', 'note'],
   ['Info', 'info'],
   ['Tip', 'bulb'],
@@ -100,7 +100,7 @@ const CALLOUT_ICONS: ReadonlyMap<string, string> = new Map([
 const callout: Component = {
   html({ name, props, children }, context) {
     const type = textProp(props, 'type') ?? '';
-    const kind = [name, type.charAt(0).toUpperCase() + type.slice(1)].find((one) => CALLOUT_ICONS.has(one));
+    const kind = [name, type.charAt(0).toUpperCase() + type.slice(1)].find((one) => calloutIcons.has(one));
     const typeName = kind?.toLowerCase() ?? 'custom';
     const color = name === 'Callout' ? colorValue(props.get('color')) : undefined;
     const ownIcon = iconProp(props, 'callout-icon', context);
@@ -114,7 +114,7 @@ const callout: Component = {
     };
     return [
       h('div', attributes, [
-        ownIcon.length > 0 ? ownIcon : icon(CALLOUT_ICONS.get(kind ?? ''), 'callout-icon'),
+        ownIcon.length > 0 ? ownIcon : icon(calloutIcons.get(kind ?? ''), 'callout-icon'),
         h('div', { className: ['callout-content'] }, [
           title.length > 0 ? h('p', { className: ['callout-title'] }, title) : null,
           context.children(children),
@@ -124,7 +124,7 @@ const callout: Component = {
   },
   markdown(element, write) {
     const title = titleLine(element, write);
-    const head = title.length > 0 ? title : [text(CALLOUT_ICONS.has(element.name) ? element.name : 'Note')];
+    const head = title.length > 0 ? title : [text(calloutIcons.has(element.name) ? element.name : 'Note')];
     return [{ type: 'blockquote', children: [paragraph(strong(head)), ...write.blocks(element.children)] }];
   },
 };
@@ -136,5 +136,5 @@ export const cardsAndCallouts: Components = {
   Columns: columns,
   Tiles: columns,
   Column: column,
-  ...Object.fromEntries([...CALLOUT_ICONS.keys(), 'Callout'].map((name) => [name, callout])),
+  ...Object.fromEntries([...calloutIcons.keys(), 'Callout'].map((name) => [name, callout])),
 };

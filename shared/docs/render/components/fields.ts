@@ -12,13 +12,13 @@ import {
   textsProp,
 } from './component.ts';
 
-const PLACES = ['path', 'query', 'body', 'header'] as const;
+const places = ['path', 'query', 'body', 'header'] as const;
 
 /** `ParamField`: a parameter of an operation, at the address `param-<name>`. `ResponseField`: a field of an answer, or any option. */
 const field: Component = {
   html({ name: component, props, children }, context) {
     const isParameter = component !== 'ResponseField';
-    const place = isParameter ? PLACES.find((one) => textProp(props, one) !== undefined) : undefined;
+    const place = isParameter ? places.find((one) => textProp(props, one) !== undefined) : undefined;
     const name = (place && textProp(props, place)) ?? textProp(props, 'name') ?? '';
     const chip = (kind: string, label: string) => h('span', { className: ['field-chip', `field-${kind}`] }, label);
     const required = flagProp(props, 'required') || (props.has('optional') && props.get('optional') === false);
@@ -46,7 +46,7 @@ const field: Component = {
     ];
   },
   markdown({ props, children }, write) {
-    const name = textProp(props, 'name', ...PLACES) ?? '';
+    const name = textProp(props, 'name', ...places) ?? '';
     const fallback = textProp(props, 'default');
     const facts = [
       plainText(write.line(contentNodes(props.get('type')))),

@@ -81,7 +81,7 @@ const colorItem: Component = {
   ],
 };
 
-const TREE_ENTRIES = ['Tree.Folder', 'Tree.File', 'FileTree.Folder', 'FileTree.File'];
+const treeEntries = ['Tree.Folder', 'Tree.File', 'FileTree.Folder', 'FileTree.File'];
 
 /** `Tree` or `FileTree`: of folders and files, or of a nested list in which a slash at the end marks a folder. */
 const tree: Component = {
@@ -98,7 +98,7 @@ const treeEntry: Component = {
 };
 
 function treeList(nodes: readonly Nodes[]): List {
-  const items = elementsNamed(nodes, ...TREE_ENTRIES).map(({ name, props, children }) => {
+  const items = elementsNamed(nodes, ...treeEntries).map(({ name, props, children }) => {
     const label = (textProp(props, 'name') ?? '') + (name.endsWith('.Folder') ? '/' : '');
     const inner = treeList(children);
     const content = [paragraph(text(label)), ...(inner.children.length > 0 ? [inner] : [])];
@@ -167,5 +167,5 @@ export const figures: Components = {
   'Color.Item': colorItem,
   Tree: tree,
   FileTree: tree,
-  ...Object.fromEntries(TREE_ENTRIES.map((name) => [name, treeEntry])),
+  ...Object.fromEntries(treeEntries.map((name) => [name, treeEntry])),
 };

@@ -13,7 +13,7 @@ import {
   textProp,
 } from './component.ts';
 
-const BADGE_COLORS = new Set(
+const badgeColors = new Set(
   'gray blue green yellow orange red purple white surface white-destructive surface-destructive'.split(' '),
 );
 
@@ -22,7 +22,7 @@ const badge: Component = {
   html({ props, children }, context) {
     const color = textProp(props, 'color') ?? 'gray';
     const size = textProp(props, 'size') ?? 'md';
-    const known = BADGE_COLORS.has(color) ? color : 'gray';
+    const known = badgeColors.has(color) ? color : 'gray';
     const data = { dataBadge: '', dataColor: known, dataSize: /^(xs|sm|md|lg)$/.test(size) ? size : 'md' };
     const classes = ['badge'];
     if (textProp(props, 'shape') === 'pill') classes.push('pill');
@@ -110,11 +110,11 @@ const heading: Component = {
   },
 };
 
-const GITHUB = /^https:\/\/github\.com\//;
+const githubAddress = /^https:\/\/github\.com\//;
 
 const repository: Component = {
   html({ props }) {
-    const slug = (textProp(props, 'repo') ?? '').replace(GITHUB, '').replace(/\/+$/, '');
+    const slug = (textProp(props, 'repo') ?? '').replace(githubAddress, '').replace(/\/+$/, '');
     if (!/^[\w.-]+\/[\w.-]+$/.test(slug)) return [];
     const title = h('a', { className: ['card-link'], href: `https://github.com/${slug}` }, slug);
     return [
@@ -125,7 +125,7 @@ const repository: Component = {
     ];
   },
   markdown: ({ props }) => [
-    paragraph(text(`https://github.com/${(textProp(props, 'repo') ?? '').replace(GITHUB, '')}`)),
+    paragraph(text(`https://github.com/${(textProp(props, 'repo') ?? '').replace(githubAddress, '')}`)),
   ],
 };
 

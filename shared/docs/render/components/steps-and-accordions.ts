@@ -15,7 +15,7 @@ import {
   titledMarkdown,
 } from './component.ts';
 
-const TITLE_SIZES = new Set(['p', 'h2', 'h3', 'h4']);
+const titleSizes = new Set(['p', 'h2', 'h3', 'h4']);
 
 /** `Steps` with its `Step`s, numbered. Titles that are headings are in the table of contents. */
 const steps: Component = {
@@ -58,7 +58,7 @@ function stepItem(
 ) {
   const title = contentProp(props.get('title'), context);
   const wanted = textProp(props, 'titleSize') ?? groupSize ?? 'p';
-  const tag = TITLE_SIZES.has(wanted) ? wanted : 'p';
+  const tag = titleSizes.has(wanted) ? wanted : 'p';
   const label = toText(title);
   const anchor = context.anchors.claim(label || 'step', textProp(props, 'id'));
   if ((tag === 'h2' || tag === 'h3') && label !== '' && !flagProp(props, 'noAnchor')) {

@@ -25,13 +25,13 @@ export type ContentContext = {
   report: Report;
 };
 
-const MAX_LENGTH = 200;
+const maxLength = 200;
 
 /**
  * Names of properties of `document` and `window`: for scripts, an element with such an id would hide the property. An id that is one of
  * them gets a prefix.
  */
-const CLOBBERING = new Set(
+const clobbering = new Set(
   `__proto__ __defineGetter__ __definesetter__ constructor prototype hasownproperty isprototypeof tostring valueof
   location document window self top parent frames history navigator cookie domain body head forms images links scripts embeds plugins
   children childnodes attributes innerhtml outerhtml innertext textcontent baseuri referrer url implementation defaultview
@@ -50,7 +50,7 @@ export class Anchors {
 
   /** An id that the author wrote: kept as it is while it is free and safe. */
   claimWritten(id: string): string {
-    return this.#claim(safeId(id.replace(/[\s\u0000-\u001f]+/g, '-').slice(0, MAX_LENGTH)));
+    return this.#claim(safeId(id.replace(/[\s\u0000-\u001f]+/g, '-').slice(0, maxLength)));
   }
 
   #claim(base: string): string {
@@ -70,7 +70,7 @@ export class Anchors {
 /** Not the slugs of GitHub: slashes and ampersands stay, straight apostrophes become typographic ones. */
 export function anchorOf(text: string): string {
   const id = text
-    .slice(0, 4 * MAX_LENGTH)
+    .slice(0, 4 * maxLength)
     .trim()
     .toLowerCase()
     .replace(/['\u0027]/g, '’')
@@ -78,11 +78,11 @@ export function anchorOf(text: string): string {
       /\s/.test(character) ? ' ' : '',
     )
     .replace(/[\s.]+/g, '-')
-    .slice(0, MAX_LENGTH)
+    .slice(0, maxLength)
     .toWellFormed();
   return safeId(id === '' ? 'section' : id);
 }
 
 function safeId(id: string): string {
-  return CLOBBERING.has(id.toLowerCase()) || id.startsWith('__') || /^bindery/i.test(id) ? `h-${id}` : id;
+  return clobbering.has(id.toLowerCase()) || id.startsWith('__') || /^bindery/i.test(id) ? `h-${id}` : id;
 }

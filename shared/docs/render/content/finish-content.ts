@@ -1,18 +1,18 @@
 import type { Element, ElementContent, Nodes, Root } from 'hast';
-import { CODE_SLOT } from '#shared/docs/render/code/code-block.ts';
+import { codeSlot } from '#shared/docs/render/code/code-block.ts';
 import type { ContentContext } from './content-context.ts';
 
 export type Section = { anchor: string; heading: string; text: string };
 
-const BLOCKS = new Set(
+const blockTags = new Set(
   `address article aside blockquote details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul video iframe`.split(
     /\s+/,
   ),
 );
 /** Not part of the text of a page. */
-const UNREAD = new Set(['svg', 'button', 'style']);
-const NOT_IN_HEADINGS = new Set([...UNREAD, 'br']);
-const MAX_TEXT = 200_000;
+const unreadTags = new Set(['svg', 'button', 'style']);
+const notInHeadings = new Set([...unreadTags, 'br']);
+const maxText = 200_000;
 
 /**
  * Last pass over sanitized content. It puts coloured code in its place and turns paragraphs that contain blocks into divisions, because
@@ -26,7 +26,7 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
 
   const addText = (text: string): void => {
     const section = sections.at(-1);
-    if (section === undefined || length > MAX_TEXT) return;
+    if (section === undefined || length > maxText) return;
     length += text.length;
     section.text += text;
   };
@@ -38,11 +38,11 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     const { properties, tagName } = node;
     if (Array.isArray(properties.className)) for (const name of properties.className) classes.add(name);
     if (typeof properties.id === 'string') ids.push(properties.id);
-    if (UNREAD.has(tagName) || (tagName === 'p' && hasClass(node, 'tab-title'))) return;
-    const slot = properties[CODE_SLOT];
+    if (unreadTags.has(tagName) || (tagName === 'p' && hasClass(node, 'tab-title'))) return;
+    const slot = properties[codeSlot];
     if (slot !== undefined) {
       const code = codes[Number(slot)];
-      delete properties[CODE_SLOT];
+      delete properties[codeSlot];
       if (code === undefined) return;
       node.children = [{ type: 'raw', value: code.html } as unknown as ElementContent];
       addText(`${code.text}\n`);
@@ -52,11 +52,11 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     if (startsSection)
       sections.push({
         anchor: String(properties.id),
-        heading: toText(node.children, NOT_IN_HEADINGS).trim(),
+        heading: toText(node.children, notInHeadings).trim(),
         text: '',
       });
     else for (const child of node.children) walk(child);
-    if (BLOCKS.has(tagName) || tagName === 'li' || tagName === 'br' || tagName === 'td' || tagName === 'th')
+    if (blockTags.has(tagName) || tagName === 'li' || tagName === 'br' || tagName === 'td' || tagName === 'th')
       addText('\n');
     if (tagName === 'p' && node.children.some(hasBlock)) node.tagName = 'div';
   };
@@ -77,7 +77,8 @@ const hasClass = (node: Element, name: string): boolean =>
   Array.isArray(node.properties.className) && node.properties.className.includes(name);
 
 const hasBlock = (node: ElementContent): boolean =>
-  node.type === 'element' && (BLOCKS.has(node.tagName) || (!UNREAD.has(node.tagName) && node.children.some(hasBlock)));
+  node.type === 'element' &&
+  (blockTags.has(node.tagName) || (!unreadTags.has(node.tagName) && node.children.some(hasBlock)));
 
 /** Text of a tree as a reader sees it, blocks apart. */
 export function toText(nodes: readonly Nodes[], unread: ReadonlySet<string> = new Set()): string {

@@ -25,8 +25,8 @@ type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes'> & {
   aside: HtmlRoot;
 };
 
-const MAX_HEADINGS_IN_TOC = 300;
-const MAX_DEPTH = 250;
+const maxHeadingsInToc = 300;
+const maxDepth = 250;
 
 /** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. */
 export function toContent(tree: Root, report: Report): Content {
@@ -54,7 +54,7 @@ export function toContent(tree: Root, report: Report): Content {
     state = pageState;
     depth += 1;
     try {
-      if (depth > MAX_DEPTH) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
+      if (depth > maxDepth) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
       const known = componentRegistry.get(element.name);
       return known ? known.html(element, context) : htmlElement(element, context);
     } finally {
@@ -88,7 +88,7 @@ export function toContent(tree: Root, report: Report): Content {
   };
   const made = toHast(tree, options);
   const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
-  context.toc.splice(MAX_HEADINGS_IN_TOC);
+  context.toc.splice(maxHeadingsInToc);
   const { toc, feedItems, codes, aside } = context;
   return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes };
 }
@@ -110,9 +110,9 @@ function headingElement(
   return h(`h${depth}`, { id }, [...children, ...link]);
 }
 
-const ALLOWED: ReadonlySet<string> = new Set(contentSchema.tagNames);
-const STRIPPED: ReadonlySet<string> = new Set(contentSchema.strip);
-const DRAWN: ReadonlySet<string> = new Set(
+const allowed: ReadonlySet<string> = new Set(contentSchema.tagNames);
+const stripped: ReadonlySet<string> = new Set(contentSchema.strip);
+const drawn: ReadonlySet<string> = new Set(
   'svg g path circle ellipse line polyline polygon rect tspan defs linearGradient radialGradient stop clipPath mask'.split(
     ' ',
   ),
@@ -121,11 +121,11 @@ const DRAWN: ReadonlySet<string> = new Set(
 /** An element of HTML that an author wrote. Its attributes are checked with all others, when the page is sanitized. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
-  if (STRIPPED.has(name)) {
+  if (stripped.has(name)) {
     context.report('element-not-allowed', `<${name}> is left out: it cannot be in a page.`, element);
     return [];
   }
-  if (!ALLOWED.has(name)) {
+  if (!allowed.has(name)) {
     context.report(
       'element-not-allowed',
       `<${name.slice(0, 60)}> is left out, its content is shown without it.`,
@@ -149,7 +149,7 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   const properties = propertiesOf(props);
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
   if (name === 'iframe' && properties.title === undefined) properties.title = 'Embedded content';
-  if (DRAWN.has(name)) return [s(name, properties, context.children(children))];
+  if (drawn.has(name)) return [s(name, properties, context.children(children))];
   const made = h(name, properties, context.children(children));
   if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
@@ -182,12 +182,12 @@ function styleOf(value: StaticValue): string | undefined {
   for (const [name, part] of value) {
     if (part instanceof StaticNodes || (typeof part !== 'string' && typeof part !== 'number')) continue;
     const property = name.startsWith('--') ? name : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const isLength = typeof part === 'number' && part !== 0 && !UNITLESS.has(name);
+    const isLength = typeof part === 'number' && part !== 0 && !unitless.has(name);
     declarations.push(`${property}: ${part}${isLength ? 'px' : ''}`);
   }
   return declarations.join('; ');
 }
 
-const UNITLESS = new Set(
+const unitless = new Set(
   'opacity zIndex fontWeight lineHeight flex flexGrow flexShrink order zoom columns columnCount aspectRatio'.split(' '),
 );

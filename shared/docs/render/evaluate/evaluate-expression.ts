@@ -4,7 +4,7 @@ import { binaryOperation, isTruthy, textOf, unaryOperation } from './operators.t
 import { Closure, type PureFunction, Scope, StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
 
 /** Names that lead from data to JavaScript itself, on any object. */
-const FORBIDDEN = new Set(['constructor', '__proto__', 'prototype']);
+const forbidden = new Set(['constructor', '__proto__', 'prototype']);
 
 /**
  * The value of an expression of the static subset: literals, templates, arrays and objects without methods, operators, own-property access,
@@ -57,7 +57,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
             ? property.key.name
             : textOf(evaluateExpression(property.key, frame));
         // A property of that name has no meaning here and must not be passed on.
-        if (FORBIDDEN.has(key)) continue;
+        if (forbidden.has(key)) continue;
         object.set(key, evaluateExpression(property.value as Expression, frame));
       }
       return object;
@@ -181,7 +181,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
       const key =
         property.key.type === 'Identifier' ? property.key.name : textOf(evaluateExpression(property.key, frame));
       taken.add(key);
-      bindPattern(property.value, FORBIDDEN.has(key) ? undefined : object.get(key), frame);
+      bindPattern(property.value, forbidden.has(key) ? undefined : object.get(key), frame);
     }
   } else if (pattern.type === 'ArrayPattern') {
     if (!Array.isArray(value)) throw new NotStatic('takes items out of what is no array');
@@ -205,7 +205,7 @@ function memberOf(node: MemberExpression, frame: Frame): Member {
     !node.computed && node.property.type === 'Identifier'
       ? node.property.name
       : textOf(evaluateExpression(node.property, frame));
-  if (FORBIDDEN.has(key)) throw new NotStatic(`reads \`${key}\``);
+  if (forbidden.has(key)) throw new NotStatic(`reads \`${key}\``);
   return { object, key, value: ownProperty(object, key, node.optional) };
 }
 

@@ -16,8 +16,8 @@ import {
   type Evaluation,
   type Frame,
   type KnownComponents,
-  MAX_NODES,
-  MAX_TEXT,
+  maxNodes,
+  maxText,
   NotStatic,
   PageFailed,
   report,
@@ -76,8 +76,8 @@ function measure(tree: Root): void {
   for (let node = pending.pop(); node; node = pending.pop()) {
     nodes += 1;
     if ('value' in node) text += node.value.length;
-    if (nodes > MAX_NODES) throw new PageFailed('page-too-large', `it has more than ${MAX_NODES} nodes`);
-    if (text > MAX_TEXT) throw new PageFailed('page-too-large', `it has more than ${MAX_TEXT} characters`);
+    if (nodes > maxNodes) throw new PageFailed('page-too-large', `it has more than ${maxNodes} nodes`);
+    if (text > maxText) throw new PageFailed('page-too-large', `it has more than ${maxText} characters`);
     if ('children' in node) for (const child of node.children) pending.push(child);
     if (node.type === 'staticElement') for (const value of node.props.values()) pending.push(...nodesIn(value));
   }

@@ -6,7 +6,7 @@ import { evaluateExpression, spreadObject } from './evaluate-expression.ts';
 import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
 import { type Module, Scope, type StaticObject, type StaticValue } from './static-tree.ts';
 
-const MAX_TREE_DEPTH = 200;
+const maxTreeDepth = 200;
 
 /** The static tree of the page itself. */
 export function evaluateModule(module: Module, evaluation: Evaluation): Root {
@@ -30,8 +30,8 @@ export function evaluateSnippet(module: Module, props: StaticObject, evaluation:
 type InCode = ReadonlyMap<string, string> | undefined;
 
 function evaluateChildren(nodes: readonly Nodes[], frame: Frame, inCode: InCode, depth: number): Nodes[] {
-  if (depth > MAX_TREE_DEPTH)
-    throw new PageFailed('nesting-too-deep', `it is nested more than ${MAX_TREE_DEPTH} levels deep`);
+  if (depth > maxTreeDepth)
+    throw new PageFailed('nesting-too-deep', `it is nested more than ${maxTreeDepth} levels deep`);
   const made: Nodes[] = [];
   for (const node of nodes) {
     const result = evaluateNode(node, frame, inCode, depth);
@@ -105,9 +105,9 @@ function isOnlyJsx(node: Paragraph, components: KnownComponents): boolean {
   return hasElement;
 }
 
-const INLINE_TAGS = new Set('a abbr b br code em i img kbd mark s small span strong sub sup u'.split(' '));
+const inlineTags = new Set('a abbr b br code em i img kbd mark s small span strong sub sup u'.split(' '));
 const isInline = (name: string | null, components: KnownComponents): boolean =>
-  name !== null && (INLINE_TAGS.has(name) || components.get(name)?.isInline === true);
+  name !== null && (inlineTags.has(name) || components.get(name)?.isInline === true);
 
 function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): StaticObject {
   const props: StaticObject = new Map();

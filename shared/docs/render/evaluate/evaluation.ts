@@ -24,7 +24,7 @@ export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
 /** The built-in components. A line of text may consist of inline ones only and stays a paragraph. */
 export type KnownComponents = ReadonlyMap<string, { isInline?: true }>;
 
-const MAX_DIAGNOSTICS = 200;
+const maxDiagnostics = 200;
 
 /** Notes a finding once per line. `place` is in the module's file. */
 export function report(
@@ -33,7 +33,7 @@ export function report(
   message: string,
   place?: Place,
 ): void {
-  if (diagnostics.length >= MAX_DIAGNOSTICS) return;
+  if (diagnostics.length >= maxDiagnostics) return;
   const found: Diagnostic = {
     severity: 'warning',
     code,
@@ -48,45 +48,45 @@ export function report(
   if (!isKnown) diagnostics.push(found);
 }
 
-const MAX_STEPS = 100_000;
-export const MAX_NODES = 50_000;
-const MAX_DEPTH = 64;
+const maxSteps = 100_000;
+export const maxNodes = 50_000;
+const maxDepth = 64;
 /** Characters of the strings that expressions make, and of the page that results. */
-export const MAX_TEXT = 2_000_000;
-const MAX_INCLUDES = 2_000;
+export const maxText = 2_000_000;
+const maxIncludes = 2_000;
 
 /** What the evaluation of one page may use. Throws `PageFailed` when an amount is used up, `NotStatic` when one expression is too deep. */
 export class Budget {
-  #steps = MAX_STEPS;
-  #nodes = MAX_NODES;
-  #text = MAX_TEXT;
-  #includes = MAX_INCLUDES;
+  #steps = maxSteps;
+  #nodes = maxNodes;
+  #text = maxText;
+  #includes = maxIncludes;
   #depth = 0;
 
   step(count = 1): void {
     this.#steps -= count;
-    if (this.#steps < 0) throw new PageFailed('page-too-large', `its expressions take more than ${MAX_STEPS} steps`);
+    if (this.#steps < 0) throw new PageFailed('page-too-large', `its expressions take more than ${maxSteps} steps`);
   }
 
   node(): void {
     this.#nodes -= 1;
-    if (this.#nodes < 0) throw new PageFailed('page-too-large', `it has more than ${MAX_NODES} nodes`);
+    if (this.#nodes < 0) throw new PageFailed('page-too-large', `it has more than ${maxNodes} nodes`);
   }
 
   text(length: number): void {
     this.#text -= length;
-    if (this.#text < 0) throw new PageFailed('page-too-large', `its expressions make more than ${MAX_TEXT} characters`);
+    if (this.#text < 0) throw new PageFailed('page-too-large', `its expressions make more than ${maxText} characters`);
   }
 
   include(): void {
     this.#includes -= 1;
-    if (this.#includes < 0) throw new PageFailed('page-too-large', `it includes more than ${MAX_INCLUDES} snippets`);
+    if (this.#includes < 0) throw new PageFailed('page-too-large', `it includes more than ${maxIncludes} snippets`);
   }
 
   /** Runs one level deeper. */
   deeper<Result>(run: () => Result): Result {
-    if (this.#depth >= MAX_DEPTH) {
-      throw new NotStatic(`is nested more than ${MAX_DEPTH} levels deep`, 'expression-too-deep');
+    if (this.#depth >= maxDepth) {
+      throw new NotStatic(`is nested more than ${maxDepth} levels deep`, 'expression-too-deep');
     }
     this.#depth += 1;
     try {

@@ -43,14 +43,14 @@ export function binaryOperation(operator: string, left: StaticValue, right: Stat
       ? String(left) + String(right)
       : Number(left) + Number(right);
   }
-  const calculate = ARITHMETIC.get(operator);
+  const calculate = arithmetic.get(operator);
   if (calculate) return calculate(Number(left), Number(right));
-  const compare = COMPARISONS.get(operator);
+  const compare = comparisonOperators.get(operator);
   if (compare) return compare(left as number, right as number);
   throw new NotStatic(`has the operator \`${operator}\``);
 }
 
-const ARITHMETIC: ReadonlyMap<string, (left: number, right: number) => number> = new Map([
+const arithmetic: ReadonlyMap<string, (left: number, right: number) => number> = new Map([
   ['-', (left, right) => left - right],
   ['*', (left, right) => left * right],
   ['/', (left, right) => left / right],
@@ -59,7 +59,7 @@ const ARITHMETIC: ReadonlyMap<string, (left: number, right: number) => number> =
 ]);
 
 /** JavaScript's own comparisons of primitives; only their types say numbers. */
-const COMPARISONS: ReadonlyMap<string, (left: number, right: number) => boolean> = new Map([
+const comparisonOperators: ReadonlyMap<string, (left: number, right: number) => boolean> = new Map([
   // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says
   ['==', (left, right) => left == right],
   // biome-ignore lint/suspicious/noDoubleEquals: it is what the page says

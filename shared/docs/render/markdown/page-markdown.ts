@@ -36,7 +36,7 @@ export function markdownOf(nodes: readonly Nodes[]): string {
   });
 }
 
-const PHRASING = new Set(
+const phrasing = new Set(
   'text emphasis strong delete inlineCode break link image linkReference imageReference footnoteReference inlineMath'.split(
     ' ',
   ),
@@ -52,7 +52,7 @@ function asMarkdown(nodes: readonly Nodes[]): BlockContent[] {
     line = [];
   };
   for (const node of nodes.flatMap(plain)) {
-    if (PHRASING.has(node.type)) line.push(node as PhrasingContent);
+    if (phrasing.has(node.type)) line.push(node as PhrasingContent);
     else {
       endLine();
       blocks.push(node as BlockContent);
@@ -65,7 +65,7 @@ function asMarkdown(nodes: readonly Nodes[]): BlockContent[] {
 /** Static nodes as a line of text; blocks among them give their text. */
 function asLine(nodes: readonly Nodes[]): PhrasingContent[] {
   return nodes.flatMap(plain).flatMap((node): PhrasingContent[] => {
-    if (PHRASING.has(node.type)) return [node as PhrasingContent];
+    if (phrasing.has(node.type)) return [node as PhrasingContent];
     if (node.type === 'paragraph' || node.type === 'heading') return node.children;
     if ('children' in node) return asLine(node.children);
     return 'value' in node ? [{ type: 'inlineCode', value: node.value.replace(/\s+/g, ' ') }] : [];
@@ -81,7 +81,7 @@ function plain(node: Nodes): Nodes[] {
       return elementMarkdown(node);
     case 'paragraph': {
       const children = node.children.flatMap(plain);
-      return children.every((child) => PHRASING.has(child.type))
+      return children.every((child) => phrasing.has(child.type))
         ? [{ ...node, children: children as PhrasingContent[] }]
         : asMarkdown(children);
     }
@@ -110,9 +110,9 @@ function elementMarkdown(element: StaticElement): Nodes[] {
   const { name, children } = element;
   const known = componentRegistry.get(name);
   if (known) return known.markdown?.(element, writer) ?? asMarkdown(children);
-  const html = HTML_MARKDOWN.get(name);
+  const html = htmlMarkdown.get(name);
   if (html) return html(element);
-  return INLINE.has(name) ? children.flatMap(plain) : asMarkdown(children);
+  return inline.has(name) ? children.flatMap(plain) : asMarkdown(children);
 }
 
 type ToMarkdown = (element: StaticElement) => Nodes[];
@@ -151,7 +151,7 @@ const table: ToMarkdown = ({ children }) => {
   return rows.length === 0 ? [] : [{ type: 'table', children: rows }];
 };
 
-const HTML_MARKDOWN: ReadonlyMap<string, ToMarkdown> = new Map<string, ToMarkdown>([
+const htmlMarkdown: ReadonlyMap<string, ToMarkdown> = new Map<string, ToMarkdown>([
   [
     'a',
     ({ props, children }) => {
@@ -184,7 +184,7 @@ function named(names: readonly string[], write: ToMarkdown): [string, ToMarkdown
   return names.map((name) => [name, write]);
 }
 
-const INLINE = new Set(
+const inline = new Set(
   'span sup sub small mark u s del ins abbr cite q time var label button picture source'.split(' '),
 );
 

@@ -20,7 +20,7 @@ type PageParts = {
   hasFeed: boolean;
 };
 
-const RIGHT_TO_LEFT = /^(ar|he|fa|ur)\b/;
+const rightToLeft = /^(ar|he|fa|ur)\b/;
 
 /** The whole page around its content. Every address is relative. There is no inline script or style, so the strictest content policy works. */
 export function pageShell(slice: PageSlice, parts: PageParts): string {
@@ -36,7 +36,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
   const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
   if (parts.aside !== undefined) classes.push('has-aside');
   return html`<!doctype html>
-<html lang="${language}"${RIGHT_TO_LEFT.test(language) && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
+<html lang="${language}"${rightToLeft.test(language) && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

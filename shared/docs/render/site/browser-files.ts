@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-const OPENING = '(function () {\n';
-const ENDING = '})();\n';
+const opening = '(function () {\n';
+const ending = '})();\n';
 
 /** Parts of the style sheet in their order: of rules with the same weight the later one wins. An empty line follows each chapter. */
-const THEME = [
+const theme = [
   ['base'],
   ['header'],
   ['sidebar', 'theme-variants'],
@@ -24,7 +24,7 @@ const THEME = [
 ];
 
 /** Parts of the script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */
-const SITE_SCRIPT = [
+const siteScriptParts = [
   'page',
   'appearance',
   'drawer',
@@ -42,9 +42,9 @@ const SITE_SCRIPT = [
 ];
 
 /** The style sheet of every page, without its colours. */
-export const themeSheet = THEME.map((chapter) => chapter.map((name) => ownFile(`theme/${name}.css`)).join('')).join(
-  '\n',
-);
+export const themeSheet = theme
+  .map((chapter) => chapter.map((name) => ownFile(`theme/${name}.css`)).join(''))
+  .join('\n');
 
 /** Scripts by their name under `_bindery/`. */
 export const siteScripts: ReadonlyMap<string, string> = new Map([
@@ -57,7 +57,7 @@ export const siteScripts: ReadonlyMap<string, string> = new Map([
 export const notFoundScript = script('not-found.js');
 
 function siteScript(): string {
-  const bodies = SITE_SCRIPT.map((name) => functionBody(script(`site/${name}.js`)));
+  const bodies = siteScriptParts.map((name) => functionBody(script(`site/${name}.js`)));
   return `// What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.
 (function () {
 ${bodies.join('\n')}})();
@@ -66,7 +66,7 @@ ${bodies.join('\n')}})();
 
 /** A part that may end early is a function of its own; here its body becomes the end of the one function around all parts. */
 function functionBody(part: string): string {
-  if (part.startsWith(OPENING) && part.endsWith(ENDING)) return part.slice(OPENING.length, -ENDING.length);
+  if (part.startsWith(opening) && part.endsWith(ending)) return part.slice(opening.length, -ending.length);
   return part.replace(/^(?=.)/gm, '  ');
 }
 

@@ -4,8 +4,8 @@ import { encodePath, pageAddress, siteBase } from '../bundle-paths.ts';
 import { escapeHtml } from '../html.ts';
 import type { SiteIndex } from '../site-index.ts';
 
-const MAX_CHARACTERS = 100_000;
-const MAX_DESCRIPTION = 300;
+const maxCharacters = 100_000;
+const mostDescriptionCharacters = 300;
 
 /** `llms.txt`: the pages of the default language and version in the order of the navigation, then specifications and outside links. */
 export function llmsText(index: SiteIndex): string {
@@ -30,8 +30,8 @@ export function llmsText(index: SiteIndex): string {
   ].join('\n');
 
   const pages = listedPages(index);
-  const room = MAX_CHARACTERS - head.length - tail.length - 200;
-  for (const length of [MAX_DESCRIPTION, 120, 0]) {
+  const room = maxCharacters - head.length - tail.length - 200;
+  for (const length of [mostDescriptionCharacters, 120, 0]) {
     const lines = pages.map((page) => pageLine(page, base, length));
     if (lines.reduce((sum, line) => sum + line.length + 1, 0) <= room) return `${head}${lines.join('\n')}\n${tail}\n`;
   }

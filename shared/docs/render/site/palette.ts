@@ -1,13 +1,13 @@
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
-const FALLBACK_PRIMARY: Oklch = { l: 0.55, c: 0.15, h: 250 };
+const fallbackPrimary: Oklch = { l: 0.55, c: 0.15, h: 250 };
 
 /**
  * Colours of a site as CSS variables, all from the primary colour: two neutral ramps with a trace of its hue, and shades for text that
  * have 4.5:1 on their background in both modes. The original stays for surfaces.
  */
 export function paletteCss(colors: SiteSettings['colors']): string {
-  const primary = fromHex(colors.primary) ?? FALLBACK_PRIMARY;
+  const primary = fromHex(colors.primary) ?? fallbackPrimary;
   const onDark = fromHex(colors.light ?? '') ?? primary;
   const hue = primary.c < 0.01 ? 250 : primary.h;
   const neutral = (l: number, c: number) => toHex({ l, c: primary.c < 0.01 ? 0 : c, h: hue });

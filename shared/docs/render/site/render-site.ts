@@ -189,9 +189,9 @@ ${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}
 `.text;
 }
 
-const NOT_FOUND_SCRIPT = new SafeHtml(notFoundScript);
+const notFoundScriptHtml = new SafeHtml(notFoundScript);
 /** Used until the theme is found, and if scripts are off. */
-const NOT_FOUND_STYLE = new SafeHtml(
+const notFoundStyleHtml = new SafeHtml(
   'body{margin:0;font:16px/28px system-ui,sans-serif}.not-found{display:grid;place-content:center;min-height:70vh;padding:24px;text-align:center}ul{list-style:none;padding:0}',
 );
 
@@ -213,7 +213,7 @@ function notFoundPage(index: SiteIndex): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title ?? 'Page not found'} - ${settings.name}</title>
 <meta name="robots" content="noindex">
-<style>${NOT_FOUND_STYLE}</style>
+<style>${notFoundStyleHtml}</style>
 </head>
 <body>
 <main class="not-found">
@@ -223,7 +223,7 @@ function notFoundPage(index: SiteIndex): string {
 <ul>
 ${item('index.html', `${settings.name}: start page`)}${suggestions.map((page) => item(pageFile(page.path), page.title))}</ul>
 </main>
-<script>${NOT_FOUND_SCRIPT}</script>
+<script>${notFoundScriptHtml}</script>
 </body>
 </html>
 `.text;

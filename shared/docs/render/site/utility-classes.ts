@@ -15,7 +15,7 @@ export function classCss(pages: readonly Pick<RenderedPage, 'classes'>[]): strin
 /** A rule for one utility class; `condition` says when it applies (dark, wide screens, hover), if not always. */
 type UtilityRule = { css: string; condition?: string };
 
-const WIDTHS: ReadonlyMap<string, string> = new Map([
+const widths: ReadonlyMap<string, string> = new Map([
   ['sm', '640px'],
   ['md', '768px'],
   ['lg', '1024px'],
@@ -23,7 +23,7 @@ const WIDTHS: ReadonlyMap<string, string> = new Map([
   ['2xl', '1536px'],
 ]);
 
-const FIXED: ReadonlyMap<string, string> = new Map(
+const fixedClasses: ReadonlyMap<string, string> = new Map(
   Object.entries({
     block: 'display: block',
     inline: 'display: inline',
@@ -108,7 +108,7 @@ const FIXED: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-const SPACING: ReadonlyMap<string, readonly string[]> = new Map([
+const spacingScale: ReadonlyMap<string, readonly string[]> = new Map([
   ['m', ['margin']],
   ['mx', ['margin-left', 'margin-right']],
   ['my', ['margin-top', 'margin-bottom']],
@@ -144,7 +144,7 @@ export function utilityRule(name: string): UtilityRule | undefined {
   let mode = '';
   let width: string | undefined;
   for (const part of parts) {
-    const found = WIDTHS.get(part);
+    const found = widths.get(part);
     if (found !== undefined) width = found;
     else if (part === 'dark') mode = '.dark ';
     else if (part === 'hover' || part === 'focus') element = `${element}:${part}`;
@@ -158,14 +158,14 @@ export function utilityRule(name: string): UtilityRule | undefined {
 }
 
 function declarationsOf(utility: string): string | undefined {
-  const fixed = FIXED.get(utility);
+  const fixed = fixedClasses.get(utility);
   if (fixed !== undefined) return fixed;
   const columns = /^grid-cols-([1-9]|1[0-2])$/.exec(utility)?.[1];
   if (columns !== undefined) return `grid-template-columns: repeat(${columns}, minmax(0, 1fr))`;
   const opacity = /^opacity-(\d{1,3})$/.exec(utility)?.[1];
   if (opacity !== undefined) return `opacity: ${Math.min(100, Number(opacity)) / 100}`;
   const spacing = /^(-?)([a-z]{1,3}(?:-[a-z])?)-(\d{1,3}(?:\.5)?|px)$/.exec(utility);
-  const properties = SPACING.get(spacing?.[2] ?? '');
+  const properties = spacingScale.get(spacing?.[2] ?? '');
   if (!spacing || !properties) return undefined;
   const size = spacing[3] === 'px' ? '1px' : `${Number(spacing[3]) * 0.25}rem`;
   return properties.map((property) => `${property}: ${spacing[1]}${size}`).join('; ');
