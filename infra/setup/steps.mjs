@@ -38,7 +38,8 @@ export async function timed(line, step) {
   return result;
 }
 
-const keptCharacters = 4_000;
+/** More than npm prints when it refuses a lock file: the reason comes before several kilobytes of usage. */
+const keptCharacters = 16_000;
 
 /**
  * Runs a program to its end, without input. @returns its exit code (undefined when it could not be started or was stopped) and the
