@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ExportCommit, isActive } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { consume } from '#shared/messaging/consume.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
@@ -26,6 +28,7 @@ async function takeOne(context: IntakeContext, registry: Adds, key: string, sign
   const warn = (error: Error) => context.logger.warn({ err: error, jobId }, 'a job is not taken over yet');
   const take = async () => {
     const stored = await lastCommit(context, organization, jobId);
+    signal.throwIfAborted();
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) registry.add(stored);
     else await context.bus.activeJobs.remove(key);
   };
@@ -34,6 +37,26 @@ async function takeOne(context: IntakeContext, registry: Adds, key: string, sign
   } catch (error) {
     if (signal.aborted) throw error;
     context.logger.error({ err: error, jobId }, 'a job cannot be taken over: its log cannot be read');
+    // No later try of this program can read a log that is poison.
+    if (!(error instanceof Poison)) void takeAgain(context, registry, { organization, jobId }, signal);
+  }
+}
+
+const takeAgainAfterMs = 30_000;
+
+/** Brings a job back that left the registry although it goes on, after a pause. Never rejects. */
+export async function takeAgain(
+  context: IntakeContext,
+  registry: Adds,
+  { organization, jobId }: Pick<ActiveJob, 'organization' | 'jobId'>,
+  signal: AbortSignal,
+  afterMs = takeAgainAfterMs,
+): Promise<void> {
+  try {
+    await delay(afterMs, undefined, { signal });
+    await takeOne(context, registry, jobStatusKey(organization, jobId), signal);
+  } catch {
+    // This leader stops; the next one takes over all active jobs.
   }
 }
 

@@ -47,7 +47,7 @@ export type JobRegistry = {
   add(stored: StoredCommit<ExportCommit>): ActiveJob;
   /**
    * Decides, appends, and acts on what the job's state is then. It waits while the bus or the object store is away. A job that fails in any
-   * other way leaves the registry: the next fact about it, or the next leader, brings it back.
+   * other way leaves the registry: see `setAside`.
    */
   change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]>;
 };
@@ -56,6 +56,8 @@ export type RegistryListener = {
   /** The job is at a new commit, or was just added. */
   changed: (job: ActiveJob) => void;
   ended: (job: ActiveJob) => void;
+  /** The job failed and left the registry, although it goes on. It may have no task in hand, so nobody else may bring it back. */
+  setAside: (job: ActiveJob) => void;
 };
 
 /** The jobs that the leader works on. Every change of one goes through here. */
@@ -68,8 +70,11 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
 
   async function change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]> {
     const events = await decideAndAppend(context, job, command, causationId, signal).catch((error: unknown) => {
-      if (!signal.aborted) logger.error({ err: error, jobId: job.jobId }, 'a job cannot be changed; it is set aside');
       remove(job);
+      if (!signal.aborted) {
+        logger.error({ err: error, jobId: job.jobId }, 'a job cannot be changed; it is set aside');
+        on.setAside(job);
+      }
       throw error;
     });
     if (events.some(({ type }) => type === 'ExportCompleted')) crashPoint('after-completed', 'orchestrator');
@@ -122,6 +127,8 @@ async function decideAndAppend(
         subject,
         known: { stored: job.stored },
         async decide(state, metadata) {
+          // After a conflict the newest commit may be the next leader's.
+          signal.throwIfAborted();
           if (state === undefined) throw new Poison(`The log of the job ${job.jobId} is gone.`);
           return decide(state, command, metadata, await knowledgeFor(context, state, command));
         },

@@ -3,7 +3,7 @@ import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
 import { bundleUnit, closingUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { OrchestratorContext } from './context.ts';
 import { taskDispatcher, type TaskDispatcher } from './dispatcher.ts';
-import { readRequests, takeOver } from './job-intake.ts';
+import { readRequests, takeAgain, takeOver } from './job-intake.ts';
 import { type ActiveJob, jobRegistry, type JobRegistry, stateOf } from './job-registry.ts';
 import type { HandedOut, WorkerGroup } from './outstanding-tasks.ts';
 import { jobPlanner } from './planner.ts';
@@ -27,6 +27,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
         planner.ended(job);
         dispatcher.ended(job);
       },
+      setAside: (job) => void takeAgain(context, registry, job, working),
     },
     working,
   );

@@ -30,6 +30,8 @@ test('other errors and the signal end it at once', async () => {
   const broken = async () => {
     throw new Error('broken');
   };
-  await expect(retryUnavailable(policy, open, broken)).rejects.toThrow('broken');
+  const retried: Error[] = [];
+  await expect(retryUnavailable(policy, open, broken, (error) => retried.push(error))).rejects.toThrow('broken');
+  expect(retried).toEqual([]);
   await expect(retryUnavailable(policy, AbortSignal.abort(new Error('stop')), broken)).rejects.toThrow('stop');
 });

@@ -31,6 +31,8 @@ export function retryUnavailable<T>(
     maxRetryTime: giveUpAfterMs,
     signal,
     shouldRetry: ({ error }) => error instanceof Unavailable,
-    onFailedAttempt: ({ error, retryDelay }) => (retryDelay > 0 ? onRetry(error) : undefined),
+    // Called for every error, also for one that `shouldRetry` refuses afterwards.
+    onFailedAttempt: ({ error, retryDelay }) =>
+      error instanceof Unavailable && retryDelay > 0 ? onRetry(error) : undefined,
   });
 }

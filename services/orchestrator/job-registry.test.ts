@@ -1,0 +1,88 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { memoryBus } from '../../test/support/memory-bus.ts';
+import type { OrchestratorContext } from './context.ts';
+import { takeAgain } from './job-intake.ts';
+import { type ActiveJob, jobRegistry, stateOf } from './job-registry.ts';
+import { workerPool } from './worker-pool.ts';
+
+const fail = { type: 'Fail', error: 'It took too long.' } as const;
+
+/** A registry with one job, whose appends `append` stands in for. */
+async function withJob(append: (commit: ExportCommit) => void) {
+  const bus = memoryBus();
+  const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
+  const state = exportState({ jobId: `se_${'a'.repeat(22)}`, organization: 'acme', phase: 'rendering' });
+  const stored = await bus.exports.append(exportCommit(state), { sequence: 0 });
+  const context: OrchestratorContext = {
+    bus: {
+      ...bus,
+      exports: {
+        ...bus.exports,
+        append: async (commit, after) => {
+          append(commit);
+          return bus.exports.append(commit, after);
+        },
+      },
+    },
+    objectStore: folderObjectStore({
+      folder: '/nowhere',
+      publicBaseUrl: 'http://x.test',
+      clock,
+      maxLinkLifetimeSeconds: 60,
+    }),
+    clock,
+    logger: pino({ level: 'silent' }),
+    random: (length) => 'r'.repeat(length),
+    instance: 'orchestrator-test',
+    rendererVersion: 'r-0123456789ab',
+    renderers: workerPool(clock),
+    bundlers: workerPool(clock),
+    taskLostAfterMs: 30_000,
+    exportDeadlineMs: 3_600_000,
+  };
+  const stop = new AbortController();
+  const left: Promise<void>[] = [];
+  const registry = jobRegistry(
+    context,
+    {
+      changed: () => {},
+      ended: () => {},
+      setAside: (job) => {
+        left.push(takeAgain(context, registry, job, stop.signal, 1));
+      },
+    },
+    stop.signal,
+  );
+  return { bus, registry, job: registry.add(stored), stop, left };
+}
+
+test('a job that cannot be changed leaves the registry and comes back, though no fact is to come', async () => {
+  let refusals = 1;
+  const { registry, job, left } = await withJob(() => {
+    refusals -= 1;
+    if (refusals >= 0) throw new Error('The server refuses it.');
+  });
+  await expect(registry.change(job, fail, 'cause')).rejects.toThrow('refuses');
+  expect(registry.jobs.size).toBe(0);
+  await Promise.all(left);
+  const back = registry.jobs.get(job.jobId);
+  expect(back).toBeDefined();
+  await registry.change(back as ActiveJob, fail, 'cause');
+  expect(stateOf(back as ActiveJob).phase).toBe('failed');
+});
+
+test('a leader that lost its lease decides nothing on the commit of the next one', async () => {
+  const { bus, registry, job, stop, left } = await withJob((commit) => {
+    if (commit.source !== 'orchestrator-test' || stop.signal.aborted) return;
+    stop.abort(new Error('The lease is lost.'));
+    const next = exportCommit({ ...stateOf(job), pageCount: 1 }, job.stored);
+    bus.exports.append(next, { sequence: job.stored.sequence }).catch(() => {});
+  });
+  await expect(registry.change(job, fail, 'cause')).rejects.toThrow('The lease is lost.');
+  expect((await bus.exports.last(job.stored.commit.subject))?.commit.source).toBe('test');
+  expect(left).toEqual([]);
+});
