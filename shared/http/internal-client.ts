@@ -6,7 +6,7 @@ import { type Caller, callerHeader, callerText } from '#shared/contracts/interna
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { ApiError, type ErrorBody, errorTable } from './errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
-import { Unavailable } from '#shared/runtime/failures.ts';
+import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
 /** Where a service is, and how it knows its callers. */
 export type ServiceAddress = { baseUrl: string; serviceToken: string };
@@ -92,8 +92,10 @@ export async function callService<C extends InternalCall>(
       headers: (headers?.data ?? {}) as ServiceAnswer<C>['headers'],
       body: answer.body,
       json: async () => {
-        const body: unknown = JSON.parse((await buffer(answer.body)).toString('utf8'));
-        return (call.answer === 'stream' ? body : call.answer.parse(body)) as never;
+        const bytes = await buffer(answer.body).catch((error: unknown) => {
+          throw signal.aborted ? signal.reason : new ServiceUnavailable(call.service, error);
+        });
+        return parseAnswer(call, bytes.toString('utf8')) as never;
       },
     };
   } catch (error) {
@@ -101,6 +103,15 @@ export async function callService<C extends InternalCall>(
     throw error instanceof ApiError || error instanceof WrongAnswer
       ? error
       : new ServiceUnavailable(call.service, error);
+  }
+}
+
+function parseAnswer({ service, answer }: InternalCall, text: string): unknown {
+  try {
+    const body: unknown = JSON.parse(text);
+    return answer === 'stream' ? body : answer.parse(body);
+  } catch (error) {
+    throw new WrongAnswer(`The ${service} answered with a wrong body: ${messageOf(error)}`);
   }
 }
 

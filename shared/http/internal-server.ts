@@ -113,7 +113,7 @@ export function answerCall<C extends InternalCall>(
       url: call.path,
       handler: async (request, reply) => {
         const answer = await handle({
-          caller: callerSchema.parse(JSON.parse(String(request.headers[callerHeader] ?? 'null'))),
+          caller: callerOf(request),
           params: call.params?.parse(request.params),
           query: call.query?.parse(request.query),
           headers: call.headers?.parse(request.headers),
@@ -129,6 +129,13 @@ export function answerCall<C extends InternalCall>(
       },
     });
   });
+}
+
+/** Only a service can have sent it, so what is wrong with it is no fault of a client. */
+function callerOf({ headers }: FastifyRequest): Caller {
+  const parsed = callerSchema.safeParse(JSON.parse(String(headers[callerHeader] ?? 'null')));
+  if (parsed.success) return parsed.data;
+  throw new Error(`The header ${callerHeader} is wrong: ${parsed.error.message}`);
 }
 
 async function parseJson(_request: FastifyRequest, text: string): Promise<unknown> {

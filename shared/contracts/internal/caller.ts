@@ -12,7 +12,10 @@ export const callerSchema = z.object({
   /** The domain's setting. */
   groupTrust: z.enum(groupTrusts),
   /** Groups that the reader is in; `named`: those that the request itself names count. */
-  trustedGroups: z.union([z.literal('named'), z.array(z.string())]),
+  trustedGroups: z
+    .union([z.literal('named'), z.array(z.string())])
+    // An older gateway does not send it: then the reader is in no group.
+    .default([]),
   actor: actorSchema,
   address: z.string(),
   traceparent: z.string(),

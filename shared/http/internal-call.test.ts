@@ -1,0 +1,78 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import pino from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { testCaller } from '../../test/support/make-commit.ts';
+import { type Caller, callerHeader } from '#shared/contracts/internal/caller.ts';
+import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
+import { toApiError } from './errors.ts';
+import { callService } from './internal-client.ts';
+import { answerCall, internalApp, serviceTokenHeader } from './internal-server.ts';
+
+const serviceToken = 'the-service-token-of-tests';
+const jobId = `se_${'a'.repeat(22)}`;
+
+let app: FastifyInstance;
+afterEach(() => app.close());
+
+/** A link-signer that notes who calls. */
+function noting(callers: Caller[]): FastifyInstance {
+  app = internalApp('link-signer', {
+    serviceToken,
+    logger: pino({ level: 'silent' }),
+    checks: {},
+    draining: () => false,
+  });
+  answerCall(app, linkSigner.signLink, async ({ caller }) => {
+    callers.push(caller);
+    return { body: { jobId, bundleUrl: 'x', expiresAt: 'x', sizeBytes: 1, sha256: 'x' } };
+  });
+  return app;
+}
+
+const callAs = (caller: object) =>
+  app.inject({
+    method: 'POST',
+    url: linkSigner.signLink.path,
+    headers: { [serviceTokenHeader]: serviceToken, [callerHeader]: JSON.stringify(caller) },
+    payload: { jobId },
+  });
+
+test('the call of an older gateway, which does not say whose groups count, is answered', async () => {
+  const callers: Caller[] = [];
+  noting(callers);
+  const { trustedGroups: _, ...older } = testCaller;
+  expect((await callAs(older)).statusCode).toBe(200);
+  expect(callers).toEqual([{ ...testCaller, trustedGroups: [] }]);
+});
+
+test('a caller that cannot be read is no mistake of the client', async () => {
+  const callers: Caller[] = [];
+  noting(callers);
+  const answer = await callAs({ ...testCaller, organizationPlan: 'unheard-of' });
+  expect([answer.statusCode, answer.json().code]).toEqual([500, 'internal']);
+  expect(callers).toEqual([]);
+});
+
+test.each<[string, (reply: FastifyReply) => unknown, string]>([
+  ['that is not as declared', () => ({ url: 'of an older form' }), 'internal'],
+  ['that is no JSON', () => '<html>', 'internal'],
+  ['that breaks off', breakOff, 'unavailable'],
+])('an answer %s is no mistake of the client', async (_name, reply, code) => {
+  app = Fastify();
+  app.post(linkSigner.signLink.path, (_request, to) => reply(to));
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+  const answer = await callService(
+    linkSigner.signLink,
+    { baseUrl, serviceToken },
+    { caller: testCaller, signal: new AbortController().signal, body: { jobId } },
+  );
+  const error = await answer.json().catch((thrown: unknown) => thrown);
+  expect(toApiError(error).code).toBe(code);
+});
+
+function breakOff(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  reply.raw.writeHead(200, { 'content-length': '100' });
+  reply.raw.write('{', () => reply.raw.destroy());
+  return reply;
+}
