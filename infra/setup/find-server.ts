@@ -6,7 +6,7 @@ const found = new Map<ServerName, string>();
 
 /**
  * The program of a server (of Elasticsearch: its folder): on PATH, or fetched into the cache by `npm start`, `npm test` or `npm run servers`; undefined when it is
- * nowhere. A hit is remembered (nats-server is asked for its version), a miss is looked up again.
+ * not found. A hit is remembered (nats-server is asked for its version), a miss is looked up again.
  */
 export function findServer(name: ServerName): string | undefined {
   const path = found.get(name) ?? locate(name);

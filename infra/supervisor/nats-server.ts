@@ -54,7 +54,7 @@ export async function runNatsServer(options: {
 async function stopOrphan(pidFile: string, folder: string): Promise<void> {
   const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
   if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return;
-  // The id may belong to another program by now. Look, where the system shows command lines.
+  // The id may belong to another program by now. Check its command line if the system shows it.
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => folder);
   if (!commandLine.includes(folder)) return;
   process.kill(pid, 'SIGTERM');

@@ -23,16 +23,16 @@ type QuestionToAnswer = {
   caller: Caller;
   body: MessageBody;
   thread: Thread;
-  /** What was said, the question last. */
+  /** The conversation so far; the question is last. */
   turns: readonly Turn[];
-  /** What was asked now. */
+  /** The text of the question in the last turn. */
   question: string;
   wire: AnswerWire;
 };
 
 /**
- * Takes over the reply and sends the answer as it comes. Rejects when retrieval fails, before anything is sent; what fails later is told in
- * the stream, which ends as clients expect.
+ * Takes over the reply and sends the answer as it comes. Rejects when retrieval fails, before anything is sent. The stream reports
+ * later failures, and ends as clients expect.
  */
 export async function answerQuestion(
   context: AssistantContext & { threads: Threads; log: FastifyBaseLogger },
@@ -80,7 +80,7 @@ export async function answerQuestion(
   client.end();
 }
 
-/** All that readers see of a failed model. */
+/** Readers see only this when the model fails. */
 const answerFailed = 'The answer could not be finished. Ask again in a moment.';
 
 const notSaved = 'The answer is complete but could not be saved: this thread cannot be continued.';
@@ -93,7 +93,7 @@ const passagesPerPage = 3;
 
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
-/** Finds what the answer is made from. */
+/** Finds the passages and writes the prompt. Without content to search, the answer is a fixed sentence. */
 async function prepareAnswer(
   context: AssistantContext,
   caller: Caller,
@@ -181,7 +181,7 @@ async function* fixedAnswer(text: string, outcome: AnswerOutcome): AsyncGenerato
   Object.assign(outcome, { text, finishReason: 'stop', aborted: false });
 }
 
-/** What came of an answer; filled in while it streams. */
+/** The result of an answer; filled in while it streams. */
 type AnswerOutcome = {
   text: string;
   finishReason: FinishReason;
@@ -200,7 +200,7 @@ const newOutcome = (): AnswerOutcome => ({
 });
 
 const keepAliveMs = 15_000;
-/** A client that reads nothing for so long counts as gone. */
+/** A client that reads nothing for this long counts as gone. */
 const drainMs = 30_000;
 
 /** The open answer to one client. */

@@ -111,7 +111,7 @@ export function pageUrl(path: string, anchor: string): string {
   return encodeURI(page).replaceAll(/[?#()]/g, percent) + encodeURI(fragment).replaceAll(/[()]/g, percent);
 }
 
-/** Page path of what a client calls the current page: `/guides/x`, `guides/x.html#a`, or an address of the site. Undefined for none. */
+/** The page path in a client's `currentPath`: `/guides/x`, `guides/x.html#a`, or a URL of the site. Undefined when it names none. */
 export function pagePathOf(currentPath: string | null | undefined): string | undefined {
   if (currentPath === null || currentPath === undefined || currentPath.trim() === '') return undefined;
   const parsed = URL.parse(currentPath.trim(), 'http://site/');

@@ -5,7 +5,7 @@ import type { Principal } from './auth/authenticate.ts';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
 
-/** A limit as a route declares it: so many requests of one organization, or of one address, in a time. */
+/** A limit as a route declares it: how many requests one organization, or one address, may make in a window of time. */
 export type RouteLimit = {
   /** In headers and keys. Routes with the same name share their count. */
   name: string;

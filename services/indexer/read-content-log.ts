@@ -16,7 +16,7 @@ type IndexerContext = IndexingContext & {
 };
 
 const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 60_000 };
-/** A commit that fails so often becomes a dead letter, so that an operator sees it. */
+/** A commit that fails this often becomes a dead letter, so that an operator sees it. */
 const mostDeliveries = 20;
 
 /**

@@ -9,7 +9,7 @@ import type { TaskDispatcher } from './dispatcher.ts';
 import { admit } from './job-intake.ts';
 import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
 
-/** One commit takes the facts of this time, or so many; it does not wait when no more can come. */
+/** A commit collects facts for this long, or up to this many. It does not wait when no more can come. */
 const foldAfterMs = 100;
 const foldAtCount = 20;
 

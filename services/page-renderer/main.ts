@@ -9,7 +9,7 @@ import { workOnTask } from './work-on-task.ts';
 
 const entry = new URL('../../shared/docs/render/render-child.ts', import.meta.url);
 
-/** Renders chunks of exports, as one of many. */
+/** Takes chunks of exports from the queue and renders them. */
 export function start(config: PageRendererConfig): Promise<Running> {
   return startService('page-renderer', config, async (service) => {
     const { bus, objectStore } = service;

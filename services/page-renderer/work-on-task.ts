@@ -6,7 +6,7 @@ import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import { renderChunk, renderClosing } from './render-segment.ts';
 
-/** A task whose renderers died so often fails, and the orchestrator counts that attempt. */
+/** A task whose renderers died this often fails, and the orchestrator counts that attempt. */
 const maxDeliveries = 3;
 
 /**

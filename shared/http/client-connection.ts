@@ -17,7 +17,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
       }
     },
   });
-  // A reader hears of errors as well; without a reader they must not end the process.
+  // A reader gets errors anyway; without a reader they must not end the process.
   stream.on('error', () => {});
   stream.once('close', () => {
     body.unpipe(stream);
@@ -29,7 +29,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
   return body.pipe(stream);
 }
 
-/** Aborts when a connection ends before its answer did. */
+/** Aborts when the connection ends before the answer is complete. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.once('close', () => {

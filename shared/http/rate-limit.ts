@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Counts requests against limits. What an adapter owes: `take` never hangs (200 ms at most, else a local count decides) and never
+ * Counts requests against limits. What an adapter guarantees: `take` never hangs (200 ms at most, else a local count decides) and never
  * rejects; a window starts with the first request of a key.
  */
 export type RateLimiter = {

@@ -71,7 +71,7 @@ async function drained<T>(reader: DurableReader<T>): Promise<Delivery<T>[]> {
   return deliveries;
 }
 
-/** What every adapter of the bus owes: event log, durable reader, task queue and documents. */
+/** What every adapter of the bus guarantees: event log, durable reader, task queue and documents. */
 export function busContract(name: string, open: () => Promise<BusUnderTest>): void {
   describe(`the contract of the bus, kept by ${name}`, () => {
     let bus: BusUnderTest;

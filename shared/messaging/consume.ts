@@ -3,7 +3,7 @@ import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { DeadLetters, Delivery, DurableReader } from './durable-reader.ts';
 
-/** Who reads which stream, and what becomes of messages that fail. */
+/** Who reads which stream, and what happens to messages that fail. */
 export type Consumer = {
   service: string;
   stream: string;
@@ -11,7 +11,7 @@ export type Consumer = {
   logger: Logger;
   /** The pauses before a message comes again. */
   retry: RetryPolicy;
-  /** A message that failed so often is a dead letter, whatever the reason. Absent: only poison is. */
+  /** After this many deliveries a message becomes a dead letter, whatever the reason. Absent: only poison does. */
   mostDeliveries?: number;
 };
 
@@ -70,8 +70,8 @@ export function readable<T>({ value, problem }: Delivery<T>): T {
 }
 
 /**
- * What becomes of deliveries that could not be handled: dead letters when no later try can go better, else they come again after a pause.
- * A dead letter that cannot be stored comes again, too.
+ * Settles deliveries that could not be handled. They become dead letters if no later try can succeed, and otherwise come again after a pause.
+ * If a dead letter cannot be stored, its message comes again, too.
  */
 export async function settleFailure(
   consumer: Consumer,

@@ -1,7 +1,7 @@
 /**
  * A named reader that the bus remembers: messages that are not acknowledged come again, to any process that reads under that name.
  *
- * What an adapter owes:
+ * What an adapter guarantees:
  * - `next` takes exactly one message and waits up to `expiresMs` (30,000 by default); undefined when none came, when `signal` aborted,
  *   or when the bus is away (it comes back by itself).
  * - `more` takes up to `count` waiting messages (see `pendingCount`), in order; fewer when another process took some.
@@ -33,7 +33,7 @@ export type Delivery<T> = {
   working(): void;
   /** Gives the message back for redelivery, after `delayMs` where given. */
   nak(delayMs?: number): void;
-  /** Never deliver it again. */
+  /** Tells the bus never to deliver it again. */
   terminate(reason: string): void;
 };
 

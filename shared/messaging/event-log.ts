@@ -5,7 +5,7 @@ import { Conflict } from '#shared/runtime/failures.ts';
 /**
  * The history of one kind of aggregate (one stream): one subject per aggregate, one message per commit.
  *
- * What an adapter owes:
+ * What an adapter guarantees:
  * - `append` is guarded: it stores the commit only if the subject's last message has sequence `after.sequence` (0: there is none),
  *   and answers only when the commit is stored durably.
  * - A retried append whose first try got through answers as if it had worked: on a conflict the adapter reads the message that

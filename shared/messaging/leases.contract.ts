@@ -19,7 +19,7 @@ const lostOf = (lease: HeldLease): Promise<void> =>
     else lease.lost.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** What every adapter of `Leases` owes. */
+/** What every adapter of `Leases` guarantees. */
 export function leasesContract(name: string, open: () => Promise<LeasesUnderTest>): void {
   describe(`the contract of leases, kept by ${name}`, () => {
     let under: LeasesUnderTest;

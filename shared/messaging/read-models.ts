@@ -17,7 +17,7 @@ import {
 /**
  * Documents of one read model (one bucket). Keys are subject-like tokens: `[A-Za-z0-9_=/.-]+`.
  *
- * What an adapter owes:
+ * What an adapter guarantees:
  * - Every change of one key has a growing `revision`; `put` with `expectedRevision` stores only if the key is at that revision
  *   (0: absent) and answers undefined otherwise.
  * - `watch` first gives what is there (`initial: true`), then one `caught-up`, then changes as they come, and goes on after reconnects

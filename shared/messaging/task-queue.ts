@@ -1,7 +1,7 @@
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
+import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { consume } from './consume.ts';
@@ -41,9 +41,8 @@ export type WorkOptions<T> = {
 
 /** How long tasks in hand may go on when a worker stops; another worker takes the rest. */
 const graceMs = 5_000;
-const again: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 1_000 };
 
-/** How long a worker waits for the bus and the object store before an attempt fails. */
+/** How workers retry calls to the bus and the object store, and when an attempt fails because of them. */
 export const workerRetry: RetryPolicy = { firstPauseMs: 100, longestPauseMs: 5_000, giveUpAfterMs: 120_000 };
 
 /**
@@ -73,7 +72,7 @@ export function startWorker<T extends { taskId: string }>(
     stream: 'TASKS',
     deadLetters: bus.deadLetters,
     logger,
-    retry: again,
+    retry: everySecond,
     reader: options.reader,
     slots: options.slots,
     stop: stop.signal,

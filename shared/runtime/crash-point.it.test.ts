@@ -42,7 +42,7 @@ test('with a file for it, only the first dies', async () => {
   expect(await passing(environment)).toBe(7);
 });
 
-test('an order to die is obeyed by who takes it, once', async () => {
+test('the process that takes an order to die obeys it, once', async () => {
   const folder = await folderFor();
   expect(await passing({ CRASH_ORDERS: folder })).toBe(7);
   await writeFile(orderFile(folder, 'mid-upload@bundler'), 'die');

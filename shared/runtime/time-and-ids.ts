@@ -18,7 +18,7 @@ export function base62Of(bytes: Uint8Array, length: number): string {
   return text;
 }
 
-/** Gives so many random base62 digits; a digit carries 5.95 bits. */
+/** Gives this many random base62 digits; a digit carries 5.95 bits. */
 export type RandomDigits = (length: number) => string;
 
 export function randomBase62(length: number): string {

@@ -23,7 +23,7 @@ async function fill(index: SearchIndex, scope: SearchScope, pages: SearchPage[])
   return build.commit();
 }
 
-/** What every search index owes; `open` gives an empty one, and a second one over the same storage for `reopen`. */
+/** What every search index guarantees; `open` gives an empty one, and a second one over the same storage for `reopen`. */
 export function searchIndexContract(
   open: () => Promise<{ index: SearchIndex; reopen: () => SearchIndex; end: () => Promise<void> }>,
 ): void {

@@ -6,7 +6,7 @@ export type SearchScope = { organization: string; domain: string; contentVersion
 /**
  * Passages of all content versions, to be searched by words.
  *
- * What an adapter owes:
+ * What an adapter guarantees:
  * - A content version appears as a whole: readers see nothing of it between `startBuild` and `commit`, also if the writer dies.
  *   Building a version again replaces it, and readers see the old one until `commit`.
  * - Readers and writers may be different processes. Scopes never see each other's passages.

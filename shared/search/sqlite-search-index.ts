@@ -12,7 +12,7 @@ const openFiles = 32;
 /**
  * The embedded search index: one SQLite file with an FTS5 table per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
  * A file is built under another name, renamed when it is complete, and never changed after that. So readers in any process need no locks, see
- * only whole versions, and can go on reading a file that is replaced.
+ * only complete versions, and can go on reading a file that is replaced.
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
   const open = new LRUCache<string, SqlitePassages>({ max: openFiles, dispose: (passages) => passages.close() });
@@ -84,7 +84,7 @@ function searchPassages(passages: SqlitePassages, query: SearchQuery): FoundPass
 
 /** Ids become file names: nothing else may reach the file system. */
 function token(id: string): string {
-  if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" is no id that a search index can be named by.`);
+  if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" cannot be part of the name of a search index.`);
   return id;
 }
 

@@ -21,7 +21,7 @@ const zeros = (mebibytes: number, then?: () => void) =>
   );
 
 /**
- * What every adapter of `ObjectStore` owes. `open` gives a store that signs with the given clock and limit; links must be reachable
+ * What every adapter of `ObjectStore` guarantees. `open` gives a store that signs with the given clock and limit; links must be reachable
  * with `fetch`, through whatever serves them.
  */
 export function objectStoreContract(

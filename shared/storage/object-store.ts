@@ -7,7 +7,7 @@ import { Unavailable } from '#shared/runtime/failures.ts';
  * the characters `[A-Za-z0-9._~!+@=,() -]` and at most 200 bytes, and are not empty, `.` or `..`. No key continues another one (`a` and
  * `a/b`): S3 gateways over file systems refuse that.
  *
- * What an adapter owes:
+ * What an adapter guarantees:
  * - A put is all or nothing. A reader sees the old object or the whole new one, never a part; a writer that dies leaves nothing under the key.
  * - Read after write: once a put has answered, every get, head and list shows it.
  * - Every call ends: within `signal`, or with `ObjectStoreUnavailable` when the store does not answer.

@@ -6,10 +6,10 @@ import { type ServerCommandOptions, withConnection } from '../command-options.ts
 import { connect } from '../connection.ts';
 import { counted } from '../format.ts';
 import { createOutput, paintFor, terminalWidth } from '../terminal.ts';
-import { timelineHtml } from '#services/cli/timeline/timeline-html.ts';
-import { timelineOf } from '#services/cli/timeline/timeline-of.ts';
-import { timelineText } from '#services/cli/timeline/timeline-text.ts';
-import { eventLine } from '#services/cli/timeline/words.ts';
+import { timelineHtml } from '../timeline/timeline-html.ts';
+import { timelineOf } from '../timeline/timeline-of.ts';
+import { timelineText } from '../timeline/timeline-text.ts';
+import { eventLine } from '../timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 

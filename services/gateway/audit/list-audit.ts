@@ -14,7 +14,7 @@ import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor, wrongCursor } from '../parse-input.ts';
 
 const defaultLimit = 50;
-/** A search for rare entries stops after so many documents. Its answer then has fewer entries and a cursor. */
+/** A search for rare entries stops after this many documents. Its answer then has fewer entries and a cursor. */
 const mostDocuments = 500;
 
 /** One page of an organization's audit entries, newest first. */

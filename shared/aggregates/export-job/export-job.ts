@@ -303,7 +303,7 @@ export function attemptOf(state: ExportJobState, unit: WorkUnit): number {
   return (state.timedOutAttempts[String(unit)] ?? 0) + 1;
 }
 
-/** After so many attempts a chunk's pages are rendered one by one, to find the one that kills renderers. */
+/** After this many attempts a chunk's pages are rendered one by one, to find the one that kills renderers. */
 export const attemptsBeforePagesAlone = 2;
 /** When this attempt fails, too, the chunk's pages have failed for good. */
 export const maxChunkAttempts = 4;

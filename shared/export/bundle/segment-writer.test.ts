@@ -48,7 +48,7 @@ test('paths that no archive may have are refused, and so is a path twice', async
   await expect(packSegment([twice, twice])).rejects.toThrow('acme/x is already in this segment');
 });
 
-test('whoever adds learns that the reader gave up', async () => {
+test('adding fails when the reader has given up', async () => {
   const writer = segmentWriter();
   writer.output.destroy();
   const adding = async () => {

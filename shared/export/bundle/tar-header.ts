@@ -12,9 +12,9 @@ const prefixBytes = 155;
 export const tarTrailer: Uint8Array = new Uint8Array(2 * blockBytes);
 
 /**
- * What stands before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time. A path
+ * The header before a file's bytes in a tar archive. The same path and size give the same bytes: mode 0644, owner 0, one fixed time. A path
  * that plain ustar cannot hold gets a PAX header. Busybox skips those, so the ustar fields hold the UTF-8 bytes if they fit, and a GNU long
- * name comes first if they do not. Throws for a path that no archive of ours may have.
+ * name comes first if they do not. Throws for a path that is not allowed in our archives.
  */
 export function tarHeader(path: string, size: number): Uint8Array {
   const problem = archivePathProblem(path);
