@@ -25,6 +25,17 @@ export async function askBus<T>(question: Promise<T>, withinMs = deadlineMs): Pr
   }
 }
 
+/**
+ * A log for the commands of clients. Each step has its deadline, and not the command as a whole: a late answer must not leave open whether
+ * the command got through.
+ */
+export const askedLog = <C extends Commit>(
+  log: Pick<EventLog<C>, 'last' | 'append'>,
+): Pick<EventLog<C>, 'last' | 'append'> => ({
+  last: (subject, options) => askBus(log.last(subject, options)),
+  append: (commit, after) => askBus(log.append(commit, after), writeWithinMs),
+});
+
 /** Errors that are about this program and not about the bus. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;

@@ -6,7 +6,7 @@ import {
 import { organizationKey } from '#shared/contracts/read-models.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { askBus, waitForRevision, writeWithinMs } from '../ask-bus.ts';
+import { askedLog, waitForRevision } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import type { RequestOrigin } from '../public-route.ts';
 
@@ -22,10 +22,8 @@ export async function appendToDirectory(
     decide,
     origin: { source: 'gateway', actor, causationId: requestId, correlationId: requestId, traceparent },
   };
-  const { events, stored } = await askBus(
-    handleCommand({ log: bus.directory, clock, random }, directoryAggregate, command),
-    writeWithinMs,
-  );
+  const log = askedLog(bus.directory);
+  const { events, stored } = await handleCommand({ log, clock, random }, directoryAggregate, command);
   if (stored === undefined) throw new Error(`nothing was decided about ${organization}, which does not exist`);
   const { revision, data } = stored.commit;
   if (events.length > 0) {

@@ -6,7 +6,7 @@ import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { askBus, writeWithinMs } from '../ask-bus.ts';
+import { askBus, askedLog, writeWithinMs } from '../ask-bus.ts';
 import { type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import type { RequestOrigin } from '../public-route.ts';
@@ -191,10 +191,8 @@ async function appendExportRequest(
     origin: { source: 'gateway', actor, causationId: requestId, correlationId: requestId, traceparent },
     known: { stored: undefined },
   };
-  const { events, stored } = await askBus(
-    handleCommand({ log: bus.exports, clock, random }, exportJobAggregate, command),
-    writeWithinMs,
-  );
+  const log = askedLog(bus.exports);
+  const { events, stored } = await handleCommand({ log, clock, random }, exportJobAggregate, command);
   if (stored === undefined) throw new Error(`the request of ${data.jobId} was not appended`);
   if (events.length > 0) crashPoint('after-request-append', 'gateway');
   return viewOf(stored.commit);
