@@ -96,9 +96,11 @@ export const exportRoutes = [
       }
       if (!accepts(request, 'text/event-stream')) return exportJobOf(view);
       const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
+      // The answer to HEAD has no body, so its client never hangs up on the stream.
+      const events = request.method === 'HEAD' ? [] : jobEventStream(context, organization, view, signal);
       return reply
         .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
-        .send(Readable.from(jobEventStream(context, organization, view, signal)));
+        .send(Readable.from(events));
     },
   ),
   publicRoute(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
@@ -207,6 +207,16 @@ describe('status', () => {
       ['running', 50],
       ['completed', 100],
     ]);
+  });
+
+  test('HEAD of the stream follows nothing', async () => {
+    await publish(one);
+    const { jobId } = (await start()).json();
+    const watch = vi.spyOn(gateway.context.jobStatusFeed, 'watch');
+    const headers = { ...bearer(acme.adminKey), accept: 'text/event-stream' };
+    const answer = await gateway.app.inject({ method: 'HEAD', url: `${jobs}/${jobId}`, headers });
+    expect([answer.statusCode, answer.headers['content-type'], answer.body]).toEqual([200, 'text/event-stream', '']);
+    expect(watch).not.toHaveBeenCalled();
   });
 });
 
