@@ -4,7 +4,7 @@ import type { ApiClient } from '../api-client.ts';
 
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
-import { diagnosticLine, formatNumber, printable } from '../format.ts';
+import { counted, diagnosticLine, formatNumber, printable } from '../format.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
@@ -25,7 +25,7 @@ export function publishCommand(program: Command): void {
         publication,
         [
           ...lines,
-          `Published ${publication.pages} pages to "${domain}" as ${publication.contentVersion}${options.label ? ` (${options.label})` : ''}.`,
+          `Published ${counted(publication.pages, 'page')} to "${domain}" as ${publication.contentVersion}${options.label ? ` (${options.label})` : ''}.`,
         ].join('\n'),
       );
     });

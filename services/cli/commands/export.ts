@@ -5,6 +5,7 @@ import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from '../export-client.ts';
+import { counted } from '../format.ts';
 import { createOutput, type Output, progressBar } from '../terminal.ts';
 
 type ExportOptions = ServerCommandOptions & {
@@ -72,7 +73,7 @@ async function waitShowing(client: ApiClient, jobId: string, output: Output): Pr
   const ended = await waitForExport(client, jobId, ({ progress, status, pageCount, pageTotal }) =>
     bar?.show(progress, pageTotal === undefined ? status : `${pageCount} of ${pageTotal} pages`),
   );
-  bar?.end(`Exported ${ended.pageCount} pages.`);
+  bar?.end(`Exported ${counted(ended.pageCount, 'page')}.`);
   return ended;
 }
 
