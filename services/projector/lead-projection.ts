@@ -117,13 +117,13 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   const steps = async () => {
     while (!ended.aborted) await step();
   };
+  const working = steps();
   try {
-    const working = steps();
-    // When a follower fails the steps may still wait; they end with the signal below.
-    working.catch(() => {});
     await Promise.race([working, followers.failure, requests.failure]);
   } finally {
     stop.abort();
+    // When a follower fails, a step may still empty a generation. The next leader must not fill it meanwhile.
+    await working.catch(() => {});
     await followers.stopAll();
   }
 }
