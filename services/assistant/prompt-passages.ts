@@ -3,7 +3,7 @@ export type PromptPassage = {
   /** Where the reader finds it: `/guides/x#anchor`. */
   url: string;
   title: string;
-  /** Share of the question's words that it has, 0–1. */
+  /** Share of the question's words that it contains, 0–1. */
   relevance: number;
   text: string;
 };
@@ -32,14 +32,14 @@ export function readPromptPassages(prompt: string): { passages: PromptPassage[];
 
 const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)">\n(.*?)\n<\/passage>/gs;
 
-/** Text that cannot be taken for an element of the prompt. */
+/** Escapes text, so that it cannot be read as an element of the prompt. */
 export const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 const unescapeText = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** How every model says that the passages do not answer. Searched for, to count gaps in the documentation. */
+/** Every model says this sentence when the passages have no answer. We search for it to count gaps in the documentation. */
 export const notInDocumentation = 'This is not in the documentation.';
 
 /** Models may put words around the sentence, so the first 300 characters count. */

@@ -53,7 +53,7 @@ export function threads(log: EventLog<ThreadCommit>, clock: Clock, random: Rando
       await append(thread, caller, thread.stored, (state) => recordAnswer(state, thread, thread, answered));
     },
 
-    /** Appends what a reader thinks of an answer. Knowing the thread is enough; an unknown message is `not_found`, too. */
+    /** Appends a reader's rating of an answer. Knowing the thread is enough; an unknown message is `not_found`, too. */
     async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
       const stored = await load(identity);
       if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread();

@@ -12,9 +12,9 @@ export type JoinOutcome =
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 /**
- * Checks every segment of a plan, then stores the bundle in the memory of a few blocks, unless the same bytes were stored recently. When a
- * segment is not what its sidecar says, the sidecar is removed, so that the segment is rendered again. Rejects with
- * `ObjectStoreUnavailable` when it should be tried again.
+ * Checks every segment of a plan, then streams the bundle to the store, a few blocks at a time, unless the same bytes were stored recently.
+ * When a segment is not what its sidecar says, it removes the sidecar, so that the segment is rendered again. Rejects with
+ * `ObjectStoreUnavailable` when the task should be tried again.
  */
 export async function joinBundle(
   objectStore: ObjectStore,
@@ -100,7 +100,7 @@ export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan)
   return { kind: 'complete', sources };
 }
 
-/** Number of the segment at this place of the bundle. */
+/** The chunk number of the segment at this place in the bundle. */
 function numberOf(plan: ExportPlan, index: number): number {
   return index < plan.chunks.length ? index : closingNumber;
 }

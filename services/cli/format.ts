@@ -20,7 +20,7 @@ const trimmed = (value: number, digits: number): string => String(Number(value.t
 const joined = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`;
 
-/** `12,345`; the same everywhere, whatever the machine's language. Pure. */
+/** `12,345`, in every locale. Pure. */
 export const formatNumber = (value: number): string => value.toLocaleString('en-US');
 
 /** `1 page`, `2,000 pages`, `3 histories`. Pure. */
@@ -47,7 +47,7 @@ export function printable(text: string): string {
 
 const severityStyles = { error: 'red', warning: 'yellow', info: 'blue' } as const;
 
-/** `file:line:column: severity code: sentence`, as compilers say it. Pure. */
+/** `file:line:column: severity code: sentence`, as compilers print it. Pure. */
 export function diagnosticLine(diagnostic: Diagnostic, paint: Paint = noPaint): string {
   const { file, line, column, severity, code, message } = diagnostic;
   const place = [printable(file), line, column].filter((part) => part !== undefined && part !== '').join(':');

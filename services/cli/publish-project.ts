@@ -71,7 +71,7 @@ async function listFiles(folder: string, prefix: string): Promise<string[]> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     if (neverPacked.has(entry.name)) continue;
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    // A link to a file counts as the file. A link to a folder is left out: it may lead in a circle.
+    // A link to a file counts as the file. A link to a folder is left out: it may lead back to itself.
     const isFile =
       entry.isFile() ||
       (entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true);

@@ -38,7 +38,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
       readFacts(context, registry, dispatcher, working),
       watchTime(context, registry, dispatcher, working),
     ];
-    // When one ends, the others are of no use.
+    // When one ends, the others are useless.
     for (const running of parts) running.catch(() => {}).finally(() => part.abort());
     const outcomes = await Promise.allSettled(parts);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -52,7 +52,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
 }
 
 const everyMs = 1_000;
-/** A pause of this process is not counted as silence of others. */
+/** If this process pauses for longer, the rest does not count as silence of others. */
 const longestStepMs = 2_000;
 
 /** Once a second until `signal` aborts: gives up lost tasks, fails jobs over their deadline, and uses free credits. */

@@ -60,7 +60,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
 type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion'>;
 
 /**
- * Makes and stores the plan of a requested job. Gives the command that says so, or the one that fails the job with the reason. Rejects with
+ * Makes and stores the plan of a requested job. Returns the command `Plan`, or the command `Fail` with the reason. Rejects with
  * `Unavailable` when it should be tried again.
  */
 async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand> {

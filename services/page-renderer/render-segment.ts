@@ -72,7 +72,7 @@ const largeSitePages = 2_000;
 const largeSiteMemoryMb = 2048;
 const closingDeadlineMs = 120_000;
 
-/** Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. Names chunks without sidecar. */
+/** Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. If sidecars are missing, it names their chunks. */
 export async function renderClosing(
   context: RendererContext,
   { plan, index }: PlannedSite,

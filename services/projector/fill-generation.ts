@@ -8,15 +8,15 @@ import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun } from './projection.ts';
 
-/** Within what may be unacknowledged at once (see the table), and folded long before the bus delivers it again (30 s). */
+/** No more than may be unacknowledged at once (see the table); it is folded long before the bus delivers it again (30 s). */
 const mostAtOnce = 4_000;
 /** Each under half a megabyte. */
 const mostRemembered = 32;
 const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 /**
- * Reads and folds into one generation until `signal` aborts; what has been taken is finished first. What waits is taken together, so a
- * history is read as fast as the bus gives it, and a single commit is folded at once.
+ * Reads commits and folds them into one generation until `signal` aborts; it finishes the commits it has taken. It takes waiting commits
+ * together, so it reads a history as fast as the bus gives it, and folds a single commit at once.
  */
 async function followGeneration<M>(run: ProjectionRun<M>, generation: Generation, signal: AbortSignal): Promise<void> {
   const reader = await run.source.openReader(run.bus, generation);
@@ -66,7 +66,7 @@ async function foldDeliveries<M>(
 }
 
 /**
- * Folds what was moved from the log to the archive into a generation that is being filled, which no other process may write meanwhile.
+ * Folds archived histories into a generation that is being filled. No other process may write to it meanwhile.
  * Repeating it changes nothing. Rejects when the archive cannot be read to its end: a rebuild leaves nothing out.
  */
 export async function foldArchived<M>(

@@ -3,8 +3,8 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { base62Of, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 
 /**
- * API keys as text: prefix, 30 random base62 digits (178 bits), and 6 digits of CRC-32 over what is in front of them, so that a key
- * that was cut or mistyped is told apart without a look-up and secret scanners can recognize ours.
+ * API keys as text: prefix, 30 random base62 digits (178 bits), and 6 digits of CRC-32 over both. So a key that was cut or
+ * mistyped is recognized without a look-up, and secret scanners can recognize our keys.
  */
 const prefixes = { admin: 'svc_', assistant: 'svc_dsc_' } as const;
 

@@ -18,16 +18,16 @@ type CommandOrigin = {
 };
 
 export type Command<E extends CommitEvent, S> = {
-  /** Of the aggregate. */
+  /** The subject of the aggregate. */
   subject: string;
-  /** What happens, given the newest state; nothing: no events. It is asked again after a conflict. What it throws ends the command. */
+  /** The events that follow from the newest state, or none. It is called again after a conflict. If it throws, the command fails. */
   decide: (state: S | undefined, metadata: EventMetadata) => readonly E[] | Promise<readonly E[]>;
   origin: CommandOrigin;
-  /** The last commit that the caller knows, which saves a read. Wrong knowledge costs one conflict. */
+  /** The last commit that the caller knows, which saves a read. If it is out of date, that costs one conflict. */
   known?: { stored: StoredCommit<Commit<E, S>> | undefined };
 };
 
-/** What was decided, and the newest commit after it: undefined when there still is none. */
+/** What was decided, and the newest commit after it; undefined if there is still none. */
 export type Handled<E extends CommitEvent, S> = {
   events: readonly E[];
   stored: StoredCommit<Commit<E, S>> | undefined;

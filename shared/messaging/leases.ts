@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 
 /**
- * One holder per role at a time, by a key that ends unless it is renewed. A paused holder may believe for a
- * moment that it still leads: the guard on the log is the real fence, the lease only keeps two from doing the same work.
+ * Each role has one holder at a time: the one whose key has not expired. A holder renews its key. A paused holder may believe for a
+ * moment that it still leads. So the guard on the log is the real fence; the lease only keeps two from doing the same work.
  */
 export type Leases = {
   /** Waits until the role is free and taken; also while the bus is away. Rejects when `signal` aborts. */
@@ -11,7 +11,7 @@ export type Leases = {
 };
 
 export type HeldLease = {
-  /** Aborts once the role may be another's: it was given back, or not renewed in time. */
+  /** Aborts once another process may have the role: it was given back, or not renewed in time. */
   lost: AbortSignal;
   /** Gives the role back at once, so that a spare need not wait for the key to end. Does nothing when the lease is lost. */
   release(): Promise<void>;
@@ -20,8 +20,8 @@ export type HeldLease = {
 const retryAfterMs = 1_000;
 
 /**
- * Leads whenever it can get the lease of a role, and waits for it as a spare until then; until `signal` aborts. `lead` works until its own
- * signal aborts, which is when the lease is lost or given up. When it rejects the lease is given back, and tried for again after a second.
+ * Waits as a spare for the lease of a role, then leads; again and again until `signal` aborts. `lead` works until its own signal aborts,
+ * which is when the lease is lost. If `lead` rejects, the lease is given back, and this tries to get it again after a second.
  */
 export async function leadByTurns(
   { leases, role, holder, logger }: { leases: Leases; role: string; holder: string; logger: Logger },

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { Poison } from '#shared/runtime/failures.ts';
 
-/** A message without the shape that its subject promises; the text names subject, sequence and field. */
+/** A message that does not match the schema of its subject; the text names subject, sequence and field. */
 export class BadMessage extends Poison {
   override name = 'BadMessage';
 }

@@ -41,7 +41,7 @@ One line a problem, "file:line:column: severity code: sentence". The exit code i
 type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };
 
 /**
- * What publication would say about a docs project's folder, read in a child process as there. Throws `NotAProject` when the folder has no
+ * The diagnostics that publishing this folder would give. Reads it in a child process, as the publisher does. Throws `NotAProject` when the folder has no
  * `docs.json` or `mint.json`.
  */
 async function checkProject(folder: string): Promise<ProjectCheck> {

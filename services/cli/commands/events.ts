@@ -26,7 +26,7 @@ export function eventsCommand(program: Command): void {
       'after',
       `
 The picture is as wide as the terminal. Each renderer has a lane, with a row for each chunk that it worked on at the same
-time. A chunk ends when it was committed, and starts as much earlier as its renderer says it took.
+time. A chunk ends when it was committed, and starts earlier by the time that its renderer reports.
 With --json the history is printed as the server gives it.`,
     )
     .action(async (jobId: string, options: Options) => {

@@ -25,7 +25,10 @@ export function exportCommand(program: Command): void {
     .argument('[domain]', 'slug or host name')
     .option('--wait', 'wait until the export has ended', false)
     .option('--out <file>', 'download the bundle to this file and check it (implies --wait)')
-    .option('--version <label>', 'tag; the content of a label with this name if there is one')
+    .option(
+      '--version <label>',
+      'a label for the export; takes the content version that has this label, else the latest',
+    )
     .option('--paths <paths...>', 'only these pages, such as guides/start')
     .option('--groups <groups...>', 'include pages restricted to these groups')
     .option('--deployment <type>', 'cloud, client-hosted or air-gapped')

@@ -17,9 +17,9 @@ const rowPixels = 16;
 const rowGapPixels = 4;
 const phasePixels = 26;
 const mostTicks = 8;
-/** A phase that takes less of the width shows no name. */
+/** A narrower phase shows no name. */
 const roomForName = 0.18;
-/** From here on a label grows to the left; before, to the right. */
+/** From here a label extends to the left; before it, to the right. */
 const roomForLateLabel = 0.16;
 
 /** The picture itself. Positions are percentages of the job's time, so it fits any width. Pure. */

@@ -113,7 +113,7 @@ function troubleOf(event: ShownEvent): (Omit<Trouble, 'atMs' | 'pages'> & { page
   switch (event.type) {
     case 'ChunkFailed': {
       const { chunk, attempt, renderer, cause, reason, failedPages } = event.data;
-      // The orchestrator speaks for a renderer that is gone.
+      // The orchestrator reports for a renderer that is gone.
       const worker = renderer === 'orchestrator' ? {} : { worker: renderer };
       return {
         kind: cause === 'pages' ? 'pages-failed' : 'attempt-failed',

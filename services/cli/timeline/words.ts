@@ -2,11 +2,11 @@ import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 import { counted, formatBytes, formatDuration, formatNumber, printable } from '../format.ts';
 import { type Bar, type Lane, lengthMs, type Phase, type Timeline, type Trouble } from './timeline.ts';
 
-/** What both pictures say in words. All pure. */
+/** The words that both pictures share. All pure. */
 
 export const phaseNames = ['queued', 'rendering', 'closing', 'joining'] as const satisfies Phase['name'][];
 
-/** How long the job was in a phase altogether. */
+/** How long the job was in a phase in total. */
 export const phaseMs = (timeline: Timeline, name: Phase['name']): number =>
   lengthMs(timeline.phases.filter((phase) => phase.name === name));
 

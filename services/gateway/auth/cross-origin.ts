@@ -4,7 +4,7 @@ import { ApiError } from '#shared/http/errors.ts';
 
 const preflightSeconds = 86_400;
 
-/** What scripts of other sites may read of an answer. */
+/** The headers of an answer that scripts of other sites may read. */
 const exposed = [
   'x-thread-id',
   'x-thread-key',
@@ -16,7 +16,7 @@ const exposed = [
   'ratelimit-policy',
 ].join(', ');
 
-/** Before the key is known: any site may read the answer, errors above all. Credentials are never allowed. */
+/** Before the key is known, any site may read the answer; otherwise it could not read errors. Credentials are never allowed. */
 export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed });
 }
@@ -34,7 +34,7 @@ export function checkOrigin(request: FastifyRequest, reply: FastifyReply, { allo
   reply.header('access-control-allow-origin', origin);
 }
 
-/** Answers the question that browsers ask first. It comes without a key. */
+/** Answers the preflight request of browsers. It comes without a key. */
 export async function answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const wanted = request.headers['access-control-request-headers'];
   return reply

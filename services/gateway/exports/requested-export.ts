@@ -10,7 +10,7 @@ const jobIdDigits = 22;
 
 /** The job id of an idempotency key: the same for as long as the hash key stays. Pure. */
 export function jobIdOfIdempotencyKey(hashKey: string, organization: string, idempotencyKey: string): string {
-  // As JSON, so that no organization and key can read like another pair.
+  // As JSON, so that two different pairs never give the same text.
   const digest = createHmac('sha256', hashKey)
     .update(JSON.stringify([organization, idempotencyKey]))
     .digest();
@@ -19,7 +19,7 @@ export function jobIdOfIdempotencyKey(hashKey: string, organization: string, ide
 
 export const newJobId = (random: (length: number) => string): string => `se_${random(jobIdDigits)}`;
 
-/** The same for all requests that ask for the same, however they are written: paths and groups sorted, each once. Pure. */
+/** Normalizes a request, so that equal requests are equal however they are written: paths and groups sorted, each once. Pure. */
 export function requestedExport({ paths, ...body }: StartExportBody): StartExportBody {
   const requested = { ...body, groups: sortedOnce(body.groups) };
   return paths === undefined ? requested : { ...requested, paths: sortedOnce(paths.map(pagePathOfAddress)) };
@@ -27,7 +27,7 @@ export function requestedExport({ paths, ...body }: StartExportBody): StartExpor
 
 const sortedOnce = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
 
-/** Two requests under one idempotency key are the same when this is. Pure. */
+/** Two requests with one idempotency key are the same request when their digests are equal. Pure. */
 export const startRequestDigest = (requested: StartExportBody, domain: string): string =>
   sha256OfJson({ ...requested, domain });
 export const replayRequestDigest = (replayOf: string): string => sha256OfJson({ replayOf });

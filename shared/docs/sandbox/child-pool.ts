@@ -32,15 +32,15 @@ export type ChildPoolOptions = {
 
 export type RunOptions = {
   /**
-   * Counts from the moment the child gets the request, not in the queue. It is processor time where the system tells it, so that no request
-   * fails because the machine is busy. By the clock it may take six times as long.
+   * Counts from the moment the child gets the request, not in the queue. It is processor time where the system reports it, so that no
+   * request fails because the machine is busy. In real time it may take six times as long.
    */
   deadlineMs: number;
   /** Takes the request out of the queue, or kills its child. */
   signal?: AbortSignal | undefined;
   /** The organization. A child that served one never serves another. */
   affinity?: string | undefined;
-  /** Answers what the child asks while it works on this request. */
+  /** Answers questions of the child while it works on this request. */
   answer?: ((content: unknown) => Promise<unknown>) | undefined;
 };
 
@@ -50,9 +50,9 @@ export type ChildPool = {
    * `ChildDied`, `ChildRequestFailed` (the handler threw), or the reason of `signal`.
    */
   run(request: unknown, options: RunOptions): Promise<unknown>;
-  /** Takes nothing new, lets what was taken finish, then ends the children. */
+  /** Takes no new request, finishes those it took, then ends the children. */
   drain(): Promise<void>;
-  /** Kills all children; what runs or waits rejects. */
+  /** Kills all children; running and waiting requests reject. */
   close(): Promise<void>;
 };
 

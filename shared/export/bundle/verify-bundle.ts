@@ -6,17 +6,17 @@ import { ArchiveRefused } from './archive-names.ts';
 import { type ArchiveBudgets, readArchive } from './read-archive.ts';
 
 export type BundleReport = {
-  /** Files found, with the manifest. */
+  /** How many files it has, the manifest included. */
   files: number;
-  /** Of the archive as read. */
+  /** Size of the archive as read. */
   sizeBytes: number;
-  /** Of the archive, 64 hex digits; undefined when it could not be read to its end. */
+  /** SHA-256 of the archive, 64 hex digits; undefined when it could not be read to its end. */
   sha256: string | undefined;
-  /** Sentences; none when every file is there, as the manifest says, and no other. At most 100. */
+  /** Sentences, at most 100; none when the files are exactly those that the manifest lists. */
   problems: string[];
 };
 
-/** People verify their own bundles: these refuse only what no bundle has. */
+/** People verify their own bundles, so these budgets refuse only what no real bundle reaches. */
 const generousBudgets: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
 const maxManifestBytes = 512 * 1024 * 1024;
 const maxProblems = 100;
@@ -24,8 +24,8 @@ const maxProblems = 100;
 type Found = { size: number; sha256: string };
 
 /**
- * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. Rejects
- * only with an error of `packed`.
+ * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. It
+ * rejects only when `packed` cannot be read.
  */
 export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = generousBudgets): Promise<BundleReport> {
   const whole = createHash('sha256');
@@ -104,7 +104,7 @@ export const manifestPath = '_bindery/manifest.json';
 /** Files that the manifest does not list: itself, and the one that may be edited after the export. */
 const unlistedPaths: readonly string[] = [manifestPath, '_bindery/config.js'];
 
-/** What verifying needs of a manifest; the rest of it may say more. Paths are below the top folder. */
+/** The part of a manifest that verifying needs. Paths are below the top folder. */
 const bundleManifestSchema = z.looseObject({
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: z.string() })),
 });
