@@ -29,7 +29,7 @@ const serviceSettings: Record<ServiceName, Settings> = {
 
 const services = Object.keys(serviceSettings) as ServiceName[];
 
-/** What no `config.ts` declares, because it is read before there is a service, or by the command line. */
+/** Settings that no `config.ts` declares, because they are read before a service starts, or by the command line. */
 const otherVariables = [
   [
     'BINDERY_LOG_LEVEL',
@@ -89,7 +89,7 @@ function addRows(rows: Map<string, Row>, reader: string, settings: readonly Sett
   }
 }
 
-/** The default of a schema as one would write it into the environment. */
+/** The default of a schema as you would write it in the environment. */
 function defaultOf(schema: unknown): string {
   const { def } = schema as { def: { type: string; defaultValue?: unknown; in?: unknown } };
   if (def.type === 'pipe') return defaultOf(def.in);

@@ -51,7 +51,7 @@ export async function withLock(name, work) {
       rmSync(file, { force: true });
       continue;
     }
-    if (!told) say(`another set-up (process ${owner}) is at it; waiting for it`);
+    if (!told) say(`another set-up (process ${owner}) does that already; waiting for it`);
     told = true;
     await delay(retryMs);
   }

@@ -1,5 +1,5 @@
-// Where the servers live that services and tests need. The fetchers and the code that starts servers share this file, so that what
-// one has put somewhere the other finds. Plain JavaScript without dependencies: it runs on Node 20 before anything is installed.
+// Where the servers are that services and tests need. The fetchers and the code that starts servers share this file, so that both
+// look in the same places. Plain JavaScript without dependencies: it runs on Node 20 before anything is installed.
 
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';

@@ -32,7 +32,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   answerCall(app, assistant.message, (request) => answer(request, uiMessageWire(request.headers['x-bindery-client'])));
   answerCall(app, assistant.messageV1, (request) => answer(request, dataStreamWire()));
 
-  /** What fails before the first byte is answered as an error; later failures are told in the stream. */
+  /** A failure before the first byte is answered as an error; later ones are reported in the stream. */
   async function answer(
     request: CallRequest<typeof assistant.message> | CallRequest<typeof assistant.messageV1>,
     wire: AnswerWire,
@@ -40,7 +40,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const { caller, body, reply, log } = request;
     const question = lastQuestion(body);
     const thread = await threadOf(body, caller, request.headers['x-thread-key']);
-    // The stored thread is the truth: what the client says was said earlier does not count.
+    // The stored thread is the truth. The earlier messages that the client sends do not count.
     const before = thread.stored?.commit.data.state.lastTurns;
     const turns = before ? withTurn(before, { role: 'user', text: question }) : claimedTurns(body.messages);
     await answerQuestion({ ...context, threads: stored, log }, reply, { caller, body, thread, turns, question, wire });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ConfigError, type ConfigOf, secretSetting, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
 
-/** The language model of the settings, behind the AI SDK's interface. Throws `ConfigError` when a setting that it needs is missing. */
+/** The language model that the settings name, behind the AI SDK's interface. Throws `ConfigError` when a setting that it needs is missing. */
 export async function openLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<LanguageModelV4> {
   if (config.languageModel === 'extractive') return extractiveModel();
   if (config.mistralApiKey === undefined) {

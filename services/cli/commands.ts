@@ -3,9 +3,7 @@ import type { Command } from 'commander';
 
 const folder = new URL('./commands/', import.meta.url);
 
-/**
- * Adds every sub-command. A new one is one file in `commands/`: each of its exports called `…Command` adds one to the program it is given.
- */
+/** Adds every sub-command. A new one is one file in `commands/`: each export called `…Command` adds a command to the program. */
 export async function addCommands(program: Command): Promise<Command> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
   const modules = await Promise.all(

@@ -16,7 +16,7 @@ import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-ro
 import { detachedBody, disconnectSignal } from './client-connection.ts';
 import { ApiError, invalidRequest, toApiError } from './errors.ts';
 
-/** Header by which services know each other. */
+/** The header with which services identify themselves. */
 export const serviceTokenHeader = 'x-bindery-service-token';
 
 /** The gateway refuses more than 1 MiB before it gets here. */
@@ -26,7 +26,7 @@ const mostHeaderBytes = 128 * 1024;
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** What a route learns of a call, by its declaration. */
+/** What a route gets from a call, as its declaration says. */
 export type CallRequest<C extends InternalCall> = {
   caller: Caller;
   params: C extends { params: infer S } ? Output<S> : undefined;
@@ -73,7 +73,7 @@ export function internalApp(service: InternalCall['service'], options: InternalS
   });
   app.setErrorHandler((error, request, reply) => {
     const answer = toApiError(error);
-    // The gateway hangs up when its client does: what that broke off is no failure.
+    // The gateway hangs up when its client does. A call that ends that way has not failed.
     const hungUp = request.raw.socket?.destroyed;
     if (answer.status >= 500 && !hungUp) request.log.error({ err: error, requestId: request.id }, 'a call failed');
     if (answer.retryAfterSeconds !== undefined) reply.header('retry-after', answer.retryAfterSeconds);
@@ -131,7 +131,7 @@ export function answerCall<C extends InternalCall>(
   });
 }
 
-/** Only a service can have sent it, so what is wrong with it is no fault of a client. */
+/** Only a service can have sent it, so the client is not at fault. */
 function callerOf({ headers }: FastifyRequest): Caller {
   const parsed = callerSchema.safeParse(JSON.parse(String(headers[callerHeader] ?? 'null')));
   if (parsed.success) return parsed.data;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ObjectStore, ReadOptions } from './object-store.ts';
 
 /**
- * The JSON object under a key, as `schema` has it; undefined when there is none. Rejects with `BrokenObject` when it is not what the
- * schema says, and with the store's own errors.
+ * The JSON object under a key, parsed with `schema`; undefined when there is none. Rejects with `BrokenObject` when it does not match the
+ * schema, and with the store's own errors.
  */
 export async function getJson<T>(
   objectStore: Pick<ObjectStore, 'get'>,
@@ -20,7 +20,7 @@ export async function getJson<T>(
   }
 }
 
-/** A stored object does not have the shape that its key promises. */
+/** A stored object does not match the schema for its key. */
 export class BrokenObject extends Error {
   override name = 'BrokenObject';
 

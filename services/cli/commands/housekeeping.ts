@@ -16,7 +16,7 @@ export function housekeepingCommand(program: Command): void {
     .action(show);
 }
 
-/** Takes the same steps as the housekeeper, with its rights, on its settings from the environment. */
+/** Takes the same steps as the housekeeper, with its rights and its settings from the environment. */
 function show(options: BusCommandOptions): Promise<void> {
   return withBus('housekeeper', options, async (bus) => {
     // Loaded here, because the other commands need no service.

@@ -6,7 +6,7 @@ export type Ask = (content: unknown) => Promise<unknown>;
 
 /**
  * Makes this process the child of a `childPool`: `handler` answers one request after the other, and what it throws reaches the caller as
- * `ChildRequestFailed`. The process ignores Ctrl-C, which is for the parent, and ends when the parent is gone.
+ * `ChildRequestFailed`. The process ignores Ctrl-C, because its parent handles that, and ends when the parent is gone.
  */
 export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unknown>): void {
   let lastQuestion = 0;

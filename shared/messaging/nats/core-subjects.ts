@@ -44,7 +44,7 @@ function readReport(text: string): PresenceReport | undefined {
 }
 
 /**
- * Updates of the generation that is read, and for a while also of the previous one: around a flip an update may come twice, but none
+ * Updates of the generation that is read, and for a while also of the previous one. Around the switch an update may come twice, but none
  * is lost. A generation that is being filled sends no updates.
  */
 export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers): LiveUpdates {
