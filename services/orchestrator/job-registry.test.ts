@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
@@ -12,10 +12,10 @@ import { workerPool } from './worker-pool.ts';
 const fail = { type: 'Fail', error: 'It took too long.' } as const;
 
 /** A registry with one job, whose appends `append` stands in for. */
-async function withJob(append: (commit: ExportCommit) => void) {
+async function withJob(append: (commit: ExportCommit) => void, changes: Partial<ExportJobState> = {}) {
   const bus = memoryBus();
   const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
-  const state = exportState({ jobId: `se_${'a'.repeat(22)}`, organization: 'acme', phase: 'rendering' });
+  const state = exportState({ jobId: `se_${'a'.repeat(22)}`, organization: 'acme', phase: 'rendering', ...changes });
   const stored = await bus.exports.append(exportCommit(state), { sequence: 0 });
   const context: OrchestratorContext = {
     bus: {
@@ -28,12 +28,10 @@ async function withJob(append: (commit: ExportCommit) => void) {
         },
       },
     },
-    objectStore: folderObjectStore({
-      folder: '/nowhere',
-      publicBaseUrl: 'http://x.test',
-      clock,
-      maxLinkLifetimeSeconds: 60,
-    }),
+    objectStore: {
+      ...folderObjectStore({ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 }),
+      get: async () => Buffer.from('{ damaged'),
+    },
     clock,
     logger: pino({ level: 'silent' }),
     random: (length) => 'r'.repeat(length),
@@ -85,4 +83,11 @@ test('a leader that lost its lease decides nothing on the commit of the next one
   await expect(registry.change(job, fail, 'cause')).rejects.toThrow('The lease is lost.');
   expect((await bus.exports.last(job.stored.commit.subject))?.commit.source).toBe('test');
   expect(left).toEqual([]);
+});
+
+test('a job whose plan is damaged fails instead of its facts coming again for ever', async () => {
+  const planned = { planHash: 'a'.repeat(64), chunkCount: 1, timedOutAttempts: { 0: 3 } };
+  const { registry, job } = await withJob(() => {}, planned);
+  await registry.change(job, { type: 'TimeOutChunk', chunk: 0, attempt: 4 }, 'cause');
+  expect(stateOf(job).phase).toBe('failed');
 });

@@ -16,7 +16,7 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
-import { getJson } from '#shared/storage/stored-json.ts';
+import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
 
 /** A job that the leader works on. */
@@ -163,7 +163,12 @@ async function knowledgeFor(
 ): Promise<Knowledge> {
   const known: Knowledge = {};
   if (needsPlan(command) && state.planHash !== undefined) {
-    const plan = await getJson(context.objectStore, planKey(state.organization, state.planHash), exportPlanSchema);
+    const key = planKey(state.organization, state.planHash);
+    // Without a readable plan no page of the chunk is known, and the job fails instead of its facts coming again for ever.
+    const plan = await getJson(context.objectStore, key, exportPlanSchema).catch((error: unknown) => {
+      if (error instanceof BrokenObject) return undefined;
+      throw error;
+    });
     known.pagesOf = (number) => {
       const chunk = plan?.chunks[number];
       return chunk?.kind === 'pages' ? chunk.paths : [];
