@@ -3,9 +3,8 @@ import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
-import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import { openObjectStore } from '#shared/storage/open-object-store.ts';
+import { objectStoreSettings, openObjectStore } from '#shared/storage/open-object-store.ts';
 import { auditListCommand } from '../audit-list.ts';
 import { withBus, withinDeadline, withLocalObjects } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';

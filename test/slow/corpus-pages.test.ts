@@ -3,12 +3,12 @@ import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
-import { pageSlice } from './page-slice.ts';
-import { indexSite } from './site-index.ts';
-import { renderPage } from './render-page.ts';
-import { testOptions } from './test-project.ts';
+import { pageSlice } from '#shared/docs/render/page-slice.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
+import { renderPage } from '#shared/docs/render/render-page.ts';
+import { testOptions } from '#shared/docs/render/test-project.ts';
 
-const corpus = new URL('../../../../shared/corpus/', import.meta.url).pathname;
+const corpus = new URL('../../../shared/corpus/', import.meta.url).pathname;
 
 function projectIn(folder: string) {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
