@@ -7,7 +7,7 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { chaosProject } from '../support/docs-projects.ts';
 import { exportHistory, forgetSegments } from '../support/installation-exports.ts';
 import { exportPathOnly, startInstallation, type TestInstallation } from '../support/start-installation.ts';
-import { within } from '../support/within.ts';
+import { withDeadline } from '../../shared/runtime/with-deadline.ts';
 
 /*
  * Exports a project again and again while processes of the installation are killed at random. Before each export everything that was rendered
@@ -63,7 +63,11 @@ describeWithServers(
             onKill: (kill) => killed.push(kill),
           });
           const circumstances = () => `export ${exports} of seed ${seed}, killed: ${names(killed)}`;
-          const { job, link } = await within(jobDeadlineMs, harness.exportSite(), 'The export did not end.')
+          const { job, link } = await withDeadline(
+            harness.exportSite(),
+            jobDeadlineMs,
+            () => new Error('The export did not end.'),
+          )
             .catch((error: unknown) => {
               throw new Error(circumstances(), { cause: error });
             })

@@ -10,7 +10,7 @@ import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import { type CrashOrder, orderFile, takenFile } from '#shared/runtime/crash-point.ts';
 import { addOrganization, exportHistory, forgetSegments } from '../installation-exports.ts';
 import { exportPathOnly, startInstallation } from '../start-installation.ts';
-import { within } from '../within.ts';
+import { withDeadline } from '../../../shared/runtime/with-deadline.ts';
 
 /** The result of an export: the same whatever died meanwhile. */
 type Outcome = Pick<ExportJob, 'status' | 'pageCount' | 'pageTotal'> & {
@@ -82,7 +82,7 @@ export async function startCrashHarness(): Promise<CrashHarness> {
           })();
           disturbed.catch(() => {});
           const { link: _, ...outcome } = await exported();
-          await within(reachedWithinMs, disturbed, `Nothing reached ${place}.`);
+          await withDeadline(disturbed, reachedWithinMs, () => new Error(`Nothing reached ${place}.`));
           if (order === 'die') await harness.whenNews(newsBefore);
           return { outcome, ended: harness.news.slice(newsBefore) };
         } finally {
