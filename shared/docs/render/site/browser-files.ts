@@ -23,22 +23,23 @@ const theme = [
   ['responsive', 'motion-and-print'],
 ];
 
-/** Parts of the script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */
-const siteScriptParts = [
-  'page',
-  'appearance',
-  'drawer',
-  'menus',
-  'copy',
-  'tabs',
-  'views',
-  'reveal',
-  'contents',
-  'zoom',
-  'changelog',
-  'print',
-  'prefetch',
-  'search',
+/** Parts of the page's script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */
+const siteParts = [
+  'elements',
+  'site/page',
+  'site/appearance',
+  'site/drawer',
+  'site/menus',
+  'site/copy',
+  'site/tabs',
+  'site/views',
+  'site/reveal',
+  'site/contents',
+  'site/zoom',
+  'site/changelog',
+  'site/print',
+  'site/prefetch',
+  'site/search',
 ];
 
 /** The style sheet of every page, without its colours. */
@@ -49,19 +50,29 @@ export const themeSheet = theme
 /** Scripts by their name under `_bindery/`. */
 export const siteScripts: ReadonlyMap<string, string> = new Map([
   ['start.js', script('start.js')],
-  ['sidebar.js', script('sidebar.js')],
-  ['site.js', siteScript()],
+  [
+    'sidebar.js',
+    joinedScript(
+      'Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.',
+      ['elements', 'sidebar'],
+    ),
+  ],
+  [
+    'site.js',
+    joinedScript(
+      'What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.',
+      siteParts,
+    ),
+  ],
 ]);
 
 /** Is part of `404.html`. */
 export const notFoundScript = script('not-found.js');
 
-function siteScript(): string {
-  const bodies = siteScriptParts.map((name) => functionBody(script(`site/${name}.js`)));
-  return `// What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.
-(function () {
-${bodies.join('\n')}})();
-`;
+/** One function around all parts, which share its scope. */
+function joinedScript(purpose: string, parts: readonly string[]): string {
+  const bodies = parts.map((name) => functionBody(script(`${name}.js`)));
+  return `// ${purpose}\n(function () {\n${bodies.join('\n')}})();\n`;
 }
 
 /** A part that may end early is a function of its own; here its body becomes the end of the one function around all parts. */

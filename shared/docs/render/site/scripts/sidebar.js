@@ -1,4 +1,4 @@
-// Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.
+/** Builds the sidebar; stands in one function with `elements`. */
 (function () {
   /** @typedef {import('../page-globals.ts').SidebarEntry} SidebarEntry */
   var navigation = window.binderyNavigation;
@@ -7,34 +7,10 @@
   var root = document.documentElement.dataset.root || './';
   var current = decodeURI(document.documentElement.dataset.currentPath || '').slice(1);
 
-  /** @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} [className] @param {string} [text] */
-  function element(tag, className, text) {
-    var made = document.createElement(tag);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
-  }
-
   /** @param {string} name */
   function icon(name) {
-    var shape =
-      navigation.icons && Object.prototype.hasOwnProperty.call(navigation.icons, name) && navigation.icons[name];
-    if (!shape) return null;
-    var ns = 'http://www.w3.org/2000/svg';
-    var svg = document.createElementNS(ns, 'svg');
-    /** @type {Record<string, string>} */
-    var attributes = {
-      class: 'icon',
-      viewBox: '0 0 24 24',
-      fill: 'none',
-      stroke: 'currentColor',
-      'aria-hidden': 'true',
-    };
-    for (var key in attributes) svg.setAttribute(key, attributes[key]);
-    var path = document.createElementNS(ns, 'path');
-    path.setAttribute('d', shape);
-    svg.append(path);
-    return svg;
+    var known = navigation.icons && Object.prototype.hasOwnProperty.call(navigation.icons, name);
+    return known ? shape(navigation.icons[name]) : null;
   }
 
   /** @param {string} path */
@@ -48,14 +24,14 @@
     var parts = [];
     var sign = entry.i && icon(entry.i);
     if (sign) parts.push(sign);
-    parts.push(element('span', 'sidebar-title', entry.t));
-    if (entry.g) parts.push(element('span', 'sidebar-tag', entry.g));
+    parts.push(make('span', 'sidebar-title', entry.t));
+    if (entry.g) parts.push(make('span', 'sidebar-tag', entry.g));
     return parts;
   }
 
   /** @param {SidebarEntry} entry @param {string} [path] */
   function link(entry, path) {
-    var a = element('a', 'sidebar-link');
+    var a = make('a', 'sidebar-link');
     a.href = path === undefined ? entry.h : pageHref(path);
     if (path === undefined && /^https?:/.test(entry.h)) {
       a.target = '_blank';
@@ -73,9 +49,9 @@
 
   /** @param {SidebarEntry[]} entries @param {number} depth */
   function list(entries, depth) {
-    var ul = element('ul', 'sidebar-list');
+    var ul = make('ul', 'sidebar-list');
     entries.forEach(function (entry) {
-      var li = element('li');
+      var li = make('li');
       if (entry.c) li.append(group(entry, depth + 1));
       else if (entry.p !== undefined) li.append(link(entry, entry.p));
       else if (entry.h !== undefined) li.append(link(entry));
@@ -87,15 +63,15 @@
   /** @param {SidebarEntry} entry @param {number} depth @returns {HTMLElement} */
   function group(entry, depth) {
     if (depth === 0) {
-      var section = element('div', 'sidebar-group');
-      var head = entry.r === undefined ? element('p', 'sidebar-group-header') : link(entry, entry.r);
+      var section = make('div', 'sidebar-group');
+      var head = entry.r === undefined ? make('p', 'sidebar-group-header') : link(entry, entry.r);
       if (entry.r === undefined) head.append.apply(head, label(entry));
       section.append(head, list(entry.c, 0));
       return section;
     }
-    var details = element('details', 'sidebar-folder');
+    var details = make('details', 'sidebar-folder');
     details.open = entry.x === 1 || holds(entry);
-    var summary = element('summary', 'sidebar-link');
+    var summary = make('summary', 'sidebar-link');
     if (entry.r === current) summary.setAttribute('aria-current', 'page');
     summary.append.apply(summary, label(entry));
     var chevron = icon('chevron-right');
@@ -119,7 +95,7 @@
   var loose = [];
   function flush() {
     if (loose.length > 0) {
-      var section = element('div', 'sidebar-group');
+      var section = make('div', 'sidebar-group');
       section.append(list(loose, 0));
       made.append(section);
     }

@@ -21,24 +21,6 @@ function copy(text, button, done) {
   area.remove();
   told();
 }
-/** @param {string} path */
-function shape(path) {
-  var ns = 'http://www.w3.org/2000/svg';
-  var svg = document.createElementNS(ns, 'svg');
-  /** @type {Record<string, string>} */
-  var attributes = {
-    class: 'icon',
-    viewBox: '0 0 24 24',
-    fill: 'none',
-    stroke: 'currentColor',
-    'aria-hidden': 'true',
-  };
-  for (var key in attributes) svg.setAttribute(key, attributes[key]);
-  var line = document.createElementNS(ns, 'path');
-  line.setAttribute('d', path);
-  svg.append(line);
-  return svg;
-}
 all('.code-block:not([data-nocopy]), .prompt[data-copy]').forEach(function (block) {
   var code = block.querySelector('pre code');
   if (!code) return;

@@ -6,13 +6,6 @@ var config = window.binderyConfig || { features: {} };
 function all(selector, inside) {
   return Array.prototype.slice.call((inside || document).querySelectorAll(selector));
 }
-/** @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {string} [className] @param {string} [text] */
-function make(tag, className, text) {
-  var made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 /** @param {Storage} store @param {string} key @param {string} value */
 function remember(store, key, value) {
   try {
