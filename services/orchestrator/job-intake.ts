@@ -6,7 +6,7 @@ import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { Poison } from '#shared/runtime/failures.ts';
-import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
+import { everySecond, pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
 
@@ -15,30 +15,51 @@ type Adds = Pick<JobRegistry, 'add'>;
 
 const readsAtOnce = 16;
 
-/** Adds the jobs that were active under the leader before, each at its newest commit. */
+/**
+ * Adds the jobs that were active under the leader before, each at its newest commit. Rejects when their index cannot be read, or when `signal`
+ * aborts. No job waits for another: those that cannot be read yet come again when all others have been.
+ */
 export async function takeOver(context: IntakeContext, registry: Adds, signal: AbortSignal): Promise<void> {
   const keys = await context.bus.activeJobs.keys();
-  await inParallel(keys, readsAtOnce, (key) => takeOne(context, registry, key, signal));
+  await takeAll(context, registry, keys, signal);
   if (keys.length > 0) context.logger.info({ jobs: keys.length }, 'took over the active jobs');
 }
 
-/** Waits while the bus is away: a job without a task in hand has no fact to come that would bring it back. One bad job stops no other. */
-async function takeOne(context: IntakeContext, registry: Adds, key: string, signal: AbortSignal): Promise<void> {
+const takeAgainPause: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
+
+async function takeAll(
+  context: IntakeContext,
+  registry: Adds,
+  keys: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  let left = keys;
+  for (let round = 1; ; round += 1) {
+    const done = await inParallel(left, readsAtOnce, (key) => takeOne(context, registry, key, signal));
+    left = left.filter((_, at) => !done[at]);
+    if (left.length === 0) return;
+    await delay(pauseAfter(round, takeAgainPause), undefined, { signal });
+  }
+}
+
+/** Says whether it is settled. A job without a task in hand has no fact to come that would bring it back, so it has to be tried again. */
+async function takeOne(context: IntakeContext, registry: Adds, key: string, signal: AbortSignal): Promise<boolean> {
+  signal.throwIfAborted();
   const [organization = '', jobId = ''] = key.split('.');
-  const warn = (error: Error) => context.logger.warn({ err: error, jobId }, 'a job is not taken over yet');
-  const take = async () => {
+  try {
     const stored = await lastCommit(context, organization, jobId);
     signal.throwIfAborted();
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) registry.add(stored);
     else await context.bus.activeJobs.remove(key);
-  };
-  try {
-    await retryUnavailable(everySecond, signal, take, warn);
+    return true;
   } catch (error) {
     if (signal.aborted) throw error;
-    context.logger.error({ err: error, jobId }, 'a job cannot be taken over: its log cannot be read');
-    // No later try of this program can read a log that is poison.
-    if (!(error instanceof Poison)) void takeAgain(context, registry, { organization, jobId }, signal);
+    if (error instanceof Poison) {
+      context.logger.error({ err: error, jobId }, 'a job cannot be taken over: this program cannot read its log');
+      return true;
+    }
+    context.logger.warn({ err: error, jobId }, 'a job is not taken over yet');
+    return false;
   }
 }
 
@@ -54,7 +75,7 @@ export async function takeAgain(
 ): Promise<void> {
   try {
     await delay(afterMs, undefined, { signal });
-    await takeOne(context, registry, jobStatusKey(organization, jobId), signal);
+    await takeAll(context, registry, [jobStatusKey(organization, jobId)], signal);
   } catch {
     // This leader stops; the next one takes over all active jobs.
   }
@@ -71,6 +92,9 @@ export async function admit(
   return registry.add(stored);
 }
 
+/** Commits are read one by one, and most are our own: one at a time would be slower than they come from thousands of jobs. */
+const commitsAtOnce = 16;
+
 /** Learns of new jobs until `signal` aborts: each is in the index of active jobs before its request is acknowledged. */
 export async function readRequests(
   context: OrchestratorContext,
@@ -85,6 +109,7 @@ export async function readRequests(
     retry: everySecond,
     reader: await context.bus.exportReader(),
     handle: (commit, delivery) => takeRequest(context, registry, commit, delivery),
+    slots: commitsAtOnce,
     stop: signal,
     abandon: signal,
   });

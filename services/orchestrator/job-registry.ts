@@ -19,6 +19,11 @@ import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
 
+/** The log of a job that the leader works on has no commit any more: it was purged, or the bus was restored from an older backup. */
+class LogGone extends Poison {
+  override name = 'LogGone';
+}
+
 /** A job that the leader works on. */
 export type ActiveJob = {
   organization: string;
@@ -46,8 +51,8 @@ export type JobRegistry = {
   /** Begins to work on a job, unless it is known already. It must be in the index of active jobs. */
   add(stored: StoredCommit<ExportCommit>): ActiveJob;
   /**
-   * Decides, appends, and acts on what the job's state is then. It waits while the bus or the object store is away. A job that fails in any
-   * other way leaves the registry: see `setAside`.
+   * Decides, appends, and acts on what the job's state is then. It waits while the bus or the object store is away. A job whose log is gone
+   * leaves the registry and the index of active jobs. A job that fails in any other way leaves the registry: see `setAside`.
    */
   change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]>;
 };
@@ -71,10 +76,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
   async function change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]> {
     const events = await decideAndAppend(context, job, command, causationId, signal).catch((error: unknown) => {
       remove(job);
-      if (!signal.aborted) {
-        logger.error({ err: error, jobId: job.jobId }, 'a job cannot be changed; it is set aside');
-        on.setAside(job);
-      }
+      if (!signal.aborted) leave(job, error);
       throw error;
     });
     if (events.some(({ type }) => type === 'ExportCompleted')) crashPoint('after-completed', 'orchestrator');
@@ -83,11 +85,26 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
       return events;
     }
     remove(job);
-    // If this fails, the next leader removes it.
-    await bus.activeJobs.remove(jobStatusKey(job.organization, job.jobId)).catch((error: unknown) => {
-      logger.warn({ err: error, jobId: job.jobId }, 'an ended job stays in the index of active jobs for now');
-    });
+    await forget(job);
     return events;
+  }
+
+  function leave(job: ActiveJob, error: unknown): void {
+    const { jobId } = job;
+    if (error instanceof LogGone) {
+      logger.error({ err: error, jobId }, 'the log of an active job is gone; the job is given up');
+      void forget(job);
+      return;
+    }
+    logger.error({ err: error, jobId }, 'a job cannot be changed; it is set aside');
+    on.setAside(job);
+  }
+
+  /** If this fails, the next leader removes it. Never rejects. */
+  function forget({ organization, jobId }: ActiveJob): Promise<void> {
+    return bus.activeJobs.remove(jobStatusKey(organization, jobId)).catch((error: unknown) => {
+      logger.warn({ err: error, jobId }, 'a job stays in the index of active jobs for now');
+    });
   }
 
   return {
@@ -129,7 +146,7 @@ async function decideAndAppend(
         async decide(state, metadata) {
           // After a conflict the newest commit may be the next leader's.
           signal.throwIfAborted();
-          if (state === undefined) throw new Poison(`The log of the job ${job.jobId} is gone.`);
+          if (state === undefined) throw new LogGone(`The log of the job ${job.jobId} is gone.`);
           return decide(state, command, metadata, await knowledgeFor(context, state, command));
         },
         origin: {

@@ -32,7 +32,9 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     working,
   );
   try {
-    await takeOver(context, registry, working);
+    // The leader works meanwhile: a job that cannot be read yet holds up no other.
+    const takingOver = takeOver(context, registry, working);
+    takingOver.catch(() => part.abort());
     const parts = [
       readRequests(context, registry, working),
       readFacts(context, registry, dispatcher, working),
@@ -40,7 +42,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     ];
     // When one ends, the others are useless.
     for (const running of parts) running.catch(() => {}).finally(() => part.abort());
-    const outcomes = await Promise.allSettled(parts);
+    const outcomes = await Promise.allSettled([takingOver, ...parts]);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined && !signal.aborted) throw failed.reason;
   } finally {

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import { commitHash } from '#shared/messaging/commit-chain.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import type { FactOf } from '#shared/contracts/export-facts.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
+import { type LeadingOrchestrator, leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
+
+const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
+const isRendering = ({ data }: ExportCommit) => data.state.phase === 'rendering';
+const pages = (count: number) => Array.from({ length: count }, (_, at) => ({ path: `guides/page-${at}` }));
+
+describeWithServers(['nats-server'], 'beside a job that is broken', () => {
+  let harness: ExportHarness;
+  let orchestrator: BusOf<'orchestrator'>;
+  const leaders: LeadingOrchestrator[] = [];
+  beforeEach(async () => {
+    harness = await startExportHarness();
+    orchestrator = await harness.bus.connect('orchestrator', 'test');
+  });
+  afterEach(async () => {
+    await Promise.all(leaders.splice(0).map((leader) => leader.stop()));
+    await harness.stop();
+  });
+
+  async function leading(changes?: Parameters<typeof leadingOrchestrator>[1]): Promise<LeadingOrchestrator> {
+    const leader = await leadingOrchestrator(harness, changes);
+    leaders.push(leader);
+    return leader;
+  }
+  const activeJobs = () => orchestrator.activeJobs.keys();
+  const keyOf = (jobId: string) => jobStatusKey(organization, jobId);
+
+  /** As if a backup had been restored, or an operator had purged the subject. */
+  async function loseLog(jobId: string): Promise<void> {
+    const housekeeper = await harness.bus.connect('housekeeper');
+    const subject = exportLogSubject(organization, jobId);
+    const last = await housekeeper.exports.last(subject, { fromLeader: true });
+    await housekeeper.exports.purge(subject, { sequence: last?.sequence ?? 0 });
+  }
+
+  test.each([
+    [
+      'a state',
+      (commit: ExportCommit) => ({ ...commit.data, state: { ...commit.data.state, phase: 'verifying' as never } }),
+    ],
+    [
+      'an event',
+      (commit: ExportCommit) => ({ ...commit.data, events: [{ type: 'Verified', version: 1, data: {} } as never] }),
+    ],
+  ])('that has %s of a newer program, a new leader leads, says so, and exports', async (_, newerData) => {
+    const contentVersion = await harness.publish(pages(20));
+    const jobId = await harness.request(contentVersion);
+    const first = await orchestrator.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
+    if (first === undefined) throw new Error('The request is not in the log.');
+    const { commit, sequence } = first;
+    const newer = {
+      ...structuredClone(commit),
+      id: 'ec_newer',
+      revision: 2,
+      previousSequence: sequence,
+      previousHash: commit.hash,
+      data: newerData(commit),
+    };
+    await orchestrator.exports.append({ ...newer, hash: commitHash(newer) }, { sequence });
+    await orchestrator.activeJobs.put(keyOf(jobId), { organization, jobId, createdAt: commit.time });
+
+    const leader = await leading();
+    await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
+    const other = await harness.request(contentVersion);
+    expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
+    expect(leader.said).toContainEqual(
+      expect.objectContaining({ jobId, msg: 'a job cannot be taken over: this program cannot read its log' }),
+    );
+    // A program that can read it finds it there.
+    expect(await activeJobs()).toEqual([keyOf(jobId)]);
+  });
+
+  test('whose log is gone, others are exported, and that one is taken off the desk', async () => {
+    const contentVersion = await harness.publish(pages(20));
+    const leader = await leading();
+    const jobId = await harness.request(contentVersion);
+    await harness.until(jobId, isRendering);
+    await loseLog(jobId);
+    // They report on its chunks.
+    await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
+    await expect.poll(activeJobs, { timeout: 10_000 }).toEqual([]);
+    expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg: expect.stringContaining('is gone') }));
+    const other = await harness.request(contentVersion);
+    expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
+    // Its facts are nobody's: none is left to come again.
+    const facts = await orchestrator.factReader();
+    await expect.poll(async () => (await facts.position()).leftCount, { timeout: 10_000 }).toBe(0);
+  });
+
+  test('whose log is gone, the deadline of others is kept', async () => {
+    const contentVersion = await harness.publish(pages(20));
+    await leading({ exportDeadlineMs: 3_000 });
+    const jobId = await harness.request(contentVersion);
+    await harness.until(jobId, isRendering);
+    await loseLog(jobId);
+    const other = await harness.request(contentVersion);
+    expect((await harness.until(other, ended)).data.state.error).toMatch(/^The export did not end within/);
+    await expect.poll(activeJobs, { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('whose log is gone, more facts of it than may be unacknowledged hold up no other', async () => {
+    const contentVersion = await harness.publish(pages(10));
+    const renderer = await harness.bus.connect('page-renderer', 'stranger');
+    await leading();
+    const jobId = await harness.request(contentVersion);
+    await harness.until(jobId, isRendering);
+    await loseLog(jobId);
+    const facts = Array.from(
+      { length: 1_100 },
+      (_, chunk): FactOf<'ChunkRendered'> => ({
+        ...{ type: 'ChunkRendered', version: 1, id: `f${chunk}`, source: 'stranger', organization, jobId },
+        time: new Date().toISOString(),
+        data: { chunk, attempt: 1, pageCount: 10, reused: false, durationMs: 1 },
+      }),
+    );
+    await Promise.all(facts.map((fact) => renderer.facts.record(fact)));
+    await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
+    const other = await harness.request(contentVersion);
+    expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
+  });
+});

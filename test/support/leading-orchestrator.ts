@@ -1,0 +1,64 @@
+import pino from 'pino';
+import type { OrchestratorContext } from '#services/orchestrator/context.ts';
+import { lead } from '#services/orchestrator/lead.ts';
+import { workerPool } from '#services/orchestrator/worker-pool.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
+import { leadByTurns } from '#shared/messaging/leases.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import type { ExportHarness } from './export-harness.ts';
+
+export type LeadingOrchestrator = {
+  /** Its log lines, oldest first. */
+  said: { msg: string; jobId?: string }[];
+  stop(): Promise<void>;
+};
+
+/**
+ * An orchestrator as the service starts it, with times that a test sets. `vanishes`: it stops without giving its lease back, as a process that
+ * was killed.
+ */
+export async function leadingOrchestrator(
+  harness: Pick<ExportHarness, 'bus' | 'objectStore'>,
+  { vanishes = false, ...changes }: Partial<OrchestratorContext> & { vanishes?: boolean } = {},
+): Promise<LeadingOrchestrator> {
+  const instance = `orchestrator-${randomBase62(8)}`;
+  const bus = await harness.bus.connect('orchestrator', instance);
+  const said: LeadingOrchestrator['said'] = [];
+  const context: OrchestratorContext = {
+    bus: { ...bus, exports: logWithArchive(bus.exports, harness.objectStore) },
+    objectStore: harness.objectStore,
+    clock: systemClock,
+    logger: pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line)) }),
+    random: randomBase62,
+    instance,
+    rendererVersion: await rendererVersion(),
+    renderers: workerPool(systemClock),
+    bundlers: workerPool(systemClock),
+    taskLostAfterMs: 30_000,
+    exportDeadlineMs: 60_000,
+    ...changes,
+  };
+  const unwatch = [
+    bus.presence.watch('page-renderer', (report) => context.renderers.heard(report)),
+    bus.presence.watch('bundler', (report) => context.bundlers.heard(report)),
+  ];
+  const leases: typeof bus.leases = {
+    acquire: async (role, holder, signal) => {
+      const lease = await bus.leases.acquire(role, holder, signal);
+      return vanishes ? { lost: lease.lost, release: async () => {} } : lease;
+    },
+  };
+  const stop = new AbortController();
+  const role = { leases, role: 'orchestrator', holder: instance, logger: context.logger };
+  const leading = leadByTurns(role, (signal) => lead(context, signal), stop.signal);
+  return {
+    said,
+    async stop() {
+      stop.abort();
+      await leading;
+      for (const end of unwatch) end();
+      await bus.close();
+    },
+  };
+}
