@@ -27,17 +27,26 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('create'))
-    .description('make a key; its secret is shown this once')
+    .description('make a key that may do no more than yours; its secret is shown this once')
     .addOption(
       new Option('--kind <kind>', 'admin: all of the interface; assistant: for the pages of a site')
         .choices(['admin', 'assistant'])
         .makeOptionMandatory(),
     )
     .option('--name <name>', 'what it is for')
-    .addOption(new Option('--scopes <scopes...>', 'read, write or both (both)').choices(['read', 'write']))
+    .addOption(
+      new Option('--scopes <scopes...>', 'read, write or both (those of the key that makes it)').choices([
+        'read',
+        'write',
+      ]),
+    )
     .option('--allow-address <addresses...>', 'only from these addresses or networks, such as 10.0.0.0/8')
     .option('--allow-origin <origins...>', 'only from pages of these origins, such as https://docs.acme.com')
-    .option('--expires-in-days <days>', 'admin: 90 by default; assistant: never by default', wholeNumber(1, 3650))
+    .option(
+      '--expires-in-days <days>',
+      'admin: 90 by default, and no longer than the key that makes it; assistant: never by default',
+      wholeNumber(1, 3650),
+    )
     .action(async (options: CreateOptions) => {
       const { kind, name, scopes, allowAddress, allowOrigin, expiresInDays } = options;
       const created = await connect(options, 'admin').json<CreatedApiKey>('/v1/api-keys', {
@@ -48,7 +57,7 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('rotate'))
-    .description('replace a key with a new one like it; the old one stays valid for a while')
+    .description('replace a key with a new one like it, with as long a life; the old one stays valid for a while')
     .argument('<keyId>', 'such as key_1a2B… ("keys list" shows it)')
     .option('--overlap-hours <hours>', 'how long the old key stays valid', numberBetween(0, 720), 24)
     .action(async (keyId: string, options: RotateOptions) => {

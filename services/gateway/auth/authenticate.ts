@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { ApiKey, DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
 import type { KeyDocument } from '#shared/contracts/read-models.ts';
+import { addressRange, addressRanges, covers } from '#shared/http/address-ranges.ts';
 import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
 import type { GatewayContext } from '../context.ts';
@@ -72,17 +72,8 @@ export function keyRefusal(
 }
 
 function isAllowed(allowed: readonly string[], caller: string): boolean {
-  // A dual-stack socket shows IPv4 callers as ::ffff:1.2.3.4.
-  const address = caller.replace(/^::ffff:(?=[0-9.]+$)/i, '');
-  if (isIP(address) === 0) return false;
-  const list = new BlockList();
-  for (const entry of allowed) {
-    const [network = '', prefix] = entry.split('/');
-    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(network, family);
-    else list.addSubnet(network, Number(prefix), family);
-  }
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const address = addressRange(caller);
+  return address !== undefined && covers(addressRanges(allowed), address);
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import { createApiKey, revokeApiKey, rotateApiKey } from '#shared/aggregates/directory/decide.ts';
 import {
   apiKeyListSchema,
@@ -38,48 +39,52 @@ export const apiKeyRoutes = [
     {
       method: 'POST',
       path: '/v1/api-keys',
-      summary: 'Creates an API key. Its secret is shown this once.',
+      summary: 'Creates an API key, which may do no more than the one that makes it. Its secret is shown this once.',
       key: 'admin',
       body: createApiKeyBodySchema,
       limits,
       status: 201,
       answer: createdApiKeySchema,
-      errors: ['in_use'],
+      errors: ['in_use', 'exceeds_key'],
     },
     async (context, { principal: { organization }, body, origin }) => {
-      const key = newApiKey(body, context.clock.now(), context.random);
-      await appendToDirectory(context, organization, (state) => createApiKey(state, key.apiKey), origin);
-      return shownOnce(key);
+      const now = context.clock.now();
+      let created: NewApiKey | undefined;
+      const make = (maker: ApiKey) => {
+        created = newApiKey(body, now, context.random, maker);
+        return created.apiKey;
+      };
+      await appendToDirectory(context, organization, (state, change) => createApiKey(state, change, make), origin);
+      return shownOnce(created);
     },
   ),
   publicRoute(
     {
       method: 'POST',
       path: '/v1/api-keys/:id/rotate',
-      summary: 'Creates a key that may do the same. The old one goes on for the overlap.',
+      summary: 'Creates a key that may do the same for as long a life. The old one goes on for the overlap.',
       key: 'admin',
       params,
       body: rotateApiKeyBodySchema,
       limits,
       status: 201,
       answer: createdApiKeySchema,
-      errors: ['in_use'],
+      errors: ['in_use', 'exceeds_key'],
     },
     async (context, { principal: { organization }, params, body, origin }) => {
       const now = context.clock.now();
       const overlapEnd = new Date(now.getTime() + body.overlapHours * hourMs).toISOString();
       let renewed: NewApiKey | undefined;
+      const renew = (old: ApiKey) => {
+        renewed = renewedApiKey(old, now, context.random);
+        return renewed.apiKey;
+      };
       await appendToDirectory(
         context,
         organization,
-        (state) =>
-          rotateApiKey(state, params.id, overlapEnd, (old) => {
-            renewed = renewedApiKey(old, now, context.random);
-            return renewed.apiKey;
-          }),
+        (state, change) => rotateApiKey(state, change, params.id, overlapEnd, renew),
         origin,
       );
-      if (renewed === undefined) throw new Error('a rotation was appended without a new key');
       return shownOnce(renewed);
     },
   ),
@@ -98,4 +103,7 @@ export const apiKeyRoutes = [
   ),
 ];
 
-const shownOnce = ({ apiKey, secret }: NewApiKey) => ({ ...toShownApiKey(apiKey), key: secret });
+function shownOnce(made: NewApiKey | undefined) {
+  if (made === undefined) throw new Error('an event of a new key was appended without a new key');
+  return { ...toShownApiKey(made.apiKey), key: made.secret };
+}

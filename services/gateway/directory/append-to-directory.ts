@@ -3,6 +3,7 @@ import {
   type DirectoryEvent,
   type DirectoryState,
 } from '#shared/aggregates/directory/directory.ts';
+import type { EventMetadata } from '#shared/contracts/commit.ts';
 import { organizationKey } from '#shared/contracts/read-models.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -14,7 +15,7 @@ import type { RequestOrigin } from '../public-route.ts';
 export async function appendToDirectory(
   { bus, clock, random }: Pick<GatewayContext, 'bus' | 'clock' | 'random'>,
   organization: string,
-  decide: (state: DirectoryState | undefined) => DirectoryEvent[],
+  decide: (state: DirectoryState | undefined, change: EventMetadata) => DirectoryEvent[],
   { actor, requestId, traceparent }: RequestOrigin,
 ): Promise<DirectoryState> {
   const command = {

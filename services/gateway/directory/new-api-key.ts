@@ -1,4 +1,5 @@
 import { generateApiKey, parseApiKey } from '#shared/http/api-key.ts';
+import { lengthOfLife } from '#shared/aggregates/directory/key-rights.ts';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import type { CreateApiKeyBody } from '#shared/contracts/http/directory.ts';
 
@@ -8,40 +9,59 @@ const adminLifetimeDays = 90;
 /** A key and its secret, which is not kept. */
 export type NewApiKey = { apiKey: ApiKey; secret: string };
 
-/** Admin keys live 90 days unless the request says otherwise. Assistant keys live for ever, because exported pages contain them. */
-export function newApiKey(body: CreateApiKeyBody, now: Date, random: (length: number) => string): NewApiKey {
-  const days = body.expiresInDays ?? (body.kind === 'admin' ? adminLifetimeDays : undefined);
+/**
+ * A key as the request says. What it does not say is as with the key that makes it, `maker`; the first key of an organization has none.
+ * Admin keys live 90 days by default, but no longer than their maker. Assistant keys live for ever, because exported pages contain them.
+ */
+export function newApiKey(
+  body: CreateApiKeyBody,
+  now: Date,
+  random: (length: number) => string,
+  maker?: ApiKey,
+): NewApiKey {
+  const { scopes, allowedAddresses, allowedOrigins } = maker ?? {
+    scopes: ['read', 'write'] as const,
+    allowedAddresses: [],
+    allowedOrigins: [],
+  };
+  const expiresAt =
+    body.expiresInDays === undefined
+      ? body.kind === 'admin'
+        ? earliest(maker?.expiresAt, after(now, adminLifetimeDays * dayMs))
+        : undefined
+      : after(now, body.expiresInDays * dayMs);
   return withSecret(
     {
       kind: body.kind,
       name: body.name,
-      scopes: [...new Set(body.scopes ?? (['read', 'write'] as const))],
-      allowedAddresses: body.allowedAddresses,
-      allowedOrigins: body.allowedOrigins,
+      scopes: [...new Set(body.scopes ?? scopes)],
+      allowedAddresses: [...(body.allowedAddresses ?? allowedAddresses)],
+      allowedOrigins: [...(body.allowedOrigins ?? allowedOrigins)],
       createdAt: now.toISOString(),
-      ...(days === undefined ? {} : { expiresAt: new Date(now.getTime() + days * dayMs).toISOString() }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
     },
     random,
   );
 }
 
-/** A key with the rights of `old`, made for the same lifetime. */
+/** A key with the rights of `old` and a life of the same length. */
 export function renewedApiKey(old: ApiKey, now: Date, random: (length: number) => string): NewApiKey {
   const { id: _id, sha256: _sha256, expiresAt, revokedAt: _revokedAt, ...kept } = old;
-  // A key that was rotated before ends early; it then gets the default lifetime.
-  const lifetimeMs =
-    old.kind === 'admin' || expiresAt !== undefined
-      ? Math.max(Date.parse(expiresAt ?? '') - Date.parse(old.createdAt) || 0, adminLifetimeDays * dayMs)
-      : undefined;
   return withSecret(
     {
       ...kept,
       createdAt: now.toISOString(),
-      ...(lifetimeMs === undefined ? {} : { expiresAt: new Date(now.getTime() + lifetimeMs).toISOString() }),
+      ...(expiresAt === undefined ? {} : { expiresAt: after(now, lengthOfLife(old)) }),
     },
     random,
   );
 }
+
+const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
+
+/** ISO times of the same form sort as text. */
+const earliest = (some: string | undefined, other: string): string =>
+  some !== undefined && some < other ? some : other;
 
 function withSecret(key: Omit<ApiKey, 'id' | 'sha256'>, random: (length: number) => string): NewApiKey {
   const secret = generateApiKey(key.kind, random);

@@ -33,11 +33,7 @@ export const organizationRoutes = [
       errors: ['in_use'],
     },
     async (context, { body, origin }) => {
-      const key = newApiKey(
-        { kind: 'admin', name: 'first key', allowedAddresses: [], allowedOrigins: [] },
-        context.clock.now(),
-        context.random,
-      );
+      const key = newApiKey({ kind: 'admin', name: 'first key' }, context.clock.now(), context.random);
       const state = await createUnderFreeId(
         (id) => appendToDirectory(context, id, (before) => createOrganization(before, id, body, key.apiKey), origin),
         (attempt) => organizationIdFor(body.name, attempt === 1 ? undefined : context.random(6).toLowerCase()),

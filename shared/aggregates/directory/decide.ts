@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { ApiKey, DirectoryEvent, DirectoryState, DomainEntry } from './directory.ts';
+import { checkNewKey, checkRotation, makerOf } from './key-rights.ts';
+import type { EventMetadata } from '#shared/contracts/commit.ts';
 import type { changeOrganizationBodySchema, createOrganizationBodySchema } from '#shared/contracts/http/directory.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
@@ -47,26 +49,37 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
 }
 
-export function createApiKey(state: DirectoryState | undefined, key: ApiKey): DirectoryEvent[] {
+/** The new key is `make(maker)`, where the maker is the key that the change is from. */
+export function createApiKey(
+  state: DirectoryState | undefined,
+  change: EventMetadata,
+  make: (maker: ApiKey) => ApiKey,
+): DirectoryEvent[] {
   const { organization, keys } = existing(state);
+  const maker = makerOf(existing(state), change);
   if (keys.length >= mostKeys)
     throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  const key = make(maker);
+  checkNewKey(maker, key);
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
 /** The new key is `renew(old)`. The old one stays valid until `overlapEnd`, or until its own earlier end. */
 export function rotateApiKey(
   state: DirectoryState | undefined,
+  change: EventMetadata,
   keyId: string,
   overlapEnd: string,
   renew: (old: ApiKey) => ApiKey,
 ): DirectoryEvent[] {
   const { organization, keys } = existing(state);
+  const maker = makerOf(existing(state), change);
   const old = keys.find((key) => key.id === keyId && key.revokedAt === undefined);
   if (old === undefined)
     throw new ApiError('not_found', `There is no API key "${keyId}" in this organization, or it was revoked.`);
   if (keys.length >= mostKeys)
     throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  checkRotation(maker, old);
   const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   return [
     { type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key: renew(old) } },

@@ -29,6 +29,7 @@ const key = (id: string, change: Partial<ApiKey> = {}): ApiKey => ({
   ...change,
 });
 const first = key('first', { expiresAt: '2026-05-30T10:00:00.000Z' });
+const byFirst = { time, actor: { kind: 'key' as const, id: first.id } };
 const docs: DomainEntry = { slug: 'docs', hosts: ['docs.acme.com'], groups: 'claimed' };
 
 function after(state: DirectoryState | undefined, events: readonly DirectoryEvent[]): DirectoryState {
@@ -98,10 +99,13 @@ describe('a domain', () => {
 });
 
 describe('an API key', () => {
-  const second = key('second');
+  const second = key('second', { expiresAt: first.expiresAt });
 
   test('is created, revoked at the time of the commit, and revoked once', () => {
-    const created = after(acme, createApiKey(acme, second));
+    const created = after(
+      acme,
+      createApiKey(acme, byFirst, () => second),
+    );
     expect(created.keys).toEqual([first, second]);
     const revoked = after(created, revokeApiKey(created, second.id));
     expect(revoked.keys).toEqual([first, { ...second, revokedAt: time }]);
@@ -115,19 +119,26 @@ describe('an API key', () => {
   ])('that is rotated ends with %s', (_name, overlapEnd, end) => {
     const rotated = after(
       acme,
-      rotateApiKey(acme, first.id, overlapEnd, () => second),
+      rotateApiKey(acme, byFirst, first.id, overlapEnd, () => second),
     );
     expect(rotated.keys).toEqual([{ ...first, expiresAt: end }, second]);
   });
 
-  test('that was revoked cannot be rotated', () => {
-    const revoked = after(acme, revokeApiKey(acme, first.id));
-    expect(() => rotateApiKey(revoked, first.id, time, () => second)).toThrow('or it was revoked');
+  test('that was revoked cannot be rotated, nor make or rotate another', () => {
+    const both = after(
+      acme,
+      createApiKey(acme, byFirst, () => second),
+    );
+    const revoked = after(both, revokeApiKey(both, second.id));
+    expect(() => rotateApiKey(revoked, byFirst, second.id, time, () => first)).toThrow('or it was revoked');
+    const bySecond = { time, actor: { kind: 'key' as const, id: second.id } };
+    expect(() => rotateApiKey(revoked, bySecond, first.id, time, () => second)).toThrow('not valid');
+    expect(() => createApiKey(revoked, bySecond, () => second)).toThrow('not valid');
   });
 
   test('is the last one of 500', () => {
-    const full = { ...acme, keys: Array.from({ length: 500 }, (_, count) => key(String(count))) };
-    expect(() => createApiKey(full, second)).toThrow('500 keys');
-    expect(() => rotateApiKey(full, full.keys[0]?.id ?? '', time, () => second)).toThrow('500 keys');
+    const full = { ...acme, keys: [first, ...Array.from({ length: 499 }, (_, count) => key(String(count)))] };
+    expect(() => createApiKey(full, byFirst, () => second)).toThrow('500 keys');
+    expect(() => rotateApiKey(full, byFirst, first.id, time, () => second)).toThrow('500 keys');
   });
 });

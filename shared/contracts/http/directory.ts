@@ -1,5 +1,4 @@
 import { createPublicKey } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import {
   type ApiKey,
@@ -9,6 +8,7 @@ import {
   type UserTokenKey,
   userTokenKeySchema,
 } from '#shared/aggregates/directory/directory.ts';
+import { addressRange, familyNamedWhole } from '#shared/http/address-ranges.ts';
 import { domainSlug, hostName, organizationId, organizationPlans } from '../identifiers.ts';
 
 const organizationName = z.string().trim().min(1).max(100);
@@ -64,7 +64,9 @@ export const domainAddedSchema = z.object({
 export type DomainAdded = z.infer<typeof domainAddedSchema>;
 
 /** One address, or a network such as `10.0.0.0/8`. */
-const addressOrNetwork = z.string().refine(isAddressOrNetwork, 'must be an IP address or a network such as 10.0.0.0/8');
+const addressOrNetwork = z
+  .string()
+  .refine((text) => addressRange(text) !== undefined, 'must be an IP address or a network such as 10.0.0.0/8');
 
 /** Scheme, host and port, as browsers send it in `Origin`. */
 const origin = z
@@ -74,7 +76,21 @@ const origin = z
     'must be an origin such as https://docs.acme.com',
   );
 
-/** Body of `POST /v1/api-keys`. Without `expiresInDays` admin keys live 90 days and assistant keys for ever, because exported pages contain them. */
+/** An empty list allows every address. One that names them all would look like a restriction and be none. */
+const allowedAddresses = z
+  .array(addressOrNetwork)
+  .max(100)
+  .superRefine((list, context) => {
+    const family = familyNamedWhole(list);
+    if (family === undefined) return;
+    const message = `names every ${family} address, which restricts nothing: leave "allowedAddresses" empty to allow all, or name fewer`;
+    context.addIssue({ code: 'custom', message });
+  });
+
+/**
+ * Body of `POST /v1/api-keys`. What it leaves out is as with the key that makes it; `expiresInDays`: for an admin key at most 90 days, an
+ * assistant key lives for ever, because exported pages contain it.
+ */
 export const createApiKeyBodySchema = z.object({
   kind: z.enum(['admin', 'assistant']),
   name: z.string().trim().max(100).default(''),
@@ -83,8 +99,8 @@ export const createApiKeyBodySchema = z.object({
     .min(1)
     .max(2)
     .optional(),
-  allowedAddresses: z.array(addressOrNetwork).max(100).default([]),
-  allowedOrigins: z.array(origin).max(100).default([]),
+  allowedAddresses: allowedAddresses.optional(),
+  allowedOrigins: z.array(origin).max(100).optional(),
   expiresInDays: z.int().min(1).max(3650).optional(),
 });
 
@@ -116,20 +132,6 @@ export function toShownApiKey(apiKey: ApiKey): ShownApiKey {
 function isUsableKey(key: UserTokenKey): boolean {
   try {
     createPublicKey({ key, format: 'jwk' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isAddressOrNetwork(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (prefix === undefined) return true;
-  if (!/^[0-9]{1,3}$/.test(prefix)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(prefix), family === 6 ? 'ipv6' : 'ipv4');
     return true;
   } catch {
     return false;

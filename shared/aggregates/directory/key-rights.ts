@@ -1,0 +1,72 @@
+import type { EventMetadata } from '#shared/contracts/commit.ts';
+import { addressRanges, covers } from '#shared/http/address-ranges.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import type { ApiKey, DirectoryState } from './directory.ts';
+
+/**
+ * No key makes one that may do more than itself. What the rights of two keys are compared by is all here: scopes, addresses, origins and
+ * the end. The end counts for admin keys alone: an assistant key answers questions and no more, and exported pages contain it for as long
+ * as they are read. (An assistant key makes no keys.)
+ */
+
+/** The key that a change is from, as the log has it: a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
+export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata): ApiKey {
+  const maker = actor.kind === 'key' ? keys.find(({ id }) => id === actor.id) : undefined;
+  if (maker === undefined || maker.revokedAt !== undefined) throw new ApiError('invalid_key');
+  if (maker.expiresAt !== undefined && Date.parse(maker.expiresAt) <= Date.parse(time))
+    throw new ApiError('expired_key');
+  return maker;
+}
+
+/** Throws `exceeds_key` when a new key may do more than its maker. */
+export function checkNewKey(maker: ApiKey, key: ApiKey): void {
+  checkRights(maker, key);
+  if (key.kind === 'admin' && endOf(key) > endOf(maker)) {
+    throw exceeds(
+      'expiresInDays',
+      `reaches beyond the end of ${maker.id} (${maker.expiresAt}). Give fewer days or leave it out`,
+    );
+  }
+}
+
+/**
+ * Throws `exceeds_key` when the key that is rotated may do more than who rotates it. A rotated key begins a life of the same length, so it is
+ * the length that counts.
+ */
+export function checkRotation(maker: ApiKey, old: ApiKey): void {
+  checkRights(maker, old);
+  if (old.kind === 'admin' && lengthOfLife(old) > lengthOfLife(maker)) {
+    throw exceeds('expiresAt', `of ${old.id} gives it a longer life than ${maker.id} has`);
+  }
+}
+
+/** Milliseconds from its creation to its end. Of a key that was rotated before, the end is that of its overlap. */
+export const lengthOfLife = (key: ApiKey): number => endOf(key) - Date.parse(key.createdAt);
+
+function checkRights(maker: ApiKey, key: ApiKey): void {
+  const scope = key.scopes.find((each) => !maker.scopes.includes(each));
+  if (scope !== undefined) throw exceeds('scopes', `has "${scope}", which ${maker.id} lacks`);
+  if (maker.allowedAddresses.length > 0) {
+    if (key.allowedAddresses.length === 0)
+      throw exceeds('allowedAddresses', `is empty, and ${maker.id} may not be used from everywhere`);
+    const allowed = addressRanges(maker.allowedAddresses);
+    const outside = key.allowedAddresses.find(
+      (each) => !addressRanges([each]).every((range) => covers(allowed, range)),
+    );
+    if (outside !== undefined)
+      throw exceeds('allowedAddresses', `has "${outside}", from where ${maker.id} may not be used`);
+  }
+  if (maker.allowedOrigins.length > 0) {
+    if (key.allowedOrigins.length === 0)
+      throw exceeds('allowedOrigins', `is empty, and ${maker.id} may not be used from every origin`);
+    const outside = key.allowedOrigins.find((each) => !maker.allowedOrigins.includes(each));
+    if (outside !== undefined)
+      throw exceeds('allowedOrigins', `has "${outside}", from where ${maker.id} may not be used`);
+  }
+}
+
+const endOf = ({ expiresAt }: ApiKey): number =>
+  expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+
+const exceeds = (field: string, problem: string): ApiError =>
+  new ApiError('exceeds_key', `A key cannot make one that may do more than itself: "${field}" ${problem}.`);

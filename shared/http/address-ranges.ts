@@ -1,0 +1,66 @@
+import { isIP } from 'node:net';
+
+/**
+ * Addresses from `first` to `last`, as numbers of 128 bits. IPv4 addresses have their place among them as `::ffff:a.b.c.d`, which is how
+ * dual-stack sockets show them.
+ */
+export type AddressRange = { first: bigint; last: bigint };
+
+const mappedIpv4 = 0xffffn << 32n;
+
+/** The range of an address (`192.0.2.7`) or a network (`10.0.0.0/8`); undefined for any other text. Pure. */
+export function addressRange(text: string): AddressRange | undefined {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  // A zone says which interface of one machine is meant: nothing that a list could hold.
+  if (family === 0 || rest.length > 0 || address.includes('%')) return undefined;
+  const longest = family === 4 ? 32 : 128;
+  if (prefix !== undefined && (!/^[0-9]{1,3}$/.test(prefix) || Number(prefix) > longest)) return undefined;
+  const hostBits = BigInt(longest - Number(prefix ?? longest));
+  const number = family === 4 ? mappedIpv4 | ipv4Number(address) : ipv6Number(address);
+  const first = (number >> hostBits) << hostBits;
+  return { first, last: first | ((1n << hostBits) - 1n) };
+}
+
+/** The ranges of a list of addresses and networks; what is none of them is left out. Pure. */
+export const addressRanges = (list: readonly string[]): AddressRange[] =>
+  list.flatMap((text) => addressRange(text) ?? []);
+
+/** Whether all addresses of `range` are in the union of `ranges`. Pure. */
+export function covers(ranges: readonly AddressRange[], range: AddressRange): boolean {
+  let from = range.first;
+  for (const { first, last } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
+    if (first > from) return false;
+    if (last >= range.last) return true;
+    if (last >= from) from = last + 1n;
+  }
+  return false;
+}
+
+/** All addresses of one family that a caller from elsewhere can have: of IPv6 only these are given out. */
+const everywhere = { IPv4: '0.0.0.0/0', IPv6: '2000::/3' } as const;
+
+/** The family of which a list names every address, in whatever pieces; undefined if of none. Pure. */
+export function familyNamedWhole(list: readonly string[]): keyof typeof everywhere | undefined {
+  const ranges = addressRanges(list);
+  return (['IPv4', 'IPv6'] as const).find((family) =>
+    addressRanges([everywhere[family]]).some((all) => covers(ranges, all)),
+  );
+}
+
+const ipv4Number = (address: string): bigint =>
+  address.split('.').reduce((number, part) => (number << 8n) | BigInt(part), 0n);
+
+function ipv6Number(address: string): bigint {
+  // The last 32 bits may be written as an IPv4 address.
+  const plain = address.replace(/[0-9.]+$/, (end) => {
+    if (!end.includes('.')) return end;
+    const number = ipv4Number(end);
+    return `${(number >> 16n).toString(16)}:${(number & 0xffffn).toString(16)}`;
+  });
+  const [front = '', back] = plain.split('::');
+  const head = front === '' ? [] : front.split(':');
+  const tail = back === undefined || back === '' ? [] : back.split(':');
+  const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+  return groups.reduce((number, group) => (number << 16n) | BigInt(`0x${group}`), 0n);
+}
