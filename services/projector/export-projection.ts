@@ -3,7 +3,7 @@ import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import { exportJobStatus } from '#shared/contracts/http/exports.ts';
 import { type JobListDocument, jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
-import { archivedCommits } from '#shared/export/archived-jobs.ts';
+import { archivedHistories } from '#shared/export/archived-jobs.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
 import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
 
@@ -11,7 +11,7 @@ import { commitHandler, type ProjectionSource, updateDocument } from './projecti
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
-  archived: archivedCommits,
+  archived: archivedHistories,
   into: ({ jobStatus, jobList, auditExports, usageExports }, logs) => {
     const trail = auditTrail(auditExports, usageExports);
     return commitHandler(

@@ -4,6 +4,7 @@ import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import { storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun } from './projection.ts';
@@ -65,26 +66,69 @@ async function foldDeliveries<M>(
   }
 }
 
+/** An archived object that was left out, and why, as a sentence. */
+export type SetAside = { key: string; reason: string };
+
+/** Commits are folded together until there are this many. */
+const archivedAtOnce = 1_000;
+
 /**
- * Folds archived histories into a generation that is being filled. No other process may write to it meanwhile.
- * Repeating it changes nothing. Rejects when the archive cannot be read to its end: a rebuild leaves nothing out.
+ * Folds archived histories into a generation that is being filled, and answers which objects were left out because they cannot be folded.
+ * No other process may write to the generation meanwhile. Repeating it changes nothing. Rejects when the archive cannot be read to its
+ * end, or when `signal` aborts.
  */
 export async function foldArchived<M>(
-  { bus, source, archive }: ProjectionRun<M>,
+  run: ProjectionRun<M>,
   generation: Generation,
   signal: AbortSignal,
-): Promise<void> {
-  if (source.archived === undefined || archive === undefined) return;
+): Promise<SetAside[]> {
+  const { source, archive, logger } = run;
+  if (source.archived === undefined || archive === undefined) return [];
   const memory = documentMemory(mostRemembered);
-  for await (const messages of source.archived(archive)) {
-    signal.throwIfAborted();
-    const buffer = bufferedReadModels(bus.generations[generation], memory);
-    const batch = source.into(buffer.models, bus);
-    await batch.prepare?.(messages);
-    for (const message of messages) await batch.fold(message);
-    await batch.finish();
-    await buffer.flush(storesOf[source.name]);
+  const setAside: SetAside[] = [];
+  let waiting: ArchivedCommits<M>[] = [];
+  const fold = async (): Promise<void> => {
+    setAside.push(...(await foldHistories(run, generation, waiting, memory)));
+    waiting = [];
+  };
+  for await (const history of source.archived(archive, signal)) {
+    if ('problem' in history) setAside.push({ key: history.key, reason: history.problem });
+    else waiting.push(history);
+    if (waiting.reduce((count, { commits }) => count + commits.length, 0) >= archivedAtOnce) await fold();
   }
+  if (waiting.length > 0) await fold();
+  for (const one of setAside) {
+    logger.error(
+      { projection: source.name, ...one },
+      'an archived history cannot be folded; the rebuild goes on without it',
+    );
+  }
+  return setAside;
+}
+
+type ArchivedCommits<M> = { key: string; commits: M[] };
+
+async function foldHistories<M>(
+  { bus, source }: ProjectionRun<M>,
+  generation: Generation,
+  histories: readonly ArchivedCommits<M>[],
+  memory: DocumentMemory,
+): Promise<SetAside[]> {
+  const buffer = bufferedReadModels(bus.generations[generation], memory);
+  const batch = source.into(buffer.models, bus);
+  const setAside: SetAside[] = [];
+  await batch.prepare?.(histories.flatMap(({ commits }) => commits));
+  for (const { key, commits } of histories) {
+    try {
+      for (const commit of commits) await batch.fold(commit);
+    } catch (error) {
+      if (!(error instanceof Poison)) throw error;
+      setAside.push({ key, reason: error.message });
+    }
+  }
+  await batch.finish();
+  await buffer.flush(storesOf[source.name]);
+  return setAside;
 }
 
 /** Fills generations side by side: at most one follower each. */

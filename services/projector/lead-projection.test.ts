@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { exportProjection } from './export-projection.ts';
 import { projectionPointerSchema } from '#shared/contracts/read-models.ts';
-import { beginFilling, beginRebuild, dropKept, firstPointer, flip, isNew, leadProjection } from './lead-projection.ts';
+import {
+  beginFilling,
+  beginRebuild,
+  callOff,
+  dropKept,
+  firstPointer,
+  flip,
+  isNew,
+  leadProjection,
+} from './lead-projection.ts';
 
 const noon = new Date('2026-03-01T12:00:00.000Z');
 const same = { documentCount: 3, different: [] };
@@ -32,6 +41,14 @@ test('the same request is met once; the next one takes the place of the generati
   expect(beginRebuild(after, 'r2', noon).keptUntil).toBeUndefined();
 });
 
+test('a rebuild that was called off leaves what is read as it was, and the request is met', () => {
+  const begun = beginFilling(beginRebuild(firstPointer, 'r1', noon));
+  const after = callOff(begun, 'r2', noon);
+  expect(after).toEqual({ live: 'blue', calledOff: { id: 'r2', at: noon.toISOString(), rebuildId: 'r1' } });
+  expect(isNew(begun, { id: 'r2', askedAt: noon.toISOString(), callOff: true })).toBe(true);
+  expect(isNew(after, { id: 'r2', askedAt: noon.toISOString(), callOff: true })).toBe(false);
+});
+
 test('of many differences all are counted and the first are named', () => {
   const different = Array.from({ length: 30 }, (_, n) => `jobStatus/${n}`);
   const { lastRebuild } = flip(
@@ -41,6 +58,7 @@ test('of many differences all are counted and the first are named', () => {
   );
   expect(lastRebuild).toMatchObject({ documentCount: 40, differentCount: 30 });
   expect(lastRebuild?.different).toHaveLength(20);
+  expect(lastRebuild).not.toHaveProperty('setAside');
 });
 
 test('a projector that gives up still ends its step, so that the next leader has the generation to itself', async () => {

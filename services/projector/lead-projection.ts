@@ -9,7 +9,7 @@ import {
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
 import { compareReadModels, type Comparison } from './compare-read-models.ts';
-import { foldArchived, followersOf } from './fill-generation.ts';
+import { foldArchived, followersOf, type SetAside } from './fill-generation.ts';
 import type { ProjectionRun } from './projection.ts';
 
 const positionEveryMs = 50;
@@ -32,6 +32,7 @@ class NotLeading extends Conflict {
  *    start of the log.
  * 3. It is filled until it is nearly where the live one is, then from the archive, and compared with the live one.
  * 4. The live one pauses until the other reaches the same place, then the pointer flips: no reader goes back in time.
+ *    What was filled is thrown away when the operator calls the rebuild off, or asks for another.
  * 5. The old one is followed for another day, for readers that are late and for operators who want to look; then it is emptied.
  *
  * Documents that may not be kept for good are removed from both generations at the beginning of the day on which they expire.
@@ -60,29 +61,23 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     const other = otherGeneration(live);
     followers.start(live);
     await expire();
-    if (pointer.rebuild?.state === 'asked') {
-      await followers.stop(other);
-      await bus.projections.startOver(source.name, other);
-      return save(beginFilling(pointer));
-    }
-    if (pointer.rebuild?.state === 'filling') {
-      followers.start(other);
-      await nearlyAt(live, other);
-      // After the log: what was taken out of it meanwhile is in the archive by now.
-      await followers.stop(other);
-      await foldArchived(run, other, ended);
-      followers.start(other);
-      await nearlyAt(live, other);
-      await expire();
-      const { [live]: before, [other]: after } = bus.generations;
-      const comparison = await compareReadModels(before, after, storesOf[source.name], ended);
-      await followers.stop(live);
-      await reached(other, (await positionOf(live)).doneUpTo);
-      await save(flip(pointer, comparison, clock.now()));
-      logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
-      return;
+    if (pointer.rebuild !== undefined) {
+      const superseded = requests.newer(pointer);
+      try {
+        return await rebuildStep(live, other, AbortSignal.any([ended, superseded]));
+      } catch (error) {
+        if (!superseded.aborted || ended.aborted) throw error;
+      }
     }
     const request = requests.latest();
+    if (request?.callOff === true && isNew(pointer, request)) {
+      if (pointer.rebuild !== undefined) {
+        await followers.stop(other);
+        await bus.projections.startOver(source.name, other);
+      }
+      logger.info({ projection: source.name, rebuild: pointer.rebuild?.id }, 'a rebuild was called off');
+      return save(callOff(pointer, request.id, clock.now()));
+    }
     if (request !== undefined && isNew(pointer, request)) {
       logger.info({ projection: source.name, rebuild: request.id }, 'a read model is rebuilt');
       return save(beginRebuild(pointer, request.id, clock.now()));
@@ -98,18 +93,42 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     await requests.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())));
   };
 
+  /** The next step of the rebuild in hand. Rejects when `wanted` aborts, and has not flipped then. */
+  const rebuildStep = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
+    if (pointer.rebuild?.state === 'asked') {
+      await followers.stop(other);
+      await bus.projections.startOver(source.name, other);
+      return save(beginFilling(pointer));
+    }
+    followers.start(other);
+    await nearlyAt(live, other, wanted);
+    // After the log: what was taken out of it meanwhile is in the archive by now.
+    await followers.stop(other);
+    const setAside = await foldArchived(run, other, wanted);
+    followers.start(other);
+    await nearlyAt(live, other, wanted);
+    await expire();
+    const { [live]: before, [other]: after } = bus.generations;
+    const comparison = await compareReadModels(before, after, storesOf[source.name], wanted);
+    await followers.stop(live);
+    await reached(other, (await positionOf(live)).doneUpTo, wanted);
+    await save(flip(pointer, comparison, clock.now(), setAside));
+    logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
+  };
+
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
-  const reached = async (generation: Generation, sequence: number): Promise<void> => {
+  const reached = async (generation: Generation, sequence: number, wanted: AbortSignal): Promise<void> => {
     const reader = await source.openReader(bus, generation);
     while ((await reader.position()).doneUpTo < sequence) {
-      await setTimeout(positionEveryMs, undefined, { signal: ended });
+      await setTimeout(positionEveryMs, undefined, { signal: wanted });
     }
+    wanted.throwIfAborted();
   };
   /** While commits keep coming the other never gets there: it is near when it catches up in less than a second. */
-  const nearlyAt = async (live: Generation, other: Generation): Promise<void> => {
+  const nearlyAt = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
     for (let tookMs = Infinity; tookMs > nearMs; ) {
       const askedAt = performance.now();
-      await reached(other, (await positionOf(live)).doneUpTo);
+      await reached(other, (await positionOf(live)).doneUpTo, wanted);
       tookMs = performance.now() - askedAt;
     }
   };
@@ -132,7 +151,7 @@ export const firstPointer: ProjectionPointer = { live: 'blue' };
 
 /** A request that was neither met nor begun. Pure, like the transitions below. */
 export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
-  request.id !== pointer.rebuild?.id && request.id !== pointer.lastRebuild?.id;
+  ![pointer.rebuild?.id, pointer.lastRebuild?.id, pointer.calledOff?.id].includes(request.id);
 
 /** A rebuild begins and takes the place of a generation that was kept until now. */
 export function beginRebuild(
@@ -150,7 +169,12 @@ export function beginFilling(pointer: ProjectionPointer): ProjectionPointer {
 }
 
 /** The other generation takes over. */
-export function flip(pointer: ProjectionPointer, comparison: Comparison, now: Date): ProjectionPointer {
+export function flip(
+  pointer: ProjectionPointer,
+  comparison: Comparison,
+  now: Date,
+  setAside: readonly SetAside[] = [],
+): ProjectionPointer {
   if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
   const { id, startedAt } = pointer.rebuild;
   return {
@@ -163,7 +187,16 @@ export function flip(pointer: ProjectionPointer, comparison: Comparison, now: Da
       documentCount: comparison.documentCount,
       differentCount: comparison.different.length,
       different: comparison.different.slice(0, 20),
+      ...(setAside.length === 0 ? {} : { setAsideCount: setAside.length, setAside: setAside.slice(0, 20) }),
     },
+  };
+}
+
+/** What was filled is thrown away, and nothing is rebuilt. */
+export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
+  return {
+    ...pointer,
+    calledOff: { id, at: now.toISOString(), ...(rebuild === undefined ? {} : { rebuildId: rebuild.id }) },
   };
 }
 
@@ -174,6 +207,8 @@ export function dropKept({ keptUntil: _, ...pointer }: ProjectionPointer): Proje
 
 type RebuildRequests = {
   latest(): RebuildRequest | undefined;
+  /** Aborts as soon as there is a request that is new to this pointer. */
+  newer(pointer: ProjectionPointer): AbortSignal;
   /** Resolves after the next request, after `withinMs`, or when the signal aborts. */
   next(withinMs: number): Promise<void>;
   /** Rejects when requests cannot be followed any more; never resolves. */
@@ -188,12 +223,14 @@ function followRequests(
 ): RebuildRequests {
   let latest: RebuildRequest | undefined;
   let wake = () => {};
+  let check = () => {};
   const { promise: failure, reject } = Promise.withResolvers<never>();
   failure.catch(() => {});
   const follow = async () => {
     for await (const change of requests.watch(projection, signal)) {
       if (change.kind !== 'put') continue;
       latest = change.document;
+      check();
       wake();
     }
     if (!signal.aborted) throw new Error('The watch of rebuild requests ended.');
@@ -201,6 +238,12 @@ function followRequests(
   follow().catch(reject);
   return {
     latest: () => latest,
+    newer(pointer) {
+      const superseded = new AbortController();
+      check = () => latest !== undefined && isNew(pointer, latest) && superseded.abort();
+      check();
+      return superseded.signal;
+    },
     failure,
     async next(withinMs) {
       const woken = new AbortController();

@@ -32,8 +32,11 @@ export type ProjectionSource<M> = {
   name: ProjectionName;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into(stores: Stores, logs: Logs): BatchHandler<M>;
-  /** What was moved from its log to the archive, in batches. */
-  archived?(archive: Archive): AsyncIterable<M[]>;
+  /** The histories that were moved from its log to the archive, and the objects there that are none. */
+  archived?(
+    archive: Archive,
+    signal: AbortSignal,
+  ): AsyncIterable<{ key: string; commits: M[] } | { key: string; problem: string }>;
   /** Removes what may not be kept any longer, from either generation alike; what is left follows from the log and the day alone. */
   expire?(models: ReadModels, now: Date): Promise<void>;
 };

@@ -114,13 +114,29 @@ export const projectionPointerSchema = z.object({
       differentCount: z.int().min(0),
       /** The first of the documents that were not the same in the generation that was read before: `<store>/<key>`. */
       different: z.array(z.string()).max(20),
+      /** Archived objects that could not be folded; absent: none. */
+      setAsideCount: z.int().min(1).optional(),
+      /** The first of them. */
+      setAside: z
+        .array(z.object({ key: z.string(), reason: z.string() }))
+        .max(20)
+        .optional(),
     })
     .optional(),
+  /** The last request to call a rebuild off that was met, and the rebuild that it ended, if one was running. */
+  calledOff: z.object({ id: z.string(), at: timestamp, rebuildId: z.string().optional() }).optional(),
 });
 
 export type ProjectionPointer = z.infer<typeof projectionPointerSchema>;
 
-/** Bucket `rebuilds`, key `<projection>`, written by an operator: the wish for one rebuild. The same id again is the same wish. */
-export const rebuildRequestSchema = z.object({ id: z.string().min(1), askedAt: timestamp });
+/**
+ * Bucket `rebuilds`, key `<projection>`, written by an operator: the wish for one rebuild, or with `callOff` for none. The same id again
+ * is the same wish. A newer wish takes the place of a rebuild that is not finished.
+ */
+export const rebuildRequestSchema = z.object({
+  id: z.string().min(1),
+  askedAt: timestamp,
+  callOff: z.literal(true).optional(),
+});
 
 export type RebuildRequest = z.infer<typeof rebuildRequestSchema>;

@@ -5,10 +5,12 @@ import {
   archivedJobSchema,
   archivePrefix,
 } from '#shared/contracts/stored-objects.ts';
+import { verifyChain } from '#shared/messaging/commit-chain.ts';
 import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
 import { parseMessage } from '#shared/messaging/parse-message.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
-import { getJson } from '#shared/storage/stored-json.ts';
+import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 
 const readWithinMs = 5_000;
 
@@ -60,18 +62,43 @@ function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommi
   }));
 }
 
-const mostAtOnce = 1_000;
+/** The whole history of an archived job, or, as a sentence, why its object cannot be taken for one. */
+export type ArchivedHistory = { key: string; commits: ExportCommit[] } | { key: string; problem: string };
 
-/** The commits of all archived jobs, in batches of whole histories. The order of jobs is not promised. */
-export async function* archivedCommits(objectStore: Pick<ObjectStore, 'list' | 'get'>): AsyncIterable<ExportCommit[]> {
-  let batch: ExportCommit[] = [];
-  for await (const { key } of objectStore.list(archivePrefix)) {
-    const job = await getJson(objectStore, key, archivedJobSchema);
-    if (job === undefined) continue;
-    batch.push(...commitsOf(job).map(({ commit }) => commit));
-    if (batch.length < mostAtOnce) continue;
-    yield batch;
-    batch = [];
+/**
+ * The histories of all archived jobs, one at a time; the order of jobs is not promised. An object that is no whole history of its job
+ * is given with its problem. Rejects when the store cannot be read to its end, or when `signal` aborts.
+ */
+export async function* archivedHistories(
+  objectStore: Pick<ObjectStore, 'list' | 'get'>,
+  signal: AbortSignal,
+): AsyncIterable<ArchivedHistory> {
+  for await (const { key } of objectStore.list(archivePrefix, { signal })) {
+    signal.throwIfAborted();
+    const history = await archivedHistory(objectStore, key, signal);
+    if (history !== undefined) yield history;
   }
-  if (batch.length > 0) yield batch;
+}
+
+async function archivedHistory(
+  objectStore: Pick<ObjectStore, 'get'>,
+  key: string,
+  signal: AbortSignal,
+): Promise<ArchivedHistory | undefined> {
+  try {
+    const job = await getJson(objectStore, key, archivedJobSchema, { signal });
+    if (job === undefined) return undefined;
+    const { subject, messages } = job;
+    const [, organization = '', jobId = ''] = subject.split('.');
+    if (archivedJobKey(organization, jobId) !== key) return { key, problem: `It is the history of ${subject}.` };
+    const [broken] = verifyChain(
+      subject,
+      messages.map((message) => ({ subject, ...message })),
+    );
+    if (broken !== undefined) return { key, problem: `Message ${broken.sequence}: ${broken.message}` };
+    return { key, commits: commitsOf(job).map(({ commit }) => commit) };
+  } catch (error) {
+    if (error instanceof BrokenObject || error instanceof Poison) return { key, problem: error.message };
+    throw error;
+  }
 }

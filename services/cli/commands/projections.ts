@@ -19,6 +19,14 @@ export function projectionsCommand(program: Command): void {
         rebuild(bus, projection === undefined ? projectionNames : [projection], options),
       ),
     );
+  withBusOptions(projections.command('call-off'))
+    .description('end a rebuild that is not finished: what it filled is thrown away, and what is read now stays')
+    .addArgument(new Argument('[projection]', 'all of them by default').choices(projectionNames))
+    .action((projection: ProjectionName | undefined, options: BusCommandOptions) =>
+      withBus('operator', options, (bus) =>
+        callOff(bus, projection === undefined ? projectionNames : [projection], options),
+      ),
+    );
 }
 
 async function show(bus: BusOf<'operator'>, options: BusCommandOptions): Promise<void> {
@@ -50,47 +58,109 @@ async function rebuild(
   output.result({ rebuilt }, rebuilt.map(rebuiltLine).join('\n'));
 }
 
+async function callOff(
+  bus: BusOf<'operator'>,
+  names: readonly ProjectionName[],
+  options: BusCommandOptions,
+): Promise<void> {
+  const calledOff = await Promise.all(
+    names.map(async (projection) => {
+      const request = { id: `rb_${randomBase62(22)}`, now: new Date() };
+      return { projection, ...(await callOffRebuild(bus, projection, request)) };
+    }),
+  );
+  const lines = calledOff.map(
+    ({ projection, rebuildId }) =>
+      `${projection}: ${rebuildId === undefined ? 'no rebuild was running' : 'called off'}`,
+  );
+  createOutput(options.json).result({ calledOff }, lines.join('\n'));
+}
+
 function rebuiltLine(one: Rebuilt): string {
   const seconds = (Date.parse(one.finishedAt) - Date.parse(one.startedAt)) / 1000;
   const same =
     one.differentCount === 0
       ? 'all the same as before'
       : `${one.differentCount} not the same as before: ${one.different.join(', ')}${one.differentCount > one.different.length ? ', …' : ''}`;
-  return `${one.projection}: ${one.documentCount} documents in ${seconds.toFixed(1)} s, ${same}; the ${one.live} generation is read now`;
+  const left = (one.setAside ?? []).map(({ key, reason }) => `\n  left out: ${key}: ${reason}`).join('');
+  const more = (one.setAsideCount ?? 0) - (one.setAside ?? []).length;
+  return `${one.projection}: ${one.documentCount} documents in ${seconds.toFixed(1)} s, ${same}; the ${one.live} generation is read now${left}${more > 0 ? `\n  … and ${more} more` : ''}`;
 }
 
 export type Rebuilt = { projection: ProjectionName; live: string } & NonNullable<ProjectionPointer['lastRebuild']>;
 
-/** No projector took the request; the message says what to look at. */
+/** No projector took the request, or the rebuild did not come to its end; the message says what to do. */
 class NotRebuilt extends Error {
   override name = 'NotRebuilt';
 }
 
 const takenWithinMs = 15_000;
 
-/** Requests a rebuild and waits until the new generation is read. Throws `NotRebuilt` when no projector takes the request. */
+type Request = { id: string; now: Date };
+
+/**
+ * Requests a rebuild and waits until the new generation is read. Throws `NotRebuilt` when no projector takes the request, and when the
+ * rebuild is called off or another takes its place.
+ */
 export async function rebuildProjection(
-  bus: Pick<BusParts, 'projections'>,
+  { projections: { pointers, requests } }: Pick<BusParts, 'projections'>,
   projection: ProjectionName,
-  request: { id: string; now: Date },
+  request: Request,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Rebuilt> {
-  const { pointers, requests } = bus.projections;
   await requests.put(projection, { id: request.id, askedAt: request.now.toISOString() });
+  let isTaken = false;
+  return whenPointer(pointers, projection, signal, ({ live, rebuild, lastRebuild, calledOff }, taken) => {
+    if (rebuild?.id === request.id) {
+      isTaken = true;
+      taken();
+    } else if (isTaken && lastRebuild?.id !== request.id) {
+      const how = calledOff?.rebuildId === request.id ? 'was called off' : 'gave way to another one';
+      throw new NotRebuilt(`The rebuild of "${projection}" ${how}. What was read before is read still.`);
+    }
+    return lastRebuild?.id === request.id ? { projection, live, ...lastRebuild } : undefined;
+  });
+}
+
+/**
+ * Calls the rebuild of a projection off and waits until that is done; answers the rebuild that ended, if one was running. Throws
+ * `NotRebuilt` when no projector takes the request.
+ */
+export async function callOffRebuild(
+  { projections: { pointers, requests } }: Pick<BusParts, 'projections'>,
+  projection: ProjectionName,
+  { id, now }: Request,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<{ rebuildId?: string | undefined }> {
+  await requests.put(projection, { id, askedAt: now.toISOString(), callOff: true });
+  return whenPointer(pointers, projection, signal, ({ calledOff }) =>
+    calledOff?.id === id ? { rebuildId: calledOff.rebuildId } : undefined,
+  );
+}
+
+/**
+ * Waits for the first answer of `look` to a state of the pointer. A projector must have taken the request within 15 seconds: then `look`
+ * answers, or calls `taken` and takes its time. Throws `NotRebuilt`.
+ */
+async function whenPointer<T>(
+  pointers: BusParts['projections']['pointers'],
+  projection: ProjectionName,
+  signal: AbortSignal,
+  look: (pointer: ProjectionPointer, taken: () => void) => T | undefined,
+): Promise<T> {
   const notTaken = new AbortController();
   const timer = setTimeout(() => notTaken.abort(), takenWithinMs);
   try {
     for await (const change of pointers.watch(projection, AbortSignal.any([signal, notTaken.signal]))) {
       if (change.kind !== 'put') continue;
-      const { live, rebuild, lastRebuild } = change.document;
-      if (rebuild?.id === request.id) clearTimeout(timer);
-      if (lastRebuild?.id === request.id) return { projection, live, ...lastRebuild };
+      const found = look(change.document, () => clearTimeout(timer));
+      if (found !== undefined) return found;
     }
   } finally {
     clearTimeout(timer);
   }
   signal.throwIfAborted();
   throw new NotRebuilt(
-    `No projector began to rebuild "${projection}" within ${takenWithinMs / 1000} s. Is one running? The request is kept: the next projector that starts takes it.`,
+    `No projector took the request for "${projection}" within ${takenWithinMs / 1000} s. Is one running? The request is kept: the next projector that starts takes it.`,
   );
 }

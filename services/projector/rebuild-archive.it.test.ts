@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { callOffRebuild, rebuildProjection } from '#services/cli/commands/projections.ts';
+import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
+import { startProjections } from './start-projections.ts';
+
+const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
+const jobOf = (letter: string) => `se_${letter.repeat(22)}`;
+const keyOf = (letter: string) => archivedJobKey('acme', jobOf(letter));
+
+describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
+  let stand: TestBus;
+  let projector: BusOf<'projector'>;
+  let operator: BusOf<'operator'>;
+  let folder: string;
+  let objectStore: ObjectStore;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  beforeEach(async () => {
+    stand = await startTestBus();
+    [projector, operator] = await Promise.all([stand.connect('projector'), stand.connect('operator')]);
+    folder = await mkdtemp(join(tmpdir(), 'bindery-rebuild-'));
+    objectStore = testObjectStore(folder);
+    const gateway = await stand.connect('gateway');
+    await gateway.exports.append(exportCommit(exportState({ jobId: jobOf('l') })), { sequence: 0 });
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stand.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function startProjector(archive: Pick<ObjectStore, 'list' | 'get'> = objectStore) {
+    stop = new AbortController();
+    const context = { bus: projector, instance: 'test', logger, clock: systemClock, archive };
+    running = startProjections(context, stop.signal);
+  }
+  const request = (id: string) => ({ id, now: new Date() });
+
+  /** The object of a job with one commit, as the housekeeper stores it. */
+  async function archive(letter: string, changes: (text: string) => string = (text) => text) {
+    const commit = exportCommit(exportState({ jobId: jobOf(letter) }));
+    const messages = [{ sequence: 1, text: changes(JSON.stringify(commit)) }];
+    const body = { version: 1, subject: exportLogSubject('acme', jobOf(letter)), messages };
+    await objectStore.put(keyOf(letter), Buffer.from(JSON.stringify(body)));
+  }
+
+  const rebuiltJobs = async () => {
+    const pointer = await operator.projections.pointers.get('exports');
+    return projector.generations[pointer?.document.live ?? 'blue'].jobStatus.keys();
+  };
+
+  test('leaves out objects that are no whole history, says which and why, and takes all others', async () => {
+    await archive('a');
+    await objectStore.put(
+      keyOf('b'),
+      Buffer.from('{"version":1,"subject":"x","messages":[{"sequence":1,"text":"{}"}]}'),
+    );
+    await objectStore.put(keyOf('c'), Buffer.from('{'));
+    await archive('d', (text) => text.replace('"acme"', '"acne"'));
+    await archive('e', (text) => text.replace('RenderingFinished', 'Unheard-of'));
+    await archive('f');
+    await objectStore.put(keyOf('g'), (await objectStore.get(keyOf('f'))) ?? Buffer.from(''));
+    await archive('z');
+    startProjector();
+    const rebuilt = await rebuildProjection(operator, 'exports', request('r1'));
+    expect(rebuilt.setAsideCount).toBe(5);
+    expect(rebuilt.setAside?.map(({ key }) => key).toSorted()).toEqual(['b', 'c', 'd', 'e', 'g'].map(keyOf));
+    expect(rebuilt.setAside?.find(({ key }) => key === keyOf('d'))?.reason).toMatch(/bytes of the commit/);
+    expect((await rebuiltJobs()).toSorted()).toEqual(
+      ['a', 'f', 'l', 'z'].map((letter) => jobStatusKey('acme', jobOf(letter))),
+    );
+  });
+
+  /** An archive that is never read to its end: its first object does not come until the reader gives up. */
+  function endlessArchive() {
+    const reading = Promise.withResolvers<void>();
+    const get: ObjectStore['get'] = (_key, { signal } = {}) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        reading.resolve();
+      });
+    return { reading: reading.promise, archive: { list: objectStore.list.bind(objectStore), get } };
+  }
+
+  test('can be called off: what was read stays, what was filled is gone, and the next rebuild begins anew', async () => {
+    await archive('a');
+    const { reading, archive: endless } = endlessArchive();
+    startProjector(endless);
+    const rebuilding = rebuildProjection(operator, 'exports', request('r1')).catch((error: Error) => error.message);
+    await reading;
+    expect(await callOffRebuild(operator, 'exports', request('r2'))).toEqual({ rebuildId: 'r1' });
+    expect(await rebuilding).toMatch(/was called off/);
+    const { live, rebuild } = (await operator.projections.pointers.get('exports'))?.document ?? {};
+    expect([live, rebuild]).toEqual(['blue', undefined]);
+    expect(await projector.generations.green.jobStatus.keys()).toEqual([]);
+    expect(await rebuiltJobs()).toEqual([jobStatusKey('acme', jobOf('l'))]);
+    expect(await callOffRebuild(operator, 'exports', request('r3'))).toEqual({ rebuildId: undefined });
+
+    stop.abort();
+    await running;
+    startProjector();
+    expect(await rebuildProjection(operator, 'exports', request('r4'))).toMatchObject({ live: 'green' });
+  });
+
+  test('gives way to a newer request', async () => {
+    await archive('a');
+    const { reading, archive: endless } = endlessArchive();
+    let isEndless = true;
+    startProjector({
+      list: endless.list,
+      get: (key, options) => (isEndless ? endless : objectStore).get(key, options),
+    });
+    const first = rebuildProjection(operator, 'exports', request('r1')).catch((error: Error) => error.message);
+    await reading;
+    isEndless = false;
+    expect(await rebuildProjection(operator, 'exports', request('r2'))).toMatchObject({ id: 'r2', live: 'green' });
+    expect(await first).toMatch(/gave way/);
+    expect(await rebuiltJobs()).toHaveLength(2);
+  });
+
+  test('ends with its projector, however long the archive takes', async () => {
+    await archive('a');
+    const { reading, archive: endless } = endlessArchive();
+    startProjector(endless);
+    const rebuilding = rebuildProjection(operator, 'exports', request('r1'));
+    await reading;
+    stop.abort();
+    await running;
+    startProjector();
+    await vi.waitFor(async () => expect(await rebuilding).toMatchObject({ id: 'r1' }), 10_000);
+  });
+});
