@@ -1,10 +1,10 @@
 import type { Generation } from '#shared/contracts/read-models.ts';
 import { readable, settleFailure } from '#shared/messaging/consume.ts';
-import type { Delivery } from '#shared/messaging/durable-reader.ts';
+import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
 import { storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { Poison } from '#shared/runtime/failures.ts';
+import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun } from './projection.ts';
@@ -24,10 +24,20 @@ async function followGeneration<M>(run: ProjectionRun<M>, generation: Generation
   const memory = documentMemory(mostRemembered);
   while (!signal.aborted) {
     const first = await reader.next({ signal });
-    if (first === undefined) continue;
+    if (first === undefined) {
+      if (!signal.aborted) await checkThere(reader);
+      continue;
+    }
     const more = await reader.more(Math.min(first.pendingCount, mostAtOnce - 1));
     await foldDeliveries(run, generation, [first, ...more], memory);
   }
+}
+
+/** Rejects when the bus does not have the reader any more. The next leader, or this process when it leads again, makes it anew. */
+async function checkThere(reader: DurableReader<unknown>): Promise<void> {
+  await reader.position().catch((error: unknown) => {
+    if (!(error instanceof Unavailable)) throw error;
+  });
 }
 
 /**

@@ -35,10 +35,13 @@ class NotLeading extends Conflict {
  *    What was filled is thrown away when the operator calls the rebuild off, or asks for another.
  * 5. The old one is followed for another day, for readers that are late and for operators who want to look; then it is emptied.
  *
+ * A process that was paused, and does not know that another one leads by now, is stopped by the pointer's revision: its next write of the
+ * pointer is refused, and before it empties a generation it looks whether the pointer is still as it wrote it.
+ *
  * Documents that may not be kept for good are removed from both generations at the beginning of the day on which they expire.
  */
 export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
-  const { bus, source, clock, logger } = run;
+  const { bus, source, clock, logger, instance } = run;
   const followers = followersOf(run);
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
@@ -51,6 +54,15 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     const written = await bus.projections.pointers.put(source.name, next, { expectedRevision: revision });
     if (written === undefined) throw new NotLeading(`The pointer of ${source.name} was written by another projector.`);
     [pointer, revision] = [next, written];
+  };
+  /** Rejects once another projector leads: it wrote its name into the pointer before it did anything else. */
+  const confirm = async () => {
+    const now = await bus.projections.pointers.get(source.name, { fromLeader: true });
+    if (now?.revision !== revision) throw new NotLeading(`Another projector leads ${source.name}.`);
+  };
+  const startOver = async (generation: Generation) => {
+    await followers.stop(generation);
+    await bus.projections.startOver(source.name, generation, confirm);
   };
 
   const expire = async () => {
@@ -71,10 +83,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     }
     const request = requests.latest();
     if (request?.callOff === true && isNew(pointer, request)) {
-      if (pointer.rebuild !== undefined) {
-        await followers.stop(other);
-        await bus.projections.startOver(source.name, other);
-      }
+      if (pointer.rebuild !== undefined) await startOver(other);
       logger.info({ projection: source.name, rebuild: pointer.rebuild?.id }, 'a rebuild was called off');
       return save(callOff(pointer, request.id, clock.now()));
     }
@@ -85,8 +94,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     const remainingMs =
       pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
     if (remainingMs !== undefined && remainingMs <= 0) {
-      await followers.stop(other);
-      await bus.projections.startOver(source.name, other);
+      await startOver(other);
       return save(dropKept(pointer));
     }
     if (remainingMs !== undefined) followers.start(other);
@@ -96,8 +104,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   /** The next step of the rebuild in hand. Rejects when `wanted` aborts, and has not flipped then. */
   const rebuildStep = async (live: Generation, other: Generation, wanted: AbortSignal): Promise<void> => {
     if (pointer.rebuild?.state === 'asked') {
-      await followers.stop(other);
-      await bus.projections.startOver(source.name, other);
+      await startOver(other);
       return save(beginFilling(pointer));
     }
     followers.start(other);
@@ -134,6 +141,9 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   };
 
   const steps = async () => {
+    await save({ ...pointer, leader: instance });
+    // One that ended between removing a reader and making it anew left it missing.
+    for (const generation of generations) await bus.projections.makeReader(source.name, generation);
     while (!ended.aborted) await step();
   };
   const working = steps();
@@ -177,7 +187,9 @@ export function flip(
 ): ProjectionPointer {
   if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
   const { id, startedAt } = pointer.rebuild;
+  const { rebuild: _, ...rest } = pointer;
   return {
+    ...rest,
     live: otherGeneration(pointer.live),
     keptUntil: new Date(now.getTime() + dayMs).toISOString(),
     lastRebuild: {

@@ -101,6 +101,8 @@ export const inGeneration = (name: string, generation: Generation): string =>
  */
 export const projectionPointerSchema = z.object({
   live: z.enum(generations),
+  /** The projector that leads or led last: it writes its name before it does anything else, so a paused one before it notices. */
+  leader: z.string().optional(),
   /** asked: the other generation has to be emptied. filling: it is empty or being filled. */
   rebuild: z.object({ id: z.string(), startedAt: timestamp, state: z.enum(['asked', 'filling']) }).optional(),
   /** The other generation was read until the last flip, and is written until then. */

@@ -52,8 +52,14 @@ export type BusParts = {
     pointers: DocumentStore<ProjectionPointer>;
     /** Which rebuild was asked for last, by projection. */
     requests: DocumentStore<RebuildRequest>;
-    /** Empties a projection's part of a generation, and makes that generation's reader begin at the start of the log. Nobody may read meanwhile. */
-    startOver(projection: ProjectionName, generation: Generation): Promise<void>;
+    /**
+     * Empties a projection's part of a generation, and makes that generation's reader begin at the start of the log. Nobody may read
+     * meanwhile. `confirm` rejects when the caller does not lead any more. What another projector writes after `confirm` began stays,
+     * however late this removes the rest.
+     */
+    startOver(projection: ProjectionName, generation: Generation, confirm: () => Promise<void>): Promise<void>;
+    /** Makes a generation's reader where it is missing; it begins at the start of the log. */
+    makeReader(projection: ProjectionName, generation: Generation): Promise<void>;
   };
   /** The orchestrator's index. */
   activeJobs: DocumentStore<ActiveJobDocument>;

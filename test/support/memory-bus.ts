@@ -107,6 +107,7 @@ export function memoryBus(): MemoryBus {
       pointers: memoryDocuments(gate),
       requests: memoryDocuments(gate),
       startOver: () => Promise.reject(new Error('Rebuilds are tested on a real bus.')),
+      makeReader: async () => {},
     },
     presence: {
       announce: (report) => {

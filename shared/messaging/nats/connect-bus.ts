@@ -33,7 +33,7 @@ import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
 import { natsEventLog, publishDurably } from './nats-event-log.ts';
 import { natsLeases } from './nats-leases.ts';
-import { startOver } from './provision.ts';
+import { makeReader, startOver } from './provision.ts';
 
 export type BusSettings<User extends BusUser> = {
   /** Comma-separated addresses. */
@@ -127,7 +127,8 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     projections: async () => ({
       pointers: pointerStore,
       requests: await documents('rebuilds', rebuildRequestSchema),
-      startOver: (projection, which) => startOver(jsm, projection, which),
+      startOver: (projection, which, confirm) => startOver(jsm, projection, which, confirm),
+      makeReader: (projection, which) => makeReader(jsm, projection, which),
     }),
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
     presence: () => natsPresence(connection),
