@@ -12,6 +12,9 @@ import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
+import { connect } from '@nats-io/transport-node';
+import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { packTar } from '../../test/support/archives.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
@@ -74,12 +77,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  test('with the real bus and just its rights: from an organization to a job that is followed live and cancelled', async () => {
-    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Acme', plan: 'enterprise' });
-    expect(created).toMatchObject({ status: 201 });
-    const key: string = created.body.adminKey.key;
-    expect((await call('POST', '/v1/organizations/acme/domains', operatorToken, { domain: 'docs' })).status).toBe(201);
-
+  async function publish(key: string) {
     const archive = await packTar({
       'docs.json': JSON.stringify({
         name: 'A',
@@ -89,11 +87,20 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
       }),
       'index.mdx': 'Hello.\n',
     });
-    const published = await fetch(`${baseUrl}/v1/domains/docs/content?version=v1`, {
+    return await fetch(`${baseUrl}/v1/domains/docs/content?version=v1`, {
       method: 'PUT',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/gzip' },
       body: archive,
     });
+  }
+
+  test('with the real bus and just its rights: from an organization to a job that is followed live and cancelled', async () => {
+    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Acme', plan: 'enterprise' });
+    expect(created).toMatchObject({ status: 201 });
+    const key: string = created.body.adminKey.key;
+    expect((await call('POST', '/v1/organizations/acme/domains', operatorToken, { domain: 'docs' })).status).toBe(201);
+
+    const published = await publish(key);
     expect([published.status, await published.json()]).toMatchObject([200, { pages: 1, version: 'v1' }]);
 
     const started = await call('POST', '/v1/static-export/jobs', key, { domain: 'docs', version: 'v1', paths: ['/'] });
@@ -118,6 +125,37 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     expect((await call('GET', '/v1/api-keys', second.body.key)).status).toBe(200);
     expect((await call('DELETE', `/v1/api-keys/${second.body.id}`, key)).status).toBe(204);
     await expect.poll(async () => (await call('GET', '/v1/api-keys', second.body.key)).status).toBe(401);
+  });
+
+  test('documents that cannot be read among the keys keep no revocation back: a stream that its key opened ends', async () => {
+    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Globex', plan: 'enterprise' });
+    const admin: string = created.body.adminKey.key;
+    await call('POST', '/v1/organizations/globex/domains', operatorToken, { domain: 'docs' });
+    await publish(admin);
+    const started = await call('POST', '/v1/static-export/jobs', admin, { domain: 'docs' });
+    const { id, key } = (await call('POST', '/v1/api-keys', admin, { kind: 'admin' })).body;
+
+    const user = 'projector';
+    const pass = bus.passwords[user] ?? '';
+    const client = await connect({ servers: bus.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
+    const watched = ['no JSON', '', 'null', '{}', '[1', '{"key":{"expiresAt":"never"}}'];
+    for (const [at, garbage] of watched.entries()) {
+      await client.request(`$KV.directory.key.${'0'.repeat(63)}${at}`, garbage);
+      await client.request(`$KV.directory.key.deep.${at}`, garbage);
+    }
+    await client.close();
+
+    const stream = await fetch(`${baseUrl}/v1/static-export/jobs/${started.body.jobId}`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    });
+    const reader = stream.body!.getReader();
+    await reader.read();
+    expect((await call('DELETE', `/v1/api-keys/${id}`, admin)).status).toBe(204);
+    const ended = (async () => {
+      while (!(await reader.read()).done);
+    })().catch(() => {});
+    await withDeadline(ended, 5_000, () => new Error('The stream goes on.'));
+    expect((await call('GET', '/v1/api-keys', key)).status).toBe(401);
   });
 
   test('all are ready', async () => {

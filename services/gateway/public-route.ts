@@ -134,7 +134,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   const { declaration } = route;
   const { method, path, crossOrigin, answersHead, status = 200 } = declaration;
   const config = { declaration };
-  const principals = new WeakMap<FastifyRequest, Principal>();
+  const principals = new WeakMap<FastifyRequest, { principal: Principal; keyEnded: AbortSignal }>();
   void app.register(async (scope) => {
     addBodyParser(scope, declaration.body);
     if (crossOrigin) scope.options(path, { config }, answerPreflight);
@@ -148,7 +148,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         if (principal === undefined) return;
         if (crossOrigin) checkOrigin(request, reply, principal.key);
         if (declaration.plan !== undefined) requirePlan(declaration.plan, principal);
-        principals.set(request, principal);
+        principals.set(request, { principal, keyEnded: endsWithKey(context, principal, reply) });
       },
       handler: async (request, reply) => {
         const read = readRequest(context, declaration, request, reply, principals.get(request));
@@ -161,6 +161,20 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
       },
     });
   });
+}
+
+/**
+ * A request is good for as long as its key is. When that ends, whatever is still being answered is cut off, and what is still to be answered
+ * fails with `invalid_key` as soon as it looks at the signal.
+ */
+function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: FastifyReply): AbortSignal {
+  const ended = new AbortController();
+  const stop = keys.onEnd(key.sha256, () => {
+    ended.abort(new ApiError('invalid_key', 'The API key was revoked or expired during the request.'));
+    if (raw.headersSent && !raw.writableEnded) raw.destroy();
+  });
+  raw.once('close', stop);
+  return ended.signal;
 }
 
 async function authenticate(
@@ -194,8 +208,9 @@ function readRequest(
   declaration: RouteDeclaration,
   request: FastifyRequest,
   reply: FastifyReply,
-  principal: Principal | undefined,
+  known: { principal: Principal; keyEnded: AbortSignal } | undefined,
 ) {
+  const principal = known?.principal;
   const { limits = [], params, query, headers, body } = declaration;
   const given = request.params as Record<string, string>;
   const origin: RequestOrigin = {
@@ -218,7 +233,8 @@ function readRequest(
       parts: CallParts<C>,
       trustedGroups: Caller['trustedGroups'] = [],
     ) => {
-      if (principal === undefined) throw new Error(`${declaration.path} has no caller to ask ${call.service} for`);
+      if (principal === undefined || known === undefined)
+        throw new Error(`${declaration.path} has no caller to ask ${call.service} for`);
       const caller: Caller = {
         ...origin,
         organization: principal.organization,
@@ -228,7 +244,7 @@ function readRequest(
         trustedGroups,
         address: request.ip,
       };
-      const asked = { caller, signal: disconnectSignal(reply.raw) };
+      const asked = { caller, signal: AbortSignal.any([disconnectSignal(reply.raw), known.keyEnded]) };
       return await callService(call, addressOf(context, call), Object.assign(asked, parts));
     },
     request,

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { Poison } from '#shared/runtime/failures.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 
@@ -44,6 +45,7 @@ async function digests(store: DocumentStore<unknown>, signal: AbortSignal): Prom
   for await (const change of store.watch('>', signal)) {
     if (change.kind === 'caught-up') return found;
     if (change.kind === 'put') found.set(change.key, sha256OfJson(change.document));
+    else if (change.kind === 'unreadable') found.set(change.key, change.problem);
     else found.delete(change.key);
   }
   signal.throwIfAborted();
@@ -57,8 +59,18 @@ async function stillDifferent(
 ): Promise<string[]> {
   const different: string[] = [];
   for (const key of keys) {
-    const [left, right] = await Promise.all([one.get(key, { fromLeader: true }), other.get(key, { fromLeader: true })]);
-    if (sha256OfJson(left?.document ?? null) !== sha256OfJson(right?.document ?? null)) different.push(key);
+    const [left, right] = await Promise.all([digest(one, key), digest(other, key)]);
+    if (left !== right) different.push(key);
   }
   return different;
+}
+
+async function digest(store: DocumentStore<unknown>, key: string): Promise<string> {
+  try {
+    const stored = await store.get(key, { fromLeader: true });
+    return sha256OfJson(stored?.document ?? null);
+  } catch (error) {
+    if (!(error instanceof Poison)) throw error;
+    return error.message;
+  }
 }

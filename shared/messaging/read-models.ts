@@ -21,7 +21,7 @@ import {
  * - Every change of one key has a growing `revision`; `put` with `expectedRevision` stores only if the key is at that revision
  *   (0: absent) and answers undefined otherwise.
  * - `watch` first gives what is there (`initial: true`), then one `caught-up`, then changes as they come, and goes on after reconnects
- *   without a gap.
+ *   without a gap. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is a `Poison`.
  */
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;
@@ -37,6 +37,8 @@ export type StoredDocument<T> = { key: string; document: T; revision: number };
 export type DocumentChange<T> =
   | { kind: 'put'; key: string; document: T; revision: number; initial: boolean }
   | { kind: 'removed'; key: string; revision: number; initial: boolean }
+  /** `problem`: a sentence that names the document and what is wrong. */
+  | { kind: 'unreadable'; key: string; revision: number; initial: boolean; problem: string }
   | { kind: 'caught-up' };
 
 /** Which generation of each read model is read, followed as it changes. */

@@ -1,16 +1,26 @@
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import { apiKeyKey, type KeyDocument } from '#shared/contracts/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 
-/** What is known of an API key by its SHA-256; undefined when there is no such key. */
-export type KeyDirectory = { find(sha256: string): Promise<KeyDocument | undefined> };
+export type KeyDirectory = {
+  /** What is known of an API key by its SHA-256; undefined when there is no such key. */
+  find(sha256: string): Promise<KeyDocument | undefined>;
+  /**
+   * Calls `ended` once when the key is good no longer: revoked, expired, or unreadable. What is answered meanwhile must end then. Follows the
+   * key until the returned function is called.
+   */
+  onEnd(sha256: string, ended: () => void): () => void;
+};
 
 const keptMs = 10_000;
 const mostKept = 10_000;
 const watchAgainAfterMs = 1_000;
+/** Nothing is answered for longer, so later ends need no timer. */
+const longestFollowedMs = 86_400_000;
 
 type Kept = { at: number; document: Promise<KeyDocument | undefined> };
 
@@ -25,6 +35,7 @@ export function keyDirectory(
   signal: AbortSignal,
 ): KeyDirectory {
   const kept = new Map<string, Kept>();
+  const followed = followedKeys(clock);
 
   function keep(storeKey: string, document: Promise<KeyDocument | undefined>): void {
     const oldest = kept.keys().next();
@@ -34,8 +45,12 @@ export function keyDirectory(
 
   async function follow(): Promise<void> {
     for await (const change of store.watch(apiKeyKey('>'), signal)) {
-      if (change.kind === 'removed') kept.delete(change.key);
-      if (change.kind === 'put' && kept.has(change.key)) keep(change.key, Promise.resolve(change.document));
+      if (change.kind === 'caught-up') continue;
+      if (change.kind === 'unreadable') logger.error({ err: change.problem }, 'an API key cannot be read');
+      const document = change.kind === 'put' ? change.document : undefined;
+      if (document === undefined) kept.delete(change.key);
+      else if (kept.has(change.key)) keep(change.key, Promise.resolve(document));
+      followed.changed(change.key, document);
     }
   }
 
@@ -44,7 +59,7 @@ export function keyDirectory(
       await follow().catch((error: unknown) => logger.warn({ err: error }, 'the watch of API keys ended'));
       // Without the watch a revocation might be missed, so nothing that was kept until now counts.
       kept.clear();
-      await setTimeout(watchAgainAfterMs, undefined, { signal }).catch(() => {});
+      await delay(watchAgainAfterMs, undefined, { signal }).catch(() => {});
     }
   }
   void followAlways();
@@ -69,9 +84,58 @@ export function keyDirectory(
         throw error;
       }
     },
+
+    onEnd(sha256, ended) {
+      const storeKey = apiKeyKey(sha256);
+      const stop = followed.add(storeKey, ended);
+      // It may have ended since it was found; and when it expires is not known yet.
+      void kept.get(storeKey)?.document.then(
+        (document) => followed.changed(storeKey, document),
+        () => {},
+      );
+      return stop;
+    },
   };
 
   function forget(storeKey: string, document: Promise<KeyDocument | undefined>): void {
     if (kept.get(storeKey)?.document === document) kept.delete(storeKey);
   }
 }
+
+/** Who wants to know when a key ends, by its key in the store. */
+function followedKeys(clock: Clock) {
+  const followers = new Map<string, { listeners: Set<() => void>; timer?: NodeJS.Timeout }>();
+
+  function end(storeKey: string): void {
+    const { listeners = [], timer } = followers.get(storeKey) ?? {};
+    clearTimeout(timer);
+    followers.delete(storeKey);
+    for (const listener of listeners) listener();
+  }
+
+  return {
+    /** What is known of a key now; undefined: that it is none. */
+    changed(storeKey: string, document: KeyDocument | undefined): void {
+      const known = followers.get(storeKey);
+      if (known === undefined) return;
+      clearTimeout(known.timer);
+      const leftMs = document === undefined ? 0 : endOf(document.key) - clock.now().getTime();
+      if (leftMs <= 0) end(storeKey);
+      else if (leftMs <= longestFollowedMs) known.timer = setTimeout(() => end(storeKey), leftMs).unref();
+    },
+
+    add(storeKey: string, listener: () => void): () => void {
+      const known = followers.get(storeKey) ?? { listeners: new Set() };
+      followers.set(storeKey, known);
+      known.listeners.add(listener);
+      return () => {
+        if (!known.listeners.delete(listener) || known.listeners.size > 0) return;
+        clearTimeout(known.timer);
+        if (followers.get(storeKey) === known) followers.delete(storeKey);
+      };
+    },
+  };
+}
+
+const endOf = ({ revokedAt, expiresAt }: ApiKey): number =>
+  Math.min(...[revokedAt, expiresAt].map((time) => (time === undefined ? Number.POSITIVE_INFINITY : Date.parse(time))));

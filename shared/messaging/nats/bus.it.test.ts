@@ -49,6 +49,29 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each user
     );
   });
 
+  test('documents that cannot be read do not end a watch', async () => {
+    const user = 'projector';
+    const pass = stand.passwords[user] ?? '';
+    const client = await connect({ servers: stand.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
+    await client.request('$KV.job-list.watched.a', 'no JSON');
+    const { jobList } = projector.generations.blue;
+    await jobList.put('watched.b', { jobs: [] });
+    const stop = new AbortController();
+    const seen: string[] = [];
+    for await (const change of jobList.watch('watched.>', stop.signal)) {
+      seen.push(change.kind === 'caught-up' ? change.kind : `${change.kind} ${change.key}`);
+      if (change.kind === 'caught-up') {
+        await client.request('$KV.job-list.watched.c', '{"jobs":1}');
+        await jobList.put('watched.d', { jobs: [] });
+      } else if (change.key === 'watched.d') stop.abort();
+      if (change.kind === 'unreadable') expect(change.problem).toContain(change.key);
+    }
+    expect(seen).toEqual([
+      ...['unreadable watched.a', 'put watched.b', 'caught-up', 'unreadable watched.c', 'put watched.d'],
+    ]);
+    await client.close();
+  });
+
   test('a killed server comes back with all that was acknowledged, and everyone goes on', async () => {
     const before = await gateway.directory.append(directoryCommit('six', 's1'), { sequence: 0 });
     const reader = await projector.projectionReaders.directory('blue');

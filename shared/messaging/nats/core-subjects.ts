@@ -34,6 +34,15 @@ export function natsPresence(connection: NatsConnection): Presence {
   };
 }
 
+/** What is no JSON is undefined. An error that is thrown in a callback would end the connection. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A newer program may report fields that this one does not know. A report that cannot be read is ignored. */
 function readReport(text: string): PresenceReport | undefined {
   try {
@@ -58,7 +67,7 @@ export function natsLiveUpdates(connection: NatsConnection, pointers: Pointers):
           callback: (error, message) => {
             // A removed document is republished as an empty message.
             if (error !== null || message.data.length === 0 || !pointers.counts('exports', generation)) return;
-            listener({ key: message.subject.slice(prefix.length), document: message.json() });
+            listener({ key: message.subject.slice(prefix.length), document: jsonIn(message.string()) });
           },
         });
       });

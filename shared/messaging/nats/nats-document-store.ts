@@ -17,12 +17,17 @@ export function natsDocumentStore<T>(
   prefix = '',
 ): DocumentStore<T> {
   const parse = (key: string, bytes: Uint8Array): T => {
-    const result = schema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+    const where = `The document "${key}" of the bucket ${bucket}`;
+    let json: unknown;
+    try {
+      json = JSON.parse(new TextDecoder().decode(bytes));
+    } catch {
+      throw new BadMessage(`${where} is not JSON.`);
+    }
+    const result = schema.safeParse(json);
     if (result.success) return result.data;
     const issue = result.error.issues[0];
-    throw new BadMessage(
-      `The document "${key}" of the bucket ${bucket} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`,
-    );
+    throw new BadMessage(`${where} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`);
   };
   const call = <R>(what: string, run: () => Promise<R>) =>
     whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
@@ -102,7 +107,12 @@ export function natsDocumentStore<T>(
   function change(entry: KvEntry, initial: boolean): DocumentChange<T> {
     const key = entry.key.slice(prefix.length);
     if (entry.operation !== 'PUT') return { kind: 'removed', key, revision: entry.revision, initial };
-    return { kind: 'put', key, document: parse(entry.key, entry.value), revision: entry.revision, initial };
+    try {
+      return { kind: 'put', key, document: parse(entry.key, entry.value), revision: entry.revision, initial };
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error;
+      return { kind: 'unreadable', key, revision: entry.revision, initial, problem: error.message };
+    }
   }
 }
 

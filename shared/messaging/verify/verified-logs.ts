@@ -68,13 +68,17 @@ function foldOf<S, E extends CommitEvent>({ evolve, storedCommit }: Aggregate<E,
 
 async function* seenOf<S>(
   store: {
-    watch(filter: string, signal: AbortSignal): AsyncIterable<{ kind: string; document?: Seen & { state: S } }>;
+    watch(
+      filter: string,
+      signal: AbortSignal,
+    ): AsyncIterable<{ kind: string; problem?: string; document?: Seen & { state: S } }>;
   },
   subjectOf: (state: S) => string,
   signal: AbortSignal,
 ): AsyncIterable<{ subject: string } & Seen> {
-  for await (const { kind, document } of store.watch('>', signal)) {
+  for await (const { kind, problem, document } of store.watch('>', signal)) {
     if (kind === 'caught-up') return;
+    if (problem !== undefined) throw new Error(problem);
     if (document !== undefined) {
       yield { subject: subjectOf(document.state), revision: document.revision, commitId: document.commitId };
     }
