@@ -1,6 +1,6 @@
 import type { Element, ElementContent } from 'hast';
-import { toHtml } from 'hast-util-to-html';
 import { h } from 'hastscript';
+import { writeHtml } from '#shared/docs/render/write-html.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../format.ts';
 import { chart, troubleIcon } from './chart-html.ts';
 import { timelineStyle } from './timeline-style.ts';
@@ -27,13 +27,13 @@ export function timelineHtml(timeline: Timeline): string {
       h('meta', { name: 'color-scheme', content: 'light dark' }),
       h('meta', { httpEquiv: 'content-security-policy', content: allowed }),
       h('title', `${titleOf(timeline)}: ${outcomeSentence(timeline)}`),
-      h('style', timelineStyle),
+      h('style', [{ type: 'raw', value: timelineStyle }]),
     ]),
     h('body', [
       h('main', [heading(timeline), figures(timeline), chart(timeline), ...troubleList(timeline), eventList(timeline)]),
     ]),
   ]);
-  return `<!doctype html>\n${toHtml(page)}\n`;
+  return `<!doctype html>\n${writeHtml(page).text}\n`;
 }
 
 function heading(timeline: Timeline): Element {

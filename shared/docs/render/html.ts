@@ -31,12 +31,22 @@ const escapeOf: ReadonlyMap<string, string> = new Map([
   ['>', '&gt;'],
   ['"', '&quot;'],
   ["'", '&#39;'],
+  // A parser takes it for a line end.
+  ['\r', '&#13;'],
 ]);
-const toEscape = /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+const toEscape = /[&<>"'\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g;
+const toEscapeBetweenTags = /[&<>\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g;
 
-/** For text and quoted attribute values alike. Control characters that HTML does not allow become U+FFFD. */
+const escaped = (character: string): string => escapeOf.get(character) ?? '\ufffd';
+
+/** For text and quoted attribute values alike. Characters that HTML or XML does not allow become U+FFFD. */
 export function escapeHtml(text: string): string {
-  return text.replace(toEscape, (character) => escapeOf.get(character) ?? '\ufffd');
+  return text.replace(toEscape, escaped);
+}
+
+/** For text between tags only: quotes stay. */
+export function escapeHtmlText(text: string): string {
+  return text.replace(toEscapeBetweenTags, escaped);
 }
 
 /** A value as JSON that can stand inside `<script>`. */

@@ -1,5 +1,3 @@
-import type { Root } from 'hast';
-import { toHtml } from 'hast-util-to-html';
 import { h } from 'hastscript';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
@@ -11,11 +9,12 @@ import { toContent } from './content/to-content.ts';
 import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
-import { SafeHtml } from './html.ts';
+import type { SafeHtml } from './html.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { sanitizeContent } from './sanitize/sanitize-content.ts';
 import { pageShell } from './shell/page-shell.ts';
+import { writeHtml } from './write-html.ts';
 
 export type PageInput = {
   slice: PageSlice;
@@ -57,8 +56,8 @@ export function renderPage({ slice, source, dependencies }: PageInput): Rendered
   const ids = [...finished.ids, ...finishedAside.ids];
 
   const html = pageShell(slice, {
-    content: serialized(main),
-    aside: aside.children.length > 0 ? serialized(aside) : undefined,
+    content: writeHtml(main),
+    aside: aside.children.length > 0 ? writeHtml(aside) : undefined,
     toc: content.toc,
     ids: new Set(ids),
     banner: banner(slice),
@@ -90,7 +89,7 @@ export function renderFailedPage(
     h('pre', { className: ['plain-source'], tabIndex: 0 }, [h('code', text)]),
   ]);
   const html = pageShell(slice, {
-    content: serialized(tree),
+    content: writeHtml(tree),
     aside: undefined,
     toc: [],
     ids: new Set(),
@@ -135,10 +134,6 @@ function plainSource(source: string | Uint8Array): string {
   return shown.length > maxMarkdown / 4 ? `${shown.slice(0, maxMarkdown / 4).toWellFormed()}\n…` : shown;
 }
 
-/** `raw` nodes are our own coloured code, added after everything that an author wrote was sanitized. */
-const serialized = (tree: Root): SafeHtml =>
-  new SafeHtml(toHtml(tree, { allowDangerousHtml: true, characterReferences: { useNamedReferences: false } }));
-
 /** One line of Markdown from the settings. It is rendered like content, so the same rules apply. */
 function banner(slice: PageSlice): SafeHtml | undefined {
   if (!slice.settings.banner) return undefined;
@@ -149,5 +144,5 @@ function banner(slice: PageSlice): SafeHtml | undefined {
     () => undefined,
   );
   resolveAddresses([tree], slice, () => undefined);
-  return serialized(sanitizeContent(tree));
+  return writeHtml(sanitizeContent(tree));
 }

@@ -144,7 +144,7 @@ const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][
     [/Do <strong>it<\/strong>/, /You are _x_\./],
     [],
   ],
-  ['Mermaid', '```mermaid\ngraph LR\nA-->B\n```', [/<figure class="mermaid">.*A-->B/s], [/```mermaid/]],
+  ['Mermaid', '```mermaid\ngraph LR\nA-->B\n```', [/<figure class="mermaid">.*A--&gt;B/s], [/```mermaid/]],
   [
     'Color',
     '<Color variant="compact"><Color.Item name="blue" value="#00f" /></Color>',

@@ -1,4 +1,5 @@
-import type { Element, ElementContent, Nodes, Root } from 'hast';
+import type { Element, Nodes, Root } from 'hast';
+import type { Raw } from 'mdast-util-to-hast';
 import { codeSlot } from '#shared/docs/render/code/code-block.ts';
 import type { ContentContext } from './content-context.ts';
 
@@ -15,8 +16,7 @@ const notInHeadings = new Set([...unreadTags, 'br']);
 const maxText = 200_000;
 
 /**
- * Last pass over sanitized content. It puts coloured code in its place and turns paragraphs that contain blocks into divisions, because
- * browsers would end them early. Collects the page's sections for search, its classes and its ids.
+ * Last pass over sanitized content. It puts coloured code in its place, and collects the page's sections for search, its classes and its ids.
  */
 export function finishContent(tree: Root, codes: ContentContext['codes']) {
   const sections: Section[] = [{ anchor: '', heading: '', text: '' }];
@@ -43,8 +43,8 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     if (slot !== undefined) {
       const code = codes[Number(slot)];
       delete properties[codeSlot];
-      if (code === undefined) return;
-      node.children = [{ type: 'raw', value: code.html } as unknown as ElementContent];
+      if (code === undefined || tagName !== 'code') return;
+      node.children = [{ type: 'raw', value: code.html } satisfies Raw];
       addText(`${code.text}\n`);
       return;
     }
@@ -58,7 +58,6 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     else for (const child of node.children) walk(child);
     if (blockTags.has(tagName) || tagName === 'li' || tagName === 'br' || tagName === 'td' || tagName === 'th')
       addText('\n');
-    if (tagName === 'p' && node.children.some(hasBlock)) node.tagName = 'div';
   };
   walk(tree);
   const made = sections
@@ -75,10 +74,6 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
 
 const hasClass = (node: Element, name: string): boolean =>
   Array.isArray(node.properties.className) && node.properties.className.includes(name);
-
-const hasBlock = (node: ElementContent): boolean =>
-  node.type === 'element' &&
-  (blockTags.has(node.tagName) || (!unreadTags.has(node.tagName) && node.children.some(hasBlock)));
 
 /** Text of a tree as a reader sees it, blocks apart. */
 export function toText(nodes: readonly Nodes[], unread: ReadonlySet<string> = new Set()): string {

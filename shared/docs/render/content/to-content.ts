@@ -16,6 +16,7 @@ import {
 } from '#shared/docs/render/evaluate/static-tree.ts';
 import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
 import { contentSchema } from '#shared/docs/render/sanitize/sanitize-content.ts';
+import { drawnElements } from '#shared/docs/render/sanitize/nest-elements.ts';
 import type { Report } from '../findings.ts';
 import { Anchors, type ContentContext } from './content-context.ts';
 import { toText } from './finish-content.ts';
@@ -112,12 +113,6 @@ function headingElement(
 
 const allowed: ReadonlySet<string> = new Set(contentSchema.tagNames);
 const stripped: ReadonlySet<string> = new Set(contentSchema.strip);
-const drawn: ReadonlySet<string> = new Set(
-  'svg g path circle ellipse line polyline polygon rect tspan defs linearGradient radialGradient stop clipPath mask'.split(
-    ' ',
-  ),
-);
-
 /** An element of HTML that an author wrote. Its attributes are checked with all others, when the page is sanitized. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
@@ -149,16 +144,19 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   const properties = propertiesOf(props);
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
   if (name === 'iframe' && properties.title === undefined) properties.title = 'Embedded content';
-  if (drawn.has(name)) return [s(name, properties, context.children(children))];
+  if (drawnElements.has(name)) return [s(name, properties, context.children(children))];
   const made = h(name, properties, context.children(children));
   if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
 }
 
+/** Handlers, and what only our own elements may have. */
+const ours = /^(on|data-?code-?slot$)/i;
+
 function propertiesOf(props: StaticProps): Properties {
   const properties: Properties = {};
   for (const [key, value] of props) {
-    if (/^on/i.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
+    if (ours.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
     if (key === 'style') {
       const style = styleOf(value);
       if (style !== undefined) properties.style = style;

@@ -1,16 +1,21 @@
-import type { Element, Root } from 'hast';
+import type { Element, Properties, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
 import { visit } from 'unist-util-visit';
+import { find, html as htmlNames } from 'property-information';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
+import { isName } from '../write-html.ts';
+import { drawnElements, nestElements } from './nest-elements.ts';
 
 /**
  * The one place that makes content safe to show. It runs after everything that produces content, and checks elements and attributes against
- * an allow-list, addresses against the URL policy, and style declarations one by one. Afterwards the content is only serialized.
+ * an allow-list, addresses against the URL policy, style declarations one by one, and puts every element where HTML allows it. Afterwards
+ * the content is only serialized.
  */
 export function sanitizeContent(tree: Root): Root {
   const clean = sanitize(tree, contentSchema) as Root;
   visit(clean, 'element', (element) => {
     const { properties } = element;
+    for (const name of Object.keys(properties)) if (!isName(find(htmlNames, name).attribute)) delete properties[name];
     if (typeof properties.style === 'string') {
       const style = safeStyle(properties.style);
       if (style === undefined) delete properties.style;
@@ -25,10 +30,12 @@ export function sanitizeContent(tree: Root): Root {
       Object.assign(properties, { muted: true, playsInline: true, loop: true });
     }
   });
+  nestElements(clean);
   return clean;
 }
 
-function isAllowed(element: Element, name: string, value: string): boolean {
+function isAllowed(element: Element, name: string, value: Properties[string]): boolean {
+  if (typeof value !== 'string') return false;
   if (name === 'src' && element.tagName === 'img' && isInlineImage(value)) return true;
   const url = classifyUrl(value);
   if (url.kind === 'refused') return false;
@@ -95,8 +102,6 @@ const text = `a abbr article aside b bdi bdo blockquote br button caption center
   figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark nav ol p picture pre q rp rt ruby s samp
   section small source span strong sub summary sup table tbody td tfoot th thead time tr track tt u ul var wbr`;
 const media = 'audio iframe video';
-/** Only shapes: nothing that loads, links, animates or contains HTML. */
-const drawing = `svg g path circle ellipse line polyline polygon rect text tspan defs linearGradient radialGradient stop clipPath mask title desc`;
 
 const presentation = `fill fillOpacity fillRule clipRule stroke strokeWidth strokeLineCap strokeLineJoin strokeDashArray strokeDashOffset
   strokeMiterLimit strokeOpacity opacity transform color textAnchor dominantBaseline fontSize fontFamily fontWeight`;
@@ -108,8 +113,10 @@ const drawn = [...words(presentation), ...words(geometry)];
 
 /** All elements and attributes that a page's content may have; addresses are checked a second time by the URL policy. */
 export const contentSchema: Schema = {
-  tagNames: [...words(text), ...words(media), ...words(drawing)],
-  strip: words('script style template noscript object embed math textarea select foreignObject animate set'),
+  tagNames: [...words(text), ...words(media), ...drawnElements],
+  strip: words(
+    'script style template noscript object embed math textarea select foreignObject animate set xmp noembed noframes plaintext',
+  ),
   ancestors: Object.fromEntries(words('tbody thead tfoot tr td th').map((name) => [name, ['table']])),
   attributes: {
     '*': [
@@ -137,7 +144,7 @@ export const contentSchema: Schema = {
     q: words('cite'),
     abbr: words('title'),
     label: words('htmlFor'),
-    ...Object.fromEntries(words(drawing).map((name) => [name, drawn])),
+    ...Object.fromEntries([...drawnElements].map((name) => [name, drawn])),
   },
   required: { input: { type: 'checkbox', disabled: true }, button: { type: 'button' } },
   protocols: {

@@ -1,11 +1,11 @@
-import { toHtml } from 'hast-util-to-html';
 import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { pageHref, pathToTop, relativeHref } from '../bundle-paths.ts';
-import { html, SafeHtml } from '../html.ts';
+import { html, type SafeHtml } from '../html.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
 import type { PageSlice, ChromeLink } from '../page-slice.ts';
+import { writeHtml } from '../write-html.ts';
 import { languageName } from './language-name.ts';
 
 type PageParts = {
@@ -263,5 +263,5 @@ function linkAttributes(from: string, link: ChromeLink): SafeHtml {
 /** An icon for the shell; undefined for an unknown name. */
 function shapeSvg(name: string, className: string): SafeHtml | undefined {
   const [drawn] = icon(name, className);
-  return drawn && new SafeHtml(toHtml(drawn));
+  return drawn && writeHtml(drawn);
 }

@@ -1,0 +1,53 @@
+import { rmSync } from 'node:fs';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findServer } from '#infra/setup/find-server.ts';
+import { pagesToOpen } from '../hostile/pages.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import { siteFolder } from './site-folder.ts';
+
+/** Those that can be rendered, as pages of one project. */
+const hostile = Object.entries(pagesToOpen).flatMap(([file, { source, failure }]): [string, string][] =>
+  failure === undefined && typeof source === 'string' ? [[file, source]] : [],
+);
+
+describe.skipIf(findServer('chromium') === undefined)('hostile pages in Chromium (skipped where there is none)', () => {
+  let browser: Browser;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await siteFolder({ ...Object.fromEntries(hostile), 'index.mdx': 'x' });
+    browser = await openBrowser();
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** What ran of the page's own code. */
+  async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
+    const context = await browser.newContext(options);
+    const found: string[] = [];
+    await context.exposeFunction('pwned', (what: unknown) => found.push(`pwned(${String(what)})`));
+    const page = await context.newPage();
+    page.on('dialog', (dialog) => {
+      found.push(`alert(${dialog.message()})`);
+      void dialog.dismiss();
+    });
+    // Other sites are not asked: what they would send is not the page's.
+    await page.route(/^https?:/, (route) => route.abort());
+    await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
+    const scripts = await page.evaluate(
+      "[...document.scripts].filter(({ src }) => !src.includes('/_bindery/')).map(({ outerHTML }) => outerHTML)",
+    );
+    found.push(...(scripts as string[]));
+    await context.close();
+    return found;
+  }
+
+  test.each(hostile)('%s runs nothing', async (file) => {
+    const path = file.replace(/\.mdx?$/, '.html');
+    // Also without the page's policy: the content itself must be safe.
+    expect(await ran(path, { bypassCSP: true })).toEqual([]);
+  });
+});
