@@ -66,6 +66,16 @@ export const gatewaySettings = {
   startsPerHour: limit('BINDERY_LIMIT_STARTS_PER_HOUR', 60, 'exports that an organization may start an hour'),
   publicationsPerHour: limit('BINDERY_LIMIT_PUBLICATIONS_PER_HOUR', 60, 'publications of an organization an hour'),
   linksPerHour: limit('BINDERY_LIMIT_LINKS_PER_HOUR', 600, 'bundle links of an organization an hour'),
+  changesPerHour: limit(
+    'BINDERY_LIMIT_CHANGES_PER_HOUR',
+    600,
+    'other changes of an organization an hour: cancelled exports, promoted and deleted contents; also keys that one key may revoke',
+  ),
+  operatorPerHour: setting(
+    'BINDERY_LIMIT_OPERATOR_PER_HOUR',
+    wholeNumber(1, 1_000_000_000).default(6_000),
+    'changes of organizations and domains by the operator an hour',
+  ),
   keysPerHour: limit('BINDERY_LIMIT_KEYS_PER_HOUR', 10, 'new API keys of an organization an hour'),
   activeJobs: limit('BINDERY_LIMIT_ACTIVE_JOBS', 20, 'exports of an organization that may be active at once'),
 };

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '#shared/http/api-key.ts';
+import type { RateLimiter } from '#shared/http/rate-limit.ts';
 import {
   bearer,
   createOrganization,
@@ -112,6 +113,56 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
     });
   },
 );
+
+describe('a route that changes something', () => {
+  const changing = declarations.filter(({ method }) => method !== 'GET');
+  /** Bodies that are right, where the usual one is not. */
+  const bodies: Record<string, object> = {
+    'POST /v1/organizations': { name: 'Initech' },
+    'PATCH /v1/organizations/:org': { plan: 'pro' },
+    'POST /v1/api-keys': { kind: 'assistant' },
+    'POST /v1/api-keys/:id/rotate': {},
+  };
+  const ended = `se_${'e'.repeat(22)}`;
+  let counting: RateLimiter;
+
+  beforeAll(async () => {
+    const state = exportState({
+      organization: acme.id,
+      jobId: ended,
+      phase: 'completed',
+      completedAt: '2026-03-01T10:01:00.000Z',
+    });
+    await gateway.bus.exports.append(exportCommit(state), { sequence: 0 });
+    await gateway.bus.projected();
+    counting = gateway.context.rateLimiter;
+    const take = async () => ({ allowed: false, remaining: 0, resetSeconds: 7 });
+    gateway.context.rateLimiter = { ...counting, take };
+  });
+  afterAll(() => {
+    gateway.context.rateLimiter = counting;
+  });
+
+  test.each(changing.map((declaration) => [`${declaration.method} ${declaration.path}`, declaration] as const))(
+    'is counted: %s',
+    async (name, { method, path, key, body }) => {
+      const values: Record<string, string> = { ...samples(), jobId: ended };
+      const isArchive = body === 'archive';
+      const payload = isArchive ? Buffer.from('x') : (bodies[name] ?? { domain: 'docs' });
+      const refused = await gateway.app.inject({
+        method,
+        url: path.replaceAll(/:(\w+)/g, (_, parameter: string) => values[parameter] ?? ''),
+        headers: {
+          ...bearer(key === 'operator' ? operatorToken : acme.adminKey),
+          ...(isArchive ? { 'content-type': 'application/gzip' } : {}),
+        },
+        ...(body === undefined ? {} : { payload }),
+      });
+      expect([refused.statusCode, refused.json()]).toMatchObject([429, { code: 'rate_limited' }]);
+      expect(refused.headers['retry-after']).toBe('7');
+    },
+  );
+});
 
 test.each(declarations.map(({ path, params }) => [path, params] as const))(
   '%s declares its parameters',

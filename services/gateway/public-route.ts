@@ -20,8 +20,16 @@ import { addBodyParser, type BodyKind, checkArchive } from './request-bodies.ts'
  * Everything about a public route except what its handler does with a request. (`fastify-type-provider-zod` would check the schemas alone,
  * and needs `@fastify/swagger` beside it; keys, plans, domains and limits would still be ours.)
  */
-export type RouteDeclaration = {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type RouteDeclaration = SharedDeclaration & (Reading | Changing);
+
+type Reading = { method: 'GET'; limits?: Limits };
+
+/** What changes something is counted, without exception. */
+type Changing = { method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'; limits: Limits };
+
+type Limits = readonly [RouteLimit, ...RouteLimit[]];
+
+type SharedDeclaration = {
   /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */
   path: `/${string}`;
   /** What it does, in a sentence for the reference. */
@@ -39,7 +47,6 @@ export type RouteDeclaration = {
   headers?: z.ZodObject;
   /** Without it, any body that a client sends is dropped. */
   body?: BodyKind;
-  limits?: readonly RouteLimit[];
   /** The handler decides when a request counts, by `count()`. */
   countsLater?: true;
   status?: 200 | 201 | 202 | 204;

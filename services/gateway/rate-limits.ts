@@ -5,11 +5,14 @@ import type { Principal } from './auth/authenticate.ts';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
 
-/** A limit as a route declares it: how many requests one organization, or one address, may make in a window of time. */
+/**
+ * A limit as a route declares it: how many requests one organization, one address or one key may make in a window of time. The operator
+ * counts as one organization.
+ */
 export type RouteLimit = {
   /** In headers and keys. Routes with the same name share their count. */
   name: string;
-  per: 'organization' | 'address';
+  per: 'organization' | 'address' | 'key';
   /** A number, or the setting that has it (by plan, for an organization). */
   requests: number | LimitSetting;
   windowSeconds: number;
@@ -27,6 +30,15 @@ export const perHour = (name: string, requests: RouteLimit['requests']): RouteLi
   windowSeconds: hourSeconds,
 });
 
+/** For what one key must not take from the others: so nobody can keep a key from being revoked. */
+export const perKeyPerHour = (name: string, requests: RouteLimit['requests']): RouteLimit => ({
+  ...perHour(name, requests),
+  per: 'key',
+});
+
+/** Changes of what there is: cheap one by one, but each stays in a log. */
+export const changes = perHour('changes', 'changesPerHour');
+
 export const perAddressPerDay = (name: string, requests: RouteLimit['requests']): RouteLimit => ({
   name,
   per: 'address',
@@ -43,15 +55,15 @@ export async function takeRateLimits(
 ): Promise<void> {
   const counted: CountedLimit[] = await Promise.all(
     limits.map(async ({ name, per, requests, windowSeconds }) => {
-      const { organization = '', organizationPlan = 'free' } = from.principal ?? {};
+      const { organization = '', organizationPlan = 'free', key } = from.principal ?? {};
       const setting = typeof requests === 'number' ? requests : config[requests];
       const limit = {
         name,
         requests: typeof setting === 'number' ? setting : setting[organizationPlan],
         windowSeconds,
       };
-      const key = per === 'organization' ? organization : addressGroup(from.address);
-      return { limit, outcome: await rateLimiter.take(limit, key) };
+      const counted = { organization, address: addressGroup(from.address), key: `${organization}/${key?.id ?? ''}` };
+      return { limit, outcome: await rateLimiter.take(limit, counted[per]) };
     }),
   );
   reply.headers(rateLimitHeaders(counted));

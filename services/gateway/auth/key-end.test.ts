@@ -65,7 +65,7 @@ async function ended(stream: ReadableStreamDefaultReader<Uint8Array>): Promise<v
 }
 
 /** Opens a stream and reads its first part. */
-async function open(path: string, init: RequestInit) {
+async function open(path: string, init: Omit<RequestInit, 'headers'> & { headers: Record<string, string> }) {
   const answer = await fetch(`${url}${path}`, { ...init, headers: { ...bearer(key.key), ...init.headers } });
   expect(answer.status).toBe(200);
   const stream = answer.body!.getReader();

@@ -13,7 +13,7 @@ import { askBus, waitForRevision } from '../ask-bus.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
-import { perHour } from '../rate-limits.ts';
+import { changes, perHour } from '../rate-limits.ts';
 import { limitedUpload } from '../request-bodies.ts';
 
 const path = '/v1/domains/:domain/content';
@@ -67,6 +67,7 @@ export const contentRoutes = [
       summary: 'Makes a content version the latest one.',
       key: 'admin',
       params: versionParams,
+      limits: [changes],
       answer: contentListSchema,
       errors: publisher.promoteContent.errors,
     },
@@ -84,6 +85,7 @@ export const contentRoutes = [
       summary: 'Deletes a content version that is neither the latest nor labelled.',
       key: 'admin',
       params: versionParams,
+      limits: [changes],
       status: 204,
       errors: publisher.deleteContent.errors,
     },

@@ -11,14 +11,14 @@ import {
 import { organizationKey } from '#shared/contracts/read-models.ts';
 import { askBus } from '../ask-bus.ts';
 import { publicRoute } from '../public-route.ts';
-import { perHour } from '../rate-limits.ts';
+import { perHour, perKeyPerHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
 import { type NewApiKey, newApiKey, renewedApiKey } from './new-api-key.ts';
 
 const hourMs = 3_600_000;
 
 const params = z.object({ id: z.string() });
-const limits = [perHour('keys', 'keysPerHour')];
+const limits = [perHour('keys', 'keysPerHour')] as const;
 
 /** An organization's own API keys. */
 export const apiKeyRoutes = [
@@ -95,6 +95,7 @@ export const apiKeyRoutes = [
       summary: 'Revokes an API key. All gateways refuse it within a second.',
       key: 'admin',
       params,
+      limits: [perKeyPerHour('revocations', 'changesPerHour')],
       status: 204,
     },
     async (context, { principal: { organization }, params, origin }) => {

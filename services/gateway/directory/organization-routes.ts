@@ -12,11 +12,13 @@ import {
 import { organizationId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { publicRoute } from '../public-route.ts';
+import { perHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
 import { newApiKey } from './new-api-key.ts';
 
 const mostAttempts = 5;
 
+const limits = [perHour('operator', 'operatorPerHour')] as const;
 const params = z.object({ org: organizationId.meta({ title: 'organization' }) });
 
 /** Organizations and their domains, for the operator of the installation. */
@@ -27,6 +29,7 @@ export const organizationRoutes = [
       path: '/v1/organizations',
       summary: 'Creates an organization and its first admin key, which is shown this once.',
       key: 'operator',
+      limits,
       body: createOrganizationBodySchema,
       status: 201,
       answer: organizationCreatedSchema,
@@ -47,6 +50,7 @@ export const organizationRoutes = [
       path: '/v1/organizations/:org',
       summary: 'Changes the name or the plan of an organization.',
       key: 'operator',
+      limits,
       params,
       body: changeOrganizationBodySchema,
       answer: organizationSchema,
@@ -60,6 +64,7 @@ export const organizationRoutes = [
       path: '/v1/organizations/:org/domains',
       summary: 'Gives an organization a domain: a documentation site.',
       key: 'operator',
+      limits,
       params,
       body: addDomainBodySchema,
       status: 201,

@@ -21,7 +21,7 @@ import { type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { accepts } from '../parse-input.ts';
 import { publicRoute } from '../public-route.ts';
-import { perHour } from '../rate-limits.ts';
+import { changes, perHour } from '../rate-limits.ts';
 import { cancelExport, replayExport, startExport } from './export-commands.ts';
 import { jobEventStream } from './job-event-stream.ts';
 import { checkActiveJobs, listJobs } from './list-jobs.ts';
@@ -129,6 +129,7 @@ export const exportRoutes = [
       summary: 'Cancels an export. Asking again is fine until it has ended in another way.',
       key: 'admin',
       params,
+      limits: [changes],
       status: 202,
       answer: exportJobSchema,
       errors: ['job_ended'],
