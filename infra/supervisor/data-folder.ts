@@ -13,24 +13,26 @@ const secretsSchema = z.object({
   operatorToken: secret,
   hashKey: secret,
   linkSigningKey: secret,
+  auditKey: secret,
 });
 
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** Reads the secrets of a data folder, or makes them. A new service gets a password; the others keep theirs. */
+/** Reads the secrets of a data folder, or makes them. A new service gets a password, and a new kind of secret is made; the others stay. */
 export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const file = join(dataFolder, 'secrets.json');
   const kept = await readFile(file, 'utf8').catch(() => undefined);
-  const known = kept === undefined ? undefined : secretsSchema.parse(JSON.parse(kept));
+  const known = kept === undefined ? undefined : secretsSchema.partial().parse(JSON.parse(kept));
   const random = () => randomBytes(24).toString('base64url');
   const secrets: Secrets = {
     natsPasswords: Object.fromEntries(
-      [...busUsers, 'provisioner'].map((user) => [user, known?.natsPasswords[user] ?? random()]),
+      [...busUsers, 'provisioner'].map((user) => [user, known?.natsPasswords?.[user] ?? random()]),
     ),
     serviceToken: known?.serviceToken ?? random(),
     operatorToken: known?.operatorToken ?? random(),
     hashKey: known?.hashKey ?? random(),
     linkSigningKey: known?.linkSigningKey ?? random(),
+    auditKey: known?.auditKey ?? random(),
   };
   await writePrivateJson(file, secrets);
   return secrets;

@@ -17,6 +17,7 @@ const plan = {
     operatorToken: 'operator-token-operator-token',
     hashKey: 'hash-key-hash-key-hash-key',
     linkSigningKey: 'link-key-link-key-link-key',
+    auditKey: 'audit-key-audit-key-audit-key',
   },
   rendererSlots: 2,
 };
@@ -28,6 +29,8 @@ test('a service gets its own bus password and no other, and only the gateway the
     );
     expect(values.filter((value) => value.startsWith('password-of-'))).toEqual([`password-of-${name}`]);
     expect(values.includes('operator-token-operator-token')).toBe(name === 'gateway');
+    // Whoever writes a log must not be able to anchor it.
+    expect(values.includes('audit-key-audit-key-audit-key')).toBe(name === 'projector');
     expect(values).not.toContain('x');
   }
 });

@@ -68,6 +68,7 @@ export function serviceEnvironment(
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
   for (const name of serviceNames) own[`BINDERY_${variableName(name)}_PORT`] = String(plan.ports[name]);
+  if (service === 'projector') own.BINDERY_AUDIT_KEY = plan.secrets.auditKey;
   if (service === 'gateway') {
     own.BINDERY_HOST = plan.host;
     own.BINDERY_PORT = String(plan.gatewayPort);
@@ -80,6 +81,7 @@ export function serviceEnvironment(
     'BINDERY_HOST',
     'BINDERY_PORT',
     'BINDERY_OPERATOR_TOKEN',
+    'BINDERY_AUDIT_KEY',
   ]);
   const chosen = inherited.filter(([name]) => !decided.has(name) && name !== 'BINDERY_OPERATOR_TOKEN');
   return { ...own, ...Object.fromEntries(chosen.map(([name, value]) => [name, value ?? ''])) };

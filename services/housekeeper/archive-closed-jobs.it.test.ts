@@ -14,6 +14,7 @@ import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
+import { testAuditKey } from '../../test/support/make-commit.ts';
 import { archiveClosedJobs } from './archive-closed-jobs.ts';
 import { jobsInArchive, type KeptJob } from './kept-jobs.ts';
 
@@ -56,6 +57,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
         instance: 'test',
         logger,
         clock: systemClock,
+        auditKey: testAuditKey,
         archive: harness.objectStore,
       },
       stop.signal,

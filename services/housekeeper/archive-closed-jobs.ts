@@ -54,7 +54,11 @@ async function archiveJob(
   if (state.completedAt === undefined || Date.parse(state.completedAt) >= endedBefore) return false;
   // All who follow the log must have seen all of it. The read models are the slowest, and say how far they are.
   const seen = await bus.readModels.jobStatus.get(jobStatusKey(state.organization, state.jobId));
-  if ((seen?.document.revision ?? 0) < last.commit.revision) return false;
+  if (seen === undefined || seen.document.revision < last.commit.revision) return false;
+  const { commitId, hash, anchor, lost } = seen.document;
+  if (commitId !== last.commit.id || (hash ?? last.commit.hash) !== last.commit.hash) {
+    throw new NotArchived(`its read model has seen another commit at the end (${commitId})`);
+  }
 
   const messages = await bus.exports.texts(subject);
   const [problem] = verifyChain(subject, messages);
@@ -65,15 +69,28 @@ async function archiveJob(
     version: 1,
     subject,
     messages: messages.map(({ sequence, text }) => ({ sequence, text })),
+    ...(anchor === undefined ? {} : { anchor }),
+    ...(lost === undefined ? {} : { lost }),
   };
   const key = archivedJobKey(state.organization, state.jobId);
   const body = Buffer.from(JSON.stringify(job));
   const metadata = headOf(state, state.completedAt);
   await objectStore.putIfAbsent(key, body, { contentType: 'application/json', metadata, signal });
   const readBack = await objectStore.get(key, { signal });
-  if (readBack === undefined || !body.equals(readBack)) throw new NotArchived(`the object ${key} has something else`);
+  // An object of a try before may have been stored before the history had an anchor.
+  if (historyIn(readBack) !== historyIn(body)) throw new NotArchived(`the object ${key} has something else`);
   await bus.exports.purge(subject, { sequence: last.sequence });
   return true;
+}
+
+/** The subject and messages of a stored history, as text; undefined when there is none. */
+function historyIn(stored: Uint8Array | undefined): string | undefined {
+  try {
+    const { subject, messages } = JSON.parse(Buffer.from(stored ?? '').toString()) as Partial<ArchivedJob>;
+    return messages === undefined ? undefined : JSON.stringify([subject, messages]);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What `jobsInArchive` reads later, without the whole object. */

@@ -24,7 +24,13 @@ import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import {
+  accessRecord,
+  contentCommit,
+  exportCommit,
+  exportState,
+  testAuditKey,
+} from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { entriesPerPart } from './audit-trail.ts';
 import { compareReadModels } from './compare-read-models.ts';
@@ -72,7 +78,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   function startProjector() {
     stop = new AbortController();
     running = startProjections(
-      { bus: forgetful(projector), instance: 'test', logger, clock: { now: () => now } },
+      { bus: forgetful(projector), instance: 'test', logger, clock: { now: () => now }, auditKey: testAuditKey },
       stop.signal,
     );
   }

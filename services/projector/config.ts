@@ -1,8 +1,9 @@
-import { serviceSettings } from '#shared/runtime/common-settings.ts';
+import { auditKeySettings, serviceSettings } from '#shared/runtime/common-settings.ts';
 import type { ConfigOf } from '#shared/runtime/config.ts';
 
 export const projectorSettings = {
   ...serviceSettings('projector'),
+  ...auditKeySettings,
 };
 
 export type ProjectorConfig = ConfigOf<typeof projectorSettings>;

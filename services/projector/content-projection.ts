@@ -8,7 +8,7 @@ import { commitHandler, type ProjectionSource } from './projection.ts';
 export const contentProjection: ProjectionSource<ContentCommit> = {
   name: 'content',
   openReader: (bus, generation) => bus.projectionReaders.content(generation),
-  into: ({ directoryContents, auditContent, usageContent }, logs) => {
+  into: ({ directoryContents, auditContent, usageContent }, logs, by) => {
     const trail = auditTrail(auditContent, usageContent);
     return commitHandler(
       {
@@ -18,6 +18,7 @@ export const contentProjection: ProjectionSource<ContentCommit> = {
         finish: () => trail.write(),
       },
       logs.content,
+      by,
     );
   },
 };

@@ -8,24 +8,26 @@ import { commitHandler, type ProjectionSource, updateDocument } from './projecti
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
   openReader: (bus, generation) => bus.projectionReaders.directory(generation),
-  into: ({ directoryOrganizations, directoryKeys, auditDirectory }, logs) => {
+  into: ({ directoryOrganizations, directoryKeys, auditDirectory }, logs, by) => {
     const trail = auditTrail(auditDirectory);
     return commitHandler(
       {
         primary: directoryOrganizations,
         keyOf: ({ data: { state } }) => organizationKey(state.organization),
-        async writeSecondary(commit) {
+        async writeSecondary(commit, lost) {
           trail.add(commit.data.state.organization, directoryAuditEntries(commit));
-          for (const key of touchedKeys(commit)) {
+          for (const key of lost === undefined ? touchedKeys(commit) : keysAfterLoss(commit, lost)) {
             // An older state never replaces a newer one: that could bring a revoked key back.
-            await updateDocument(directoryKeys, apiKeyKey(key.sha256), (known) =>
-              known !== undefined && known.revision >= commit.revision ? undefined : keyDocument(commit, key),
-            );
+            await updateDocument(directoryKeys, apiKeyKey(key.sha256), (known) => {
+              const isKnown = known !== undefined && known.revision >= commit.revision;
+              return isKnown && lost === undefined ? undefined : keyDocument(commit, key);
+            });
           }
         },
         finish: () => trail.write(),
       },
       logs.directory,
+      by,
     );
   },
 };
@@ -40,6 +42,21 @@ function touchedKeys({ data: { events, state } }: DirectoryCommit): ApiKey[] {
     else return state.keys;
   }
   return state.keys.filter((key) => ids.has(key.id));
+}
+
+/**
+ * All keys, when the log has lost commits: a key that it does not know any more is revoked. One that was revoked in a lost commit stays
+ * revoked until somebody makes another. Pure.
+ */
+function keysAfterLoss({ time, data: { state } }: DirectoryCommit, lost: DirectoryCommit['data']['state']): ApiKey[] {
+  const before = new Map(lost.keys.map((key) => [key.id, key]));
+  const kept = state.keys.map((key): ApiKey => {
+    const revokedAt = key.revokedAt ?? before.get(key.id)?.revokedAt;
+    return revokedAt === undefined ? key : { ...key, revokedAt };
+  });
+  const ids = new Set(state.keys.map(({ id }) => id));
+  const gone = lost.keys.filter(({ id }) => !ids.has(id)).map((key) => ({ ...key, revokedAt: key.revokedAt ?? time }));
+  return [...kept, ...gone];
 }
 
 function keyDocument(commit: DirectoryCommit, key: ApiKey): KeyDocument {

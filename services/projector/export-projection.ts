@@ -12,34 +12,43 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
   archived: archivedHistories,
-  into: ({ jobStatus, jobList, auditExports, usageExports }, logs) => {
+  into: ({ jobStatus, jobList, auditExports, usageExports }, logs, by) => {
     const trail = auditTrail(auditExports, usageExports);
     return commitHandler(
       {
         primary: jobStatus,
         keyOf: ({ data: { state } }) => jobStatusKey(state.organization, state.jobId),
-        async writeSecondary(commit) {
+        async writeSecondary(commit, lost) {
           trail.add(commit.data.state.organization, exportAuditEntries(commit));
           const { organization, createdAt } = commit.data.state;
-          await updateDocument(jobList, jobListKey(organization, createdAt), (list) => addToJobList(list, commit));
+          await updateDocument(jobList, jobListKey(organization, createdAt), (list) =>
+            addToJobList(list, commit, lost !== undefined),
+          );
         },
         finish: () => trail.write(),
       },
       logs.exports,
+      by,
     );
   },
 };
 
 /**
  * The day's list after one more commit, or undefined when it stays the same. An entry changes only with the status, so a job costs the
- * list three writes however many chunks it has; `revision` is the one at which the status changed. Pure.
+ * list three writes however many chunks it has; `revision` is the one at which the status changed. With `anew` the known entry
+ * is one of commits that were lost. Pure.
  */
-function addToJobList(list: JobListDocument | undefined, commit: ExportCommit): JobListDocument | undefined {
+function addToJobList(
+  list: JobListDocument | undefined,
+  commit: ExportCommit,
+  anew: boolean,
+): JobListDocument | undefined {
   const { jobId, domain, createdAt, phase } = commit.data.state;
   const entry = { jobId, domain, createdAt, revision: commit.revision, status: exportJobStatus(phase) };
   const jobs = list?.jobs ?? [];
   const known = jobs.find((job) => job.jobId === jobId);
-  if (known !== undefined && (known.revision >= entry.revision || known.status === entry.status)) return undefined;
+  const isKnown = known !== undefined && (known.revision >= entry.revision || known.status === entry.status);
+  if (isKnown && !anew) return undefined;
   const changed = [...jobs.filter((job) => job !== known), entry];
   return { jobs: changed.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.jobId, b.jobId)) };
 }

@@ -54,7 +54,7 @@ async function foldDeliveries<M>(
   const { stream } = projectionTable[source.name];
   const consumer = { service: 'projector', stream, deadLetters: bus.deadLetters, logger, retry: foldRetry };
   const buffer = bufferedReadModels(bus.generations[generation], memory);
-  const batch = source.into(buffer.models, bus);
+  const batch = source.into(buffer.models, bus, run);
   const folded: Delivery<M>[] = [];
   await batch.prepare?.(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
   for (const delivery of deliveries) {
@@ -119,13 +119,14 @@ export async function foldArchived<M>(
 type ArchivedCommits<M> = { key: string; commits: M[] };
 
 async function foldHistories<M>(
-  { bus, source }: ProjectionRun<M>,
+  run: ProjectionRun<M>,
   generation: Generation,
   histories: readonly ArchivedCommits<M>[],
   memory: DocumentMemory,
 ): Promise<SetAside[]> {
+  const { bus, source } = run;
   const buffer = bufferedReadModels(bus.generations[generation], memory);
-  const batch = source.into(buffer.models, bus);
+  const batch = source.into(buffer.models, bus, run);
   const setAside: SetAside[] = [];
   await batch.prepare?.(histories.flatMap(({ commits }) => commits));
   for (const { key, commits } of histories) {

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { testAuditKey } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { exportProjection } from './export-projection.ts';
 import { projectionPointerSchema } from '#shared/contracts/read-models.ts';
@@ -76,6 +77,7 @@ test('a projector that gives up still ends its step, so that the next leader has
     bus,
     instance: 'test',
     clock: { now: () => noon },
+    auditKey: testAuditKey,
     logger: pino({ level: 'silent' }),
     source: exportProjection,
   };

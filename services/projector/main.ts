@@ -5,7 +5,10 @@ import { startProjections } from './start-projections.ts';
 /** Folds the logs into read models. */
 export function start(config: ProjectorConfig): Promise<Running> {
   return startService('projector', config, async (service) => {
-    const projections = startProjections({ ...service, archive: service.objectStore }, service.stopping);
+    const projections = startProjections(
+      { ...service, archive: service.objectStore, auditKey: config.auditKey },
+      service.stopping,
+    );
     return { drain: () => projections };
   });
 }

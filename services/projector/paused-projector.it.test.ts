@@ -7,7 +7,7 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { exportCommit, exportState, testAuditKey } from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { exportProjection } from './export-projection.ts';
 import { leadProjection } from './lead-projection.ts';
@@ -48,7 +48,7 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
   /** Leads as if it had the lease; answers what ended it. */
   function lead(bus: BusOf<'projector'>, instance: string): Promise<unknown> {
     const stop = new AbortController();
-    const run = { source: exportProjection, bus, instance, clock: systemClock, logger };
+    const run = { source: exportProjection, bus, instance, clock: systemClock, logger, auditKey: testAuditKey };
     const ended = leadProjection(run, stop.signal).catch((error: unknown) => error);
     ends.push(() => (stop.abort(), ended));
     return ended;

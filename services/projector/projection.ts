@@ -1,8 +1,9 @@
 import type { Commit } from '#shared/contracts/commit.ts';
-import type { Generation, ProjectionName } from '#shared/contracts/read-models.ts';
+import type { Anchored, Generation, ProjectionName } from '#shared/contracts/read-models.ts';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
 import type { DurableReader } from '#shared/messaging/durable-reader.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
+import { anchorOf } from '#shared/messaging/head-anchor.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
 import { Conflict, Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -19,6 +20,8 @@ export type ProjectorContext = {
   logger: Logger;
   /** Where old histories of export jobs are; absent: nowhere. */
   archive?: Archive;
+  /** Makes the anchors of histories. No writer of a log has it. */
+  auditKey: string;
 };
 
 /** The part of the object store that a rebuild reads. */
@@ -31,7 +34,7 @@ export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> 
 export type ProjectionSource<M> = {
   name: ProjectionName;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
-  into(stores: Stores, logs: Logs): BatchHandler<M>;
+  into(stores: Stores, logs: Logs, by: Witness): BatchHandler<M>;
   /** The histories that were moved from its log to the archive, and the objects there that are none. */
   archived?(
     archive: Archive,
@@ -48,6 +51,9 @@ type Stores = { [Name in keyof ReadModels]: Pick<ReadModels[Name], 'get' | 'put'
 
 /** The logs that a projection can go back to. */
 type Logs = Pick<BusParts, 'exports' | 'content' | 'directory'>;
+
+/** What a projection needs to vouch for what it has seen. */
+export type Witness = Pick<ProjectorContext, 'auditKey' | 'logger'>;
 
 /** Folds one batch of messages into stores that are written at its end. */
 export type BatchHandler<M> = {
@@ -89,80 +95,149 @@ export async function updateDocument<T>(
 export type Projection<C extends Commit> = {
   primary: Store<StateDocument<C>>;
   keyOf(commit: C): string;
-  /** Everything but the primary document; repeating it, also with an older commit than was written, changes nothing. */
-  writeSecondary(commit: C): Promise<void>;
+  /**
+   * Everything but the primary document; repeating it, also with an older commit than was written, changes nothing. `lost` is the state
+   * of commits that the log has lost: what was written of them gives way to this commit.
+   */
+  writeSecondary(commit: C, lost?: C['data']['state']): Promise<void>;
   /** What is written once for a batch of commits instead of with each. */
   finish(): Promise<void>;
 };
 
 /** The state of an aggregate after its newest commit. */
-type StateDocument<C extends Commit> = {
-  revision: number;
-  commitId: string;
-  updatedAt: string;
-  state: C['data']['state'];
-};
+type StateDocument<C extends Commit> = Anchored & { state: C['data']['state'] };
 
 const readsAtOnce = 32;
 
 /** Folds commits, each aggregate's in the order of its revisions. */
 export function commitHandler<C extends Commit>(
   projection: Projection<C>,
-  log: Pick<EventLog<C>, 'history'>,
+  log: CommitLog<C>,
+  by: Witness,
 ): BatchHandler<C> {
   return {
     async prepare(commits) {
       const keys = new Set(commits.map((commit) => projection.keyOf(commit)));
       await inParallel([...keys], readsAtOnce, (key) => projection.primary.get(key).catch(() => undefined));
     },
-    fold: (commit) => foldInOrder(projection, log, commit),
+    fold: (commit) => foldInOrder(projection, log, by, commit),
     finish: () => projection.finish(),
   };
 }
 
+type CommitLog<C extends Commit> = Pick<EventLog<C>, 'history' | 'last'>;
+
 /**
  * Brings an aggregate's documents up to `commit`. Older commits than the documents reflect are skipped; when commits in between have not
- * been seen, they are read from the log. Throws `HistoryBroken` when the log does not have them, and never folds over a hole.
+ * been seen, they are read from the log. A server that lost the end of a log gives its sequences and revisions out again, so a commit
+ * counts as seen by its id and hash alone. Documents of lost commits are made anew from what the log has, and say which commit was lost.
+ * Throws `HistoryBroken` when the log is not whole, and never folds over a hole.
  */
 async function foldInOrder<C extends Commit>(
   projection: Projection<C>,
-  log: Pick<EventLog<C>, 'history'>,
+  log: CommitLog<C>,
+  by: Witness,
   commit: C,
 ): Promise<void> {
   for (;;) {
     const stored = await projection.primary.get(projection.keyOf(commit), { fromLeader: true });
-    const reflected = stored?.document.revision ?? 0;
-    if (commit.revision <= reflected) return;
-    const next = commit.revision === reflected + 1 ? commit : await commitAfter(log, commit, reflected);
-    await projection.writeSecondary(next);
-    const { revision, id, time, data } = next;
-    const document = { revision, commitId: id, updatedAt: time, state: data.state };
+    const reflected = stored?.document;
+    if (reflected !== undefined && (await isSeen(log, commit, reflected))) return;
+    const { from, isLost } = await startOf(log, commit, reflected);
+    if (from < commit.revision) await writePassed(projection, log, commit, from);
+    await projection.writeSecondary(commit, isLost ? reflected?.state : undefined);
+    const lost = isLost && reflected !== undefined ? [...(reflected.lost ?? []), headOf(reflected)] : reflected?.lost;
+    const document = anchoredDocument(commit, lost, by);
     const expectedRevision = stored?.revision ?? 0;
-    const written = await projection.primary.put(projection.keyOf(next), document, { expectedRevision });
-    if (written !== undefined && revision === commit.revision) return;
+    const written = await projection.primary.put(projection.keyOf(commit), document, { expectedRevision });
+    if (written === undefined) continue;
+    if (isLost) {
+      const { subject } = commit;
+      by.logger.error(
+        { subject, lost: lost?.at(-1) },
+        'the log has lost commits; documents were made of what it has now',
+      );
+    }
+    return;
   }
 }
 
-/** The commit with revision `reflected + 1`, after a check of the whole history up to `commit`. */
-async function commitAfter<C extends Commit>(
-  log: Pick<EventLog<C>, 'history'>,
+const mostLost = 10;
+
+function anchoredDocument<C extends Commit>(
   commit: C,
-  reflected: number,
-): Promise<C> {
+  lost: Anchored['lost'],
+  { auditKey }: Witness,
+): StateDocument<C> {
+  const { subject, revision, id: commitId, hash, time: updatedAt, data } = commit;
+  const kept = lost === undefined ? {} : { lost: lost.slice(-mostLost) };
+  const anchor = anchorOf(auditKey, subject, { revision, commitId, hash, ...kept });
+  return { revision, commitId, updatedAt, hash, anchor, ...kept, state: data.state };
+}
+
+const headOf = ({ revision, commitId, hash }: Anchored) => ({
+  revision,
+  commitId,
+  ...(hash === undefined ? {} : { hash }),
+});
+
+/** Whether the documents reflect this commit or a later one of the same history. What comes later is not asked: it is delivered, too. */
+async function isSeen<C extends Commit>(log: CommitLog<C>, commit: C, reflected: Anchored): Promise<boolean> {
+  if (commit.revision > reflected.revision) return false;
+  if (commit.id === reflected.commitId) return true;
+  const last = await log.last(commit.subject, { fromLeader: true });
+  // A history that is not in the log any more was archived.
+  if (last === undefined || last.commit.id === reflected.commitId) return true;
+  return last.commit.revision > reflected.revision;
+}
+
+/**
+ * The first revision that is to be folded to get from what is reflected to `commit`. When the log has another commit than the reflected
+ * one, that one is lost, and all are folded again.
+ */
+async function startOf<C extends Commit>(
+  log: CommitLog<C>,
+  commit: C,
+  reflected: Anchored | undefined,
+): Promise<{ from: number; isLost: boolean }> {
+  const next = (reflected?.revision ?? 0) + 1;
+  // Documents of before have no hash.
+  const follows = (reflected?.hash ?? commit.previousHash) === commit.previousHash;
+  if (commit.revision === next && follows) return { from: next, isLost: false };
+  const at = await checkedCommit(log, commit, reflected?.revision ?? 0);
+  const isKnown = at?.id === reflected?.commitId && (reflected?.hash ?? at?.hash) === at?.hash;
+  return isKnown ? { from: next, isLost: false } : { from: 1, isLost: true };
+}
+
+/** The commit with that revision, after a check that the history up to `commit` is whole; undefined when it has none. */
+async function checkedCommit<C extends Commit>(log: CommitLog<C>, commit: C, revision: number): Promise<C | undefined> {
   let found: C | undefined;
   let previous: C | undefined;
   for await (const { commit: read } of log.history(commit.subject)) {
     if (read.revision !== (previous?.revision ?? 0) + 1 || read.previousHash !== (previous?.hash ?? '')) {
       throw new HistoryBroken(commit.subject, previous?.revision ?? 0, read.revision);
     }
-    if (read.revision === reflected + 1) found = read;
+    if (read.revision === revision) found = read;
     previous = read;
     if (read.revision === commit.revision) break;
   }
-  if (found === undefined || previous?.hash !== commit.hash) {
+  if (previous?.hash !== commit.hash) {
     throw new HistoryBroken(commit.subject, previous?.revision ?? 0, commit.revision);
   }
   return found;
+}
+
+/** Writes what the commits before `commit` add, from that revision on. */
+async function writePassed<C extends Commit>(
+  projection: Projection<C>,
+  log: CommitLog<C>,
+  commit: C,
+  from: number,
+): Promise<void> {
+  for await (const { commit: passed } of log.history(commit.subject)) {
+    if (passed.revision >= commit.revision) break;
+    if (passed.revision >= from) await projection.writeSecondary(passed);
+  }
 }
 
 /** Commits of an aggregate are missing, swapped or changed: its documents stay as they are until an operator acts. */

@@ -11,7 +11,7 @@ import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { exportCommit, exportState, testAuditKey } from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { startProjections } from './start-projections.ts';
@@ -46,7 +46,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
 
   function startProjector(archive: Pick<ObjectStore, 'list' | 'get'> = objectStore) {
     stop = new AbortController();
-    const context = { bus: projector, instance: 'test', logger, clock: systemClock, archive };
+    const context = { bus: projector, instance: 'test', logger, clock: systemClock, archive, auditKey: testAuditKey };
     running = startProjections(context, stop.signal);
   }
   const request = (id: string) => ({ id, now: new Date() });

@@ -21,7 +21,13 @@ import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { type ReadModels, storesOf } from '#shared/messaging/read-models.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
+import {
+  accessRecord,
+  contentCommit,
+  exportCommit,
+  exportState,
+  testAuditKey,
+} from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { compareReadModels } from './compare-read-models.ts';
 import { startProjections } from './start-projections.ts';
@@ -68,7 +74,10 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
 
   function startProjector() {
     stop = new AbortController();
-    running = startProjections({ bus: projector, instance: 'test', logger, clock: { now: () => now } }, stop.signal);
+    running = startProjections(
+      { bus: projector, instance: 'test', logger, clock: { now: () => now }, auditKey: testAuditKey },
+      stop.signal,
+    );
   }
   async function stopProjector() {
     stop.abort();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { exportCommit, exportState, testAuditKey } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { startProjections } from './start-projections.ts';
 
@@ -18,7 +18,7 @@ beforeEach(() => {
   bus = memoryBus();
   stop = new AbortController();
   running = startProjections(
-    { bus, instance: 'test', logger: pino({ level: 'silent' }), clock: systemClock },
+    { bus, instance: 'test', logger: pino({ level: 'silent' }), clock: systemClock, auditKey: testAuditKey },
     stop.signal,
   );
 });

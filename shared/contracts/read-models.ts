@@ -3,13 +3,21 @@ import { contentStateSchema } from '#shared/aggregates/content/content.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
 import { auditEntrySchema, someUsageFiguresSchema } from './audit-entry.ts';
-import { organizationId, organizationPlans, timestamp } from './identifiers.ts';
+import { vouched } from './stored-objects.ts';
+import { organizationId, organizationPlans, sha256Hex, timestamp } from './identifiers.ts';
 
 /** Every document says which commit it reflects: the aggregate's own revision and the commit's id. */
 const reflects = { revision: z.int().min(1), commitId: z.string(), updatedAt: timestamp };
 
+/** The document of an aggregate's state also vouches for its history, up to the commit with that hash. Older documents do not. */
+const anchored = { ...reflects, hash: sha256Hex.optional(), ...vouched };
+
+/** What the document of a state says of the history that it was folded from. */
+const anchoredSchema = z.object(anchored);
+export type Anchored = z.infer<typeof anchoredSchema>;
+
 /** Bucket `job-status`, key `<org>.<job>`. */
-export const jobStatusDocumentSchema = z.object({ ...reflects, state: exportJobStateSchema });
+export const jobStatusDocumentSchema = z.object({ ...anchored, state: exportJobStateSchema });
 export type JobStatusDocument = z.infer<typeof jobStatusDocumentSchema>;
 
 /** Bucket `job-list`, key `<org>.<yyyy-mm-dd>`: the jobs created that day, newest last. */
@@ -21,7 +29,7 @@ export const jobListDocumentSchema = z.object({
 export type JobListDocument = z.infer<typeof jobListDocumentSchema>;
 
 /** Bucket `directory`, key `org.<org>`. */
-export const organizationDocumentSchema = z.object({ ...reflects, state: directoryStateSchema });
+export const organizationDocumentSchema = z.object({ ...anchored, state: directoryStateSchema });
 
 /** Bucket `directory`, key `key.<sha256>`: all that a gateway needs to let a request in. */
 export const keyDocumentSchema = z.object({
@@ -34,7 +42,7 @@ export const keyDocumentSchema = z.object({
 export type KeyDocument = z.infer<typeof keyDocumentSchema>;
 
 /** Bucket `directory`, key `content.<org>.<domain>`. */
-export const contentDocumentSchema = z.object({ ...reflects, state: contentStateSchema });
+export const contentDocumentSchema = z.object({ ...anchored, state: contentStateSchema });
 
 /** Bucket `active-jobs`, key `<org>.<job>`: written before the first dispatch, removed after the last commit. */
 export const activeJobDocumentSchema = z.object({

@@ -139,6 +139,19 @@ export const segmentSidecarSchema = z.object({
 export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;
 
 /**
+ * What vouches for a history. `anchor` is made with the audit key (`head-anchor.ts`). `lost` are commits that were seen, and that the log
+ * did not have any more when the next one came, newest last.
+ */
+export const vouched = {
+  anchor: sha256Hex.optional(),
+  lost: z
+    .array(z.object({ revision: z.int().min(1), commitId: z.string(), hash: sha256Hex.optional() }))
+    .min(1)
+    .max(10)
+    .optional(),
+};
+
+/**
  * The whole history of an export job that ended long ago, as an object: its messages just as the stream had them, so that the hash chain
  * can be verified, in the order of the stream. `sequence` is the stream's own and stays internal.
  */
@@ -146,6 +159,8 @@ export const archivedJobSchema = z.object({
   version: z.literal(1),
   subject: z.string(),
   messages: z.array(z.object({ sequence: z.int().positive(), text: z.string() })).min(1),
+  /** The anchor of its last commit, and the commits that the log had lost before, as the job's status said. Older objects have none. */
+  ...vouched,
 });
 
 export type ArchivedJob = z.infer<typeof archivedJobSchema>;

@@ -59,6 +59,15 @@ export const hashKeySettings = {
   ),
 };
 
+/** Key of the anchors of histories. Whoever writes logs must not have it; auditors need it to check anchors. */
+export const auditKeySettings = {
+  auditKey: secretSetting(
+    'BINDERY_AUDIT_KEY',
+    z.string().min(16),
+    'key that the projector anchors histories with, so that "bindery audit verify" finds one that was rewritten; 16 characters or more, for no other service',
+  ),
+};
+
 /** What every service has: its user of the bus, its HTTP server, and the object store. */
 export const serviceSettings = (service: string) => ({
   ...busSettings(service),

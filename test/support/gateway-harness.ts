@@ -15,6 +15,7 @@ import { loadConfig } from '#shared/runtime/config.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { testAuditKey } from './make-commit.ts';
 import { type MemoryBus, memoryBus } from './memory-bus.ts';
 
 export const operatorToken = 'the-operator-token-of-tests';
@@ -82,7 +83,7 @@ export async function gatewayHarness(
     },
     stopping: stop.signal,
   };
-  const projections = startProjections({ bus, instance: 'test', logger, clock }, stop.signal);
+  const projections = startProjections({ bus, instance: 'test', logger, clock, auditKey: testAuditKey }, stop.signal);
   const app = await buildGateway(context);
   return {
     app,

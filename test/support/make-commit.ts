@@ -18,6 +18,9 @@ import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 
+/** What projectors of tests anchor histories with. */
+export const testAuditKey = 'audit-key-of-tests';
+
 /** The request of an export; tests name what matters to them. */
 export function exportRequested(
   changes: Partial<ExportEventOf<'ExportRequested'>['data']> = {},

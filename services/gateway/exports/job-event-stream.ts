@@ -20,7 +20,8 @@ export async function* jobEventStream(
   let newest = first;
   let wake = () => {};
   const seen = (view: JobView) => {
-    if (view.revision <= newest.revision) return;
+    const isAfterLoss = view.lost?.some(({ commitId }) => commitId === newest.commitId) ?? false;
+    if (view.revision <= newest.revision && !isAfterLoss) return;
     newest = view;
     wake();
   };
@@ -35,10 +36,10 @@ export async function* jobEventStream(
   try {
     // The job may have changed between the first read and the subscription.
     await readAgain();
-    let shownRevision = 0;
+    let shown: JobView | undefined;
     while (!signal.aborted) {
-      if (newest.revision > shownRevision) {
-        shownRevision = newest.revision;
+      if (newest !== shown) {
+        shown = newest;
         const job = exportJobOf(newest);
         yield jobEvent(job);
         if (job.status === 'completed' || job.status === 'failed') return;
@@ -48,7 +49,7 @@ export async function* jobEventStream(
         wake = () => resolve('change');
         heartbeat = setTimeout(() => resolve('heartbeat'), heartbeatMs);
         // It may have changed or aborted while the last event was being taken.
-        if (signal.aborted || newest.revision > shownRevision) wake();
+        if (signal.aborted || newest !== shown) wake();
       });
       clearTimeout(heartbeat);
       if (waited === 'change') continue;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { type ExportJob, toExportJob } from '#shared/contracts/http/exports.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { type JobStatusDocument, jobStatusKey } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -9,8 +9,8 @@ import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import { invalidParameter, noSuch } from '../parse-input.ts';
 
-/** A job's state at a revision. */
-export type JobView = { state: ExportJobState; revision: number; updatedAt: string };
+/** A job's state at a revision. `lost`: commits that were shown before, and that the log has lost. */
+export type JobView = Pick<JobStatusDocument, 'state' | 'revision' | 'commitId' | 'updatedAt' | 'lost'>;
 
 type Reader = Pick<GatewayContext, 'bus'>;
 
@@ -37,6 +37,7 @@ export async function readJobForDecision(
 export const viewOf = (commit: ExportCommit): JobView => ({
   state: commit.data.state,
   revision: commit.revision,
+  commitId: commit.id,
   updatedAt: commit.time,
 });
 

@@ -1,0 +1,188 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import {
+  type ApiKey,
+  type DirectoryCommit,
+  directoryAggregate,
+  type DirectoryEvent,
+} from '#shared/aggregates/directory/directory.ts';
+import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { apiKeyKey, jobListKey, jobStatusKey, organizationKey } from '#shared/contracts/read-models.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
+import { startProjections } from './start-projections.ts';
+
+type Job = StoredCommit<ExportCommit>;
+type Directory = StoredCommit<DirectoryCommit>;
+
+const time = new Date('2026-03-01T10:00:00.000Z');
+const origin = (id: string) => ({
+  id,
+  source: 'test',
+  actor: { kind: 'operator' as const, id: 'operator' },
+  time,
+  causationId: 'test',
+  correlationId: 'test',
+});
+const apiKey = (letter: string): ApiKey => ({
+  id: `key_${letter.repeat(16)}`,
+  kind: 'admin',
+  name: letter,
+  sha256: letter.repeat(64),
+  scopes: ['read', 'write'],
+  allowedAddresses: [],
+  allowedOrigins: [],
+  createdAt: time.toISOString(),
+});
+const created = (letter: string): DirectoryEvent => ({
+  type: 'ApiKeyCreated',
+  version: 1,
+  data: { organization: 'acme', key: apiKey(letter) },
+});
+
+describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () => {
+  let stand: TestBus;
+  let gateway: BusOf<'gateway'>;
+  let orchestrator: BusOf<'orchestrator'>;
+  let folder: string;
+  let running: Promise<void>;
+  const stop = new AbortController();
+  const jobId = (letter: string) => `se_${letter.repeat(22)}`;
+
+  beforeAll(async () => {
+    stand = await startTestBus();
+    folder = await mkdtemp(join(tmpdir(), 'bindery-lost-tail-'));
+    const projector = await stand.connect('projector');
+    [gateway, orchestrator] = await Promise.all([stand.connect('gateway'), stand.connect('orchestrator')]);
+    const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
+    const context = { bus: projector, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey };
+    running = startProjections(context, stop.signal);
+  }, 60_000);
+  afterAll(async () => {
+    stop.abort();
+    await running;
+    await stand.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** One more commit of a job; `id` tells it from one with the same revision that was lost. */
+  async function advance(letter: string, id: string, after: Job | undefined, changes: Partial<ExportJobState>) {
+    const state = exportState({ jobId: jobId(letter), ...changes });
+    const event = { type: 'RenderingFinished' as const, version: 1 as const, data: { pageCount: 0 } };
+    const subject = exportLogSubject('acme', jobId(letter));
+    const commit = nextCommit(subject, after, [event], state, origin(id));
+    const writer = after === undefined ? gateway : orchestrator;
+    return writer.exports.append(commit, { sequence: after?.sequence ?? 0 });
+  }
+  async function changeDirectory(id: string, after: Directory | undefined, event: DirectoryEvent): Promise<Directory> {
+    const at = origin(id);
+    const state = directoryAggregate.evolve(after?.commit.data.state, event, { ...at, time: time.toISOString() });
+    const commit = nextCommit(directoryLogSubject('acme'), after, [event], state, at);
+    return gateway.directory.append(commit, { sequence: after?.sequence ?? 0 });
+  }
+
+  const statusOf = async (letter: string) =>
+    (await gateway.readModels.jobStatus.get(jobStatusKey('acme', jobId(letter)), { fromLeader: true }))?.document;
+  const statusReflects = (letter: string, commitId: string) =>
+    vi.waitFor(async () => expect((await statusOf(letter))?.commitId).toBe(commitId), 15_000);
+  const directoryReflects = (commitId: string) =>
+    vi.waitFor(async () => {
+      const stored = await gateway.readModels.directoryOrganizations.get(organizationKey('acme'), { fromLeader: true });
+      expect(stored?.document.commitId).toBe(commitId);
+    }, 15_000);
+  const keyOf = async (letter: string) =>
+    (await gateway.readModels.directoryKeys.get(apiKeyKey(apiKey(letter).sha256), { fromLeader: true }))?.document.key;
+
+  const streams = () => join(stand.server.storeDir, 'jetstream', '$G', 'streams');
+  const logs = ['EXPORTS', 'DIRECTORY'];
+  /** Stops the server, and copies the folders of the logs there while it is away. */
+  async function whileStopped(copy: (stream: string) => Promise<void>) {
+    await stand.server.kill('SIGTERM');
+    for (const stream of logs) await copy(stream);
+    await stand.server.restart();
+  }
+
+  test('read models give up what was lost, show what the log has instead, and say so', async () => {
+    const early: Record<string, Job> = {};
+    for (const letter of ['a', 'b', 'c', 'd']) {
+      const first = await advance(letter, `${letter}1`, undefined, {});
+      early[letter] = await advance(letter, `${letter}2`, first, { phase: 'rendering', progress: 10 });
+      await statusReflects(letter, `${letter}2`);
+    }
+    const organization = { organization: 'acme', name: 'Acme', plan: 'enterprise' as const };
+    const first = await changeDirectory('d1', undefined, {
+      type: 'OrganizationCreated',
+      version: 1,
+      data: organization,
+    });
+    const second = await changeDirectory('d2', first, created('a'));
+    await directoryReflects('d2');
+    await whileStopped((stream) => cp(join(streams(), stream), join(folder, stream), { recursive: true }));
+
+    // What the server will have lost: job a and b end after two commits, job c is one commit further; d stays.
+    for (const letter of ['a', 'b', 'c']) {
+      const third = await advance(letter, `${letter}3`, early[letter], { phase: 'closing', progress: 90 });
+      if (letter !== 'c') await advance(letter, `${letter}4`, third, { phase: 'completed', progress: 100 });
+    }
+    const lostThird = await changeDirectory('d3', second, created('b'));
+    await changeDirectory('d4', lostThird, {
+      type: 'ApiKeyRevoked',
+      version: 1,
+      data: { organization: 'acme', keyId: apiKey('a').id },
+    });
+    await Promise.all(['a4', 'b4', 'c3'].map((id) => statusReflects(id.charAt(0), id)));
+    await directoryReflects('d4');
+    const lostStatus = await statusOf('a');
+    await whileStopped(async (stream) => {
+      await rm(join(streams(), stream), { recursive: true });
+      await cp(join(folder, stream), join(streams(), stream), { recursive: true });
+    });
+
+    // Job a has fewer commits than was seen, job b as many, job c more.
+    await advance('a', 'a3-again', early['a'], { phase: 'rendering', progress: 20 });
+    let b = await advance('b', 'b3-again', early['b'], { phase: 'rendering', progress: 30 });
+    b = await advance('b', 'b4-again', b, { phase: 'rendering', progress: 40 });
+    let c = early['c'];
+    for (const n of [3, 4, 5]) c = await advance('c', `c${n}-again`, c, { phase: 'rendering', progress: n * 10 });
+    await advance('d', 'd3', early['d'], { phase: 'completed', progress: 100 });
+    await changeDirectory('d3-again', second, created('c'));
+    await Promise.all([
+      statusReflects('a', 'a3-again'),
+      statusReflects('b', 'b4-again'),
+      statusReflects('c', 'c5-again'),
+      statusReflects('d', 'd3'),
+    ]);
+    await directoryReflects('d3-again');
+
+    expect(await statusOf('a')).toMatchObject({
+      revision: 3,
+      state: { phase: 'rendering', progress: 20 },
+      lost: [{ revision: 4, commitId: 'a4', hash: lostStatus?.hash }],
+    });
+    expect((await statusOf('b'))?.lost).toMatchObject([{ revision: 4, commitId: 'b4' }]);
+    expect((await statusOf('c'))?.lost).toMatchObject([{ revision: 3, commitId: 'c3' }]);
+    expect(await statusOf('d')).not.toHaveProperty('lost');
+    const list = await gateway.readModels.jobList.get(jobListKey('acme', exportState().createdAt), {
+      fromLeader: true,
+    });
+    expect(Object.fromEntries(list?.document.jobs.map(({ jobId, status }) => [jobId, status]) ?? [])).toEqual({
+      [jobId('a')]: 'running',
+      [jobId('b')]: 'running',
+      [jobId('c')]: 'running',
+      [jobId('d')]: 'completed',
+    });
+    // A key that nobody made is no key; one that was revoked stays revoked.
+    expect((await keyOf('b'))?.revokedAt).toBeDefined();
+    expect((await keyOf('a'))?.revokedAt).toBeDefined();
+    expect(await keyOf('c')).toEqual(apiKey('c'));
+  }, 90_000);
+});

@@ -1,0 +1,18 @@
+import { createHmac } from 'node:crypto';
+import { canonicalJson } from '#shared/runtime/canonical-json.ts';
+
+/** The last commit of a history, as somebody saw it. */
+type Head = { revision: number; commitId: string; hash: string };
+
+/** What an anchor vouches for: that this history had this head, and before that the `lost` ones, which the log no longer had then. */
+type AnchoredHead = Head & { lost?: readonly Omit<Head, 'hash'>[] | undefined };
+
+/**
+ * The anchor of a history's head: HMAC-SHA-256 with the audit key, as 64 hex digits. Hashes chain all earlier commits to the head, so
+ * whoever rewrites a history without the key needs an anchor that he cannot make. Writers of logs do not have the key.
+ */
+export function anchorOf(auditKey: string, subject: string, { revision, commitId, hash, lost }: AnchoredHead): string {
+  return createHmac('sha256', auditKey)
+    .update(canonicalJson({ subject, revision, commitId, hash, lost }))
+    .digest('hex');
+}
