@@ -79,5 +79,18 @@ test('of a long passage quotes the part with the words of the question', () => {
 
 test('code keeps its lines', () => {
   const answer = extractAnswer('rotate key', [passage({ text: 'Run this:\n\nkeys \\\n  rotate' })]);
-  expect(answer).toContain('> Run this:\n>\n> keys \\\n>   rotate');
+  expect(answer).toContain('> Run this:\n>\n> keys \\\\\n>   rotate');
+});
+
+test('what it quotes is text, even where a page shows Markdown or HTML', () => {
+  const text =
+    'Write this:\n\n# Rotate a [key](javascript:alert(1))\n\n<img src=x onerror=alert(1)> ![x](https://example.com/?q)\n\n- ```key```';
+  const answer = extractAnswer('rotate key', [passage({ text, title: 'Keys](https://example.com) [x' })]);
+  expect(answer.split('\n\n').slice(1).join('\n')).toBe(
+    [
+      '[Keys\\](https://example.com) \\[x](/keys#rotate):',
+      '> Write this:\n>\n> \\# Rotate a \\[key](javascript:alert(1))\n>',
+      '> \\<img src=x onerror=alert(1)> !\\[x](https://example.com/?q)\n>\n> \\- \\`\\`\\`key\\`\\`\\`',
+    ].join('\n'),
+  );
 });

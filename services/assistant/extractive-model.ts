@@ -6,6 +6,7 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { analyzeQuery, analyzeText } from '#shared/search/analyze-text.ts';
+import { markdownAddress, markdownLine, markdownText } from './markdown-text.ts';
 import { notInDocumentation, type PromptPassage, readPromptPassages } from './prompt-passages.ts';
 
 /**
@@ -76,7 +77,10 @@ const shareOfBest = 0.8;
 const maxQuotes = 3;
 const quoteCharacters = 600;
 
-/** An answer in Markdown that only quotes: the parts of the best passages that have most of the question's words, each linked. Pure. */
+/**
+ * An answer in Markdown that only quotes: the parts of the best passages that have most of the question's words, each linked. What passages
+ * say stays text, also where it looks like Markdown. Pure.
+ */
 export function extractAnswer(question: string, passages: readonly PromptPassage[]): string {
   const best = Math.max(0, ...passages.map((passage) => passage.relevance));
   if (best < minRelevance) return notInDocumentation;
@@ -86,7 +90,7 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
     .slice(0, maxQuotes)
     .map(
       (passage) =>
-        `[${passage.title.replaceAll(/[[\]]/g, '\\$&')}](${passage.url}):\n\n${asQuote(bestPart(passage.text, terms))}`,
+        `[${markdownLine(passage.title)}](${markdownAddress(passage.url)}):\n\n${asQuote(bestPart(passage.text, terms))}`,
     );
   return `The documentation says:\n\n${quoted.join('\n\n')}`;
 }
@@ -114,7 +118,6 @@ function bestPart(text: string, terms: ReadonlySet<string>): string {
 const sentences = (line: string): string[] => line.split(/(?<=[.!?]\s|[。！？])/);
 
 const asQuote = (text: string): string =>
-  text
-    .trim()
+  markdownText(text.trim())
     .replaceAll(/^/gm, '> ')
     .replaceAll(/[ \t]+$/gm, '');

@@ -163,7 +163,10 @@ function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): st
 
 const maxFeedItems = 100;
 
-/** RSS of a page's updates, in their order; undefined for a page without any. It has no dates, only the labels as titles. */
+/**
+ * RSS of a page's updates, in their order; undefined for a page without any. It has no dates, only the labels as titles. Readers of feeds
+ * take descriptions of items for HTML, so text is escaped for HTML first.
+ */
 function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
   if (page.feedItems.length === 0) return undefined;
   const base = siteBase(model.settings) ?? '';
@@ -172,7 +175,7 @@ function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
   const items = page.feedItems.slice(0, maxFeedItems).map((item) => {
     const link = `${address}#${encodeURIComponent(item.anchor)}`;
     const categories = item.tags.map((name) => tag('category', name)).join('');
-    return `<item>${tag('title', item.title)}${tag('link', link)}<guid isPermaLink="false">${escapeHtml(link)}</guid>${tag('description', item.text)}${categories}</item>\n`;
+    return `<item>${tag('title', item.title)}${tag('link', link)}<guid isPermaLink="false">${escapeHtml(link)}</guid>${tag('description', escapeHtml(item.text))}${categories}</item>\n`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0">

@@ -50,7 +50,14 @@ export class Anchors {
 
   /** An id that the author wrote: kept as it is while it is free and safe. */
   claimWritten(id: string): string {
-    return this.#claim(safeId(id.replace(/[\s\u0000-\u001f]+/g, '-').slice(0, maxLength)));
+    return this.#claim(
+      safeId(
+        id
+          .replace(/[\s\u0000-\u001f]+/g, '-')
+          .slice(0, maxLength)
+          .toWellFormed(),
+      ),
+    );
   }
 
   #claim(base: string): string {

@@ -231,7 +231,28 @@ describe('closing segment', () => {
     expect(JSON.stringify(window.binderySearchIndex)).not.toContain('Hidden');
     expect(made.get('llms-full.txt')).toContain('# One\nSource: /deep/one\n');
     expect(made.get('changelog/rss.xml')).toMatch(
-      /<title>v1<\/title><link>\/changelog#v1<\/link>.*Some &amp; news.*<category>API<\/category>/s,
+      /<title>v1<\/title><link>\/changelog#v1<\/link>.*Some &amp;amp; news.*<category>API<\/category>/s,
     );
+  });
+
+  test('feed and sitemap are XML, whatever characters a page has, and a reader of feeds sees no markup', async () => {
+    const odd = '\\u0000\\u0007\\u001b\\ud800\\ufffe\\uffff';
+    const project = await testProject({
+      'docs.json': JSON.stringify({
+        name: 'Bell \u0007',
+        theme: 'mint',
+        colors: { primary: '#ffff00' },
+        navigation: { pages: ['index', 'bell\u202e'] },
+      }),
+      'index.mdx': `---\ntitle: "A ${odd.replaceAll('\\ud800', '')}"\n---\n\n<Update label={"v ${odd}"} tags={["t ${odd}"]} id={"${'x'.repeat(199)}😀"}>\nSend \`<img src=x onerror=alert(1)>\` \u0007.\n</Update>`,
+      'bell\u202e.mdx': '# x',
+    });
+    const { made, all } = closing(project);
+    const feed = named(made).get('index/rss.xml') ?? '';
+    expect(feed).toContain('<description>Send &amp;lt;img src=x onerror=alert(1)&amp;gt;');
+    for (const text of [feed, named(all).get('sitemap.xml') ?? '']) {
+      expect(text).toMatch(/^<\?xml/);
+      expect(text).toMatch(/^[\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
+    }
   });
 });

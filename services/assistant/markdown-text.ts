@@ -1,0 +1,38 @@
+/**
+ * Plain text as Markdown that shows the same text, line by line: nothing in it becomes a link, a picture, HTML, a heading, a list, a table or code.
+ * Only what has a meaning gets a backslash, so names such as `MAX_SIZE` stay readable where nobody renders the Markdown. A bare address
+ * stays as it is: some readers make a link of it, which shows and leads to the same. Pure.
+ */
+export function markdownText(text: string): string {
+  let startsParagraph = true;
+  return text
+    .split('\n')
+    .map((line) => {
+      // Four spaces at the start of a paragraph mean code.
+      const shown = startsParagraph ? line.replace(/^[ \t]{4,}|^ {0,3}\t[ \t]*/, '   ') : line;
+      startsParagraph = line.trim() === '';
+      return lineStart(inlineText(shown));
+    })
+    .join('\n');
+}
+
+/** Text inside a line, such as the text of a link. Line ends become spaces. Pure. */
+export const markdownLine = (text: string): string => inlineText(text.replaceAll(/\s+/g, ' ')).replaceAll(']', '\\]');
+
+/** The address of a link, so that nothing in it ends the link. Pure. */
+export const markdownAddress = (url: string): string =>
+  url.replaceAll(
+    /[()<>\\\s]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
+  );
+
+const inlineText = (line: string): string =>
+  line
+    .replaceAll(/\\(?=[!-/:-@[-`{-~]|$)|[`*[<~]|&(?=#?\w+;)/g, '\\$&')
+    .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
+
+/** Marks that mean something only where a line starts. */
+const lineStart = (line: string): string =>
+  line
+    .replace(/^(\s*)(#{1,6}(?=\s|$)|>|[-+=]|[|:][|:\s-]*$)/, '$1\\$2')
+    .replace(/^(\s*\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
