@@ -17,7 +17,7 @@ function dispatching() {
   const renderers = workerPool(clock);
   const jobs = new Map<string, ActiveJob>();
   const context = { bus, renderers, bundlers: workerPool(clock), logger: pino({ level: 'silent' }) };
-  const dispatcher = taskDispatcher(context, () => jobs);
+  const dispatcher = taskDispatcher(context);
   renderers.heard({
     service: 'page-renderer',
     instance: 'a',
@@ -116,4 +116,27 @@ test('a repeated chunk goes first, alone from the third attempt on', async () =>
   expect(first).toMatchObject({ chunk: 3, attempt: 3, pagesAlone: true });
   expect(first?.taskId).toMatch(/\.3\.3\.1$/);
   expect(bus.recorded.tasks[1]).toMatchObject({ chunk: 0, attempt: 1, pagesAlone: false });
+});
+
+test('a credit looks at no other job than the one that gets it, however many wait', async () => {
+  const { dispatcher, add, out } = dispatching();
+  const lookedAt = new Set<string>();
+  for (let at = 0; at < 1_000; at += 1) {
+    const job = add(String(at).padStart(5, '0'), `organization-${at % 100}`, 30);
+    const { stored } = job;
+    Object.defineProperty(job, 'stored', {
+      get() {
+        lookedAt.add(job.jobId);
+        return stored;
+      },
+    });
+  }
+  await dispatcher.handOut();
+  expect(out()).toHaveLength(7);
+  lookedAt.clear();
+  const [jobId = '', unit = ''] = (out()[0] ?? '').split('.');
+  dispatcher.reported(jobId, Number(unit), 1);
+  await dispatcher.handOut();
+  expect(out()).toHaveLength(8);
+  expect([...lookedAt]).toEqual([out().at(-1)?.split('.')[0]]);
 });

@@ -2,7 +2,7 @@ import type { WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import type { OrchestratorContext } from './context.ts';
-import { pickWork, type Round, windowSize } from './fair-share.ts';
+import { type FairQueue, fairQueue, windowSize } from './fair-share.ts';
 import { type ActiveJob, stateOf } from './job-registry.ts';
 import {
   groupName,
@@ -30,50 +30,59 @@ export type TaskDispatcher = {
   tasks: Pick<HandedOutTasks, 'countSilence' | 'remove'>;
 };
 
-type DispatchContext = Pick<OrchestratorContext, 'bus' | 'renderers' | 'bundlers' | 'logger'>;
+type DispatchContext = Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'logger'> & {
+  bus: Pick<OrchestratorContext['bus'], 'tasks'>;
+};
 
-/** Hands out work with credits. Work without a credit waits in the log, not in the queue. */
-export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap<string, ActiveJob>): TaskDispatcher {
+type Place = { group: WorkerGroup; queue: FairQueue<ActiveJob> };
+
+/** Hands out work with credits. Work without a credit waits in the log, not in the queue. A credit costs much the same however many jobs wait. */
+export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   const handedOut = handedOutTasks();
-  /** By group of workers: an organization without work for one group may wait for another. */
-  const rounds = new Map<string, Round>();
-  let turn = 0;
+  const jobs = new Map<string, ActiveJob>();
+  /** Who waits, by group of workers: an organization without work for one group may wait for another. Empty ones are removed. */
+  const places = new Map<string, Place>();
+  const placeOf = new Map<ActiveJob, Place>();
   let running: Promise<void> | undefined;
   let again = false;
 
   function refresh(job: ActiveJob): void {
     const state = stateOf(job);
     const open = openUnits(state);
-    handedOut.keepOnly(job.jobId, new Set(open.map((unit) => taskIdOf(state, unit))));
-    job.waiting = open.filter((unit) => !handedOut.has(taskIdOf(state, unit)));
+    const left = new Set(open);
+    handedOut.keepOnly(job.jobId, ({ unit, taskId }) => left.has(unit) && taskId === taskIdOf(state, unit));
+    const out = handedOut.unitsOf(job.jobId);
+    job.waiting = open.filter((unit) => !out.has(unit));
+    place(job);
   }
 
-  /** The next task that has a credit, marked as handed out. */
-  function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
-    const waiting = new Map<string, { group: WorkerGroup; jobs: ActiveJob[] }>();
-    for (const job of jobs().values()) {
-      const group = job.waiting.length > 0 ? groupOf(stateOf(job)) : undefined;
-      if (group === undefined) continue;
-      const entry = waiting.get(groupName(group)) ?? { group, jobs: [] };
-      waiting.set(groupName(group), entry);
-      entry.jobs.push(job);
+  /** Lets the job wait where its work can be done, if it has any that is not handed out. */
+  function place(job: ActiveJob): void {
+    const state = stateOf(job);
+    const group = job.waiting.length > 0 ? groupOf(state) : undefined;
+    const before = placeOf.get(job);
+    if (before !== undefined && (group === undefined || groupName(group) !== groupName(before.group))) {
+      before.queue.remove(job);
+      placeOf.delete(job);
+      if (before.queue.size === 0) places.delete(groupName(before.group));
     }
-    for (const [name, { group, jobs: candidateJobs }] of waiting) {
-      if (credits(group) <= 0) continue;
-      const candidates = candidateJobs.map((job) => ({
-        job,
-        organization: job.organization,
-        organizationPlan: stateOf(job).organizationPlan,
-        servedAt: job.servedAt,
-        lastStep: stateOf(job).phase === 'closing' || stateOf(job).phase === 'joining',
-      }));
-      const picked = pickWork(candidates, rounds.get(name) ?? []);
-      if (picked === undefined) continue;
-      rounds.set(name, picked.round);
-      turn += 1;
-      const { job } = picked.job;
-      job.servedAt = turn;
-      return { job, unit: job.waiting.shift() as WorkUnit, group };
+    if (group === undefined) return;
+    const name = groupName(group);
+    const next = places.get(name) ?? { group, queue: fairQueue() };
+    places.set(name, next);
+    placeOf.set(job, next);
+    const lastStep = state.phase === 'closing' || state.phase === 'joining';
+    next.queue.put(job, state.organizationPlan, { lastStep });
+  }
+
+  /** The next task that has a credit. */
+  function take(): { job: ActiveJob; unit: WorkUnit; group: WorkerGroup } | undefined {
+    for (const { group, queue } of places.values()) {
+      const job = credits(group) > 0 ? queue.next() : undefined;
+      const unit = job?.waiting.shift();
+      if (job === undefined || unit === undefined) continue;
+      place(job);
+      return { job, unit, group };
     }
     return undefined;
   }
@@ -97,7 +106,7 @@ export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap
       // It may be in the queue all the same: the queue stores the same id once.
       context.logger.warn({ err: error, taskId }, 'a task could not be handed out; it is tried again');
       handedOut.remove(taskId);
-      refresh(job);
+      if (jobs.get(jobId) === job) refresh(job);
     }
   }
 
@@ -111,11 +120,19 @@ export function taskDispatcher(context: DispatchContext, jobs: () => ReadonlyMap
   }
 
   return {
-    changed: refresh,
-    ended: (job) => handedOut.keepOnly(job.jobId, new Set()),
+    changed(job) {
+      jobs.set(job.jobId, job);
+      refresh(job);
+    },
+    ended(job) {
+      jobs.delete(job.jobId);
+      handedOut.keepOnly(job.jobId, () => false);
+      job.waiting = [];
+      place(job);
+    },
     reported: (jobId, unit, attempt) => handedOut.reported(jobId, unit, attempt),
     isQuiet: (jobId) => {
-      const job = jobs().get(jobId);
+      const job = jobs.get(jobId);
       return job !== undefined && job.waiting.length === 0 && !handedOut.isOut(jobId);
     },
     handOut: () => {

@@ -1,70 +1,132 @@
 import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
+import { type PriorityQueue, priorityQueue } from './priority-queue.ts';
 
+/** Work of an organization that waits for a turn. */
 export type WaitingJob = {
-  organization: string;
-  organizationPlan: OrganizationPlan;
-  /** The last turn in which it was served; 0: never. */
+  readonly organization: string;
+  /** Kept by the queue: the last turn in which it was served; 0: never. */
   servedAt: number;
-  /** Only the closing segment or the bundle is left to do. */
-  lastStep: boolean;
 };
 
 /**
- * Which job gets the next credit: first a job at its last step, which is one unit of a job that had its turn; then organizations
- * share by round robin, and the jobs of one organization take turns, the oldest first. `jobs` have work that a credit is free for, the
- * oldest first. Pure.
+ * Whose turn it is, for units of much the same size. A turn costs the logarithm of the number of organizations and of the jobs of one,
+ * however many jobs wait.
+ *
+ * - A job at its last step goes first, the one that came there first: it is one unit of a job that had its turns.
+ * - Organizations take turns by their shares. With equal shares they take turns unit by unit: with rounds of four, a small export would wait for
+ *   four units of a large one at each of its phases.
+ * - A new organization is served first, with as many units in a row as its share; of several the first one first. So small exports that arrive
+ *   together end one after the other, each in the processes that it began; in turns all of them would end last.
+ * - An organization without work leaves the round and saves nothing up.
+ * - The jobs of one organization take turns, the oldest first.
  */
-export function pickWork<J extends WaitingJob>(jobs: readonly J[], round: Round): { job: J; round: Round } | undefined {
-  const last = jobs.find(({ lastStep }) => lastStep);
-  if (last !== undefined) return { job: last, round };
-  const shares = new Map(
-    jobs.map(({ organization, organizationPlan }) => [organization, roundShare[organizationPlan]]),
-  );
-  const next = nextOrganization(round, shares);
-  if (next === undefined) return undefined;
-  const own = jobs.filter(({ organization }) => organization === next.organization);
-  const job = own.reduce((best, candidate) => (candidate.servedAt < best.servedAt ? candidate : best));
-  return { job, round: next.round };
-}
+export type FairQueue<J extends WaitingJob> = {
+  readonly size: number;
+  /** The job has work for a turn. It may be in the queue already. */
+  put(job: J, organizationPlan: OrganizationPlan, options?: { lastStep?: boolean }): void;
+  /** The job has no more work. Does nothing when it is not in the queue. */
+  remove(job: J): void;
+  /** The job whose turn it is. It stays in the queue and its turn counts. */
+  next(): J | undefined;
+};
 
 /** How the plans of organizations share the pool. */
-const roundShare: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
+const shareOf: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise: 4 };
 
-/** What each organization is due. `opening`: units that a new organization may still have in a row. */
-export type Round = readonly { organization: string; due: number; opening: number }[];
+type Member<J> = {
+  share: number;
+  /** How much the organization has had, in units by share; who has had the least is next. */
+  had: number;
+  /** Who has had as much takes turns: who was served longest ago is next. */
+  turn: number;
+  /** Units that a new organization may still have in a row. */
+  opening: number;
+  jobs: PriorityQueue<J>;
+};
 
-/**
- * Smooth weighted round robin, for units of much the same size: the next organization that gets a credit, of those that have work
- * to hand out (with their shares), and the round after it. At each turn all gain their share, and the one with the most is served and pays
- * for all. So equals take turns chunk by chunk. With rounds of four chunks, a small export would wait for four chunks of a large one at each
- * of its phases. A new organization is served first, with as many units in a row as its share; of several the first one first. So small exports
- * that arrive together end one after the other, each in the processes that it began; in turns all of them would end last. An organization
- * without work leaves the round and saves nothing up. Pure.
- */
-export function nextOrganization(
-  round: Round,
-  waiting: ReadonlyMap<string, number>,
-): { organization: string; round: Round } | undefined {
-  const known = new Set(round.map(({ organization }) => organization));
-  const staying = round.filter(({ organization }) => waiting.has(organization));
-  const coming = [...waiting]
-    .filter(([organization]) => !known.has(organization))
-    .map(([organization, share]) => ({ organization, due: 0, opening: share }));
-  const gained = [...staying, ...coming].map((entry) => ({
-    ...entry,
-    due: entry.due + (waiting.get(entry.organization) ?? 1),
-  }));
-  const opening = gained.find((entry) => entry.opening > 0);
-  const [first, ...rest] = gained;
-  if (first === undefined) return undefined;
-  const served = opening ?? rest.reduce((best, candidate) => (candidate.due > best.due ? candidate : best), first);
-  const total = [...waiting.values()].reduce((sum, share) => sum + share, 0);
-  const paid = { ...served, due: served.due - total, opening: Math.max(0, served.opening - 1) };
-  const after =
-    opening === undefined
-      ? [...gained.filter((entry) => entry !== served), paid]
-      : gained.map((entry) => (entry === served ? paid : entry));
-  return { organization: served.organization, round: after };
+/** Weighted fair queueing in virtual time. */
+export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
+  const lastSteps = new Set<J>();
+  const members = new Map<string, Member<J>>();
+  /** New organizations, the first one first. */
+  const coming = new Set<Member<J>>();
+  const round = priorityQueue<Member<J>>((a, b) => (a.had === b.had ? a.turn < b.turn : a.had < b.had));
+  /** Tells jobs apart that were never served. */
+  const ages = new Map<J, number>();
+  const isBefore = (a: J, b: J): boolean =>
+    a.servedAt === b.servedAt ? (ages.get(a) ?? 0) < (ages.get(b) ?? 0) : a.servedAt < b.servedAt;
+  /** What the organization that was served last had had; one that comes begins there when no other is in the round. */
+  let lastHad = 0;
+  let turn = 0;
+  let age = 0;
+
+  function memberOf(organization: string, share: number): Member<J> {
+    const known = members.get(organization);
+    if (known !== undefined) return known;
+    const had = round.first()?.had ?? lastHad;
+    const member = { share, had, turn: 0, opening: share, jobs: priorityQueue(isBefore) };
+    members.set(organization, member);
+    coming.add(member);
+    return member;
+  }
+
+  function leaveRound(job: J): void {
+    const member = members.get(job.organization);
+    member?.jobs.remove(job);
+    if (member === undefined || member.jobs.size > 0) return;
+    members.delete(job.organization);
+    coming.delete(member);
+    round.remove(member);
+  }
+
+  function remove(job: J): void {
+    if (!ages.delete(job)) return;
+    lastSteps.delete(job);
+    leaveRound(job);
+  }
+
+  function nextMember(): Member<J> | undefined {
+    const [first] = coming;
+    const member = first ?? round.first();
+    if (member === undefined) return undefined;
+    if (first !== undefined) member.opening -= 1;
+    lastHad = member.had;
+    member.had += 1 / member.share;
+    member.turn = turn;
+    if (member.opening > 0) return member;
+    coming.delete(member);
+    round.put(member);
+    return member;
+  }
+
+  return {
+    get size() {
+      return ages.size;
+    },
+    put(job, organizationPlan, { lastStep = false } = {}) {
+      if (!ages.has(job)) ages.set(job, (age += 1));
+      if (lastStep) {
+        leaveRound(job);
+        lastSteps.add(job);
+        return;
+      }
+      lastSteps.delete(job);
+      const member = memberOf(job.organization, shareOf[organizationPlan]);
+      member.share = shareOf[organizationPlan];
+      member.jobs.put(job);
+    },
+    remove,
+    next() {
+      turn += 1;
+      const [last] = lastSteps;
+      const member = last === undefined ? nextMember() : undefined;
+      const job = last ?? member?.jobs.first();
+      if (job === undefined) return undefined;
+      job.servedAt = turn;
+      member?.jobs.put(job);
+      return job;
+    },
+  };
 }
 
 /** Credits for one group of workers: enough that no worker waits for a task, and few enough that no task waits in the queue for long. */

@@ -47,6 +47,7 @@ async function withJob(append: (commit: ExportCommit) => void, changes: Partial<
   const registry = jobRegistry(
     context,
     {
+      added: () => {},
       changed: () => {},
       ended: () => {},
       setAside: (job) => {

@@ -58,6 +58,7 @@ export type JobRegistry = {
 };
 
 export type RegistryListener = {
+  added: (job: ActiveJob) => void;
   /** The job is at a new commit, or was just added. */
   changed: (job: ActiveJob) => void;
   ended: (job: ActiveJob) => void;
@@ -115,6 +116,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
       if (known !== undefined) return known;
       const job = activeJob(stored);
       jobs.set(jobId, job);
+      on.added(job);
       on.changed(job);
       return job;
     },

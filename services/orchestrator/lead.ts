@@ -7,23 +7,28 @@ import { readRequests, takeAgain, takeOver } from './job-intake.ts';
 import { type ActiveJob, jobRegistry, type JobRegistry, stateOf } from './job-registry.ts';
 import type { HandedOut, WorkerGroup } from './outstanding-tasks.ts';
 import { jobPlanner } from './planner.ts';
+import { type PriorityQueue, priorityQueue } from './priority-queue.ts';
 import { readFacts } from './read-facts.ts';
 
 /** The work of the one orchestrator that leads, until `signal` aborts. Rejects when a part of it cannot go on; then the next leader takes over. */
 export async function lead(context: OrchestratorContext, signal: AbortSignal): Promise<void> {
   const part = new AbortController();
   const working = AbortSignal.any([signal, part.signal]);
-  const dispatcher = taskDispatcher(context, () => registry.jobs);
+  const dispatcher = taskDispatcher(context);
   const planner = jobPlanner(context, () => registry, working);
+  /** The oldest job first. */
+  const deadlines = priorityQueue<ActiveJob>((a, b) => stateOf(a).createdAt < stateOf(b).createdAt);
   const registry = jobRegistry(
     context,
     {
+      added: (job) => deadlines.put(job),
       changed: (job) => {
         planner.changed(job);
         dispatcher.changed(job);
         void dispatcher.handOut();
       },
       ended: (job) => {
+        deadlines.remove(job);
         planner.ended(job);
         dispatcher.ended(job);
       },
@@ -38,7 +43,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     const parts = [
       readRequests(context, registry, working),
       readFacts(context, registry, dispatcher, working),
-      watchTime(context, registry, dispatcher, working),
+      watchTime(context, { registry, dispatcher, deadlines }, working),
     ];
     // When one ends, the others are useless.
     for (const running of parts) running.catch(() => {}).finally(() => part.abort());
@@ -57,20 +62,15 @@ const everyMs = 1_000;
 /** If this process pauses for longer, the rest does not count as silence of others. */
 const longestStepMs = 2_000;
 
-/** Once a second until `signal` aborts: gives up lost tasks, fails jobs over their deadline, and uses free credits. */
+/** Once a second until `signal` aborts: gives up lost tasks, fails jobs over their deadline, and uses free credits. It looks at no other job. */
 async function watchTime(
   context: OrchestratorContext,
-  registry: JobRegistry,
-  dispatcher: TaskDispatcher,
+  { registry, dispatcher, deadlines }: Leading,
   signal: AbortSignal,
 ): Promise<void> {
-  const changing = new Set<string>();
   /** No job waits for another one. The registry says why a change failed. */
   const change = (job: ActiveJob, command: ExportCommand): void => {
-    if (changing.has(job.jobId)) return;
-    changing.add(job.jobId);
-    const changed = registry.change(job, command, job.stored.commit.id).catch(() => {});
-    void changed.finally(() => changing.delete(job.jobId));
+    registry.change(job, command, job.stored.commit.id).catch(() => {});
   };
   let last = context.clock.now().getTime();
   try {
@@ -88,9 +88,12 @@ async function watchTime(
         const job = registry.jobs.get(task.jobId);
         if (job !== undefined) change(job, timeOut(task));
       }
-      for (const job of [...registry.jobs.values()]) {
+      for (let job = deadlines.first(); job !== undefined; job = deadlines.first()) {
         const late = overdue(job, now, context.exportDeadlineMs);
-        if (late !== undefined) change(job, late);
+        if (late === undefined) break;
+        // Whether the job ends or leaves the registry, it is not looked at again.
+        deadlines.remove(job);
+        change(job, late);
       }
       void dispatcher.handOut();
     }
@@ -98,6 +101,8 @@ async function watchTime(
     if (!signal.aborted) throw error;
   }
 }
+
+type Leading = { registry: JobRegistry; dispatcher: TaskDispatcher; deadlines: PriorityQueue<ActiveJob> };
 
 function hasFreeWorker({ renderers, bundlers }: OrchestratorContext, group: WorkerGroup): boolean {
   return group.service === 'bundler' ? bundlers.hasFreeSlot() : renderers.hasFreeSlot(group.rendererVersion);

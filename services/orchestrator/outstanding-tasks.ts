@@ -21,19 +21,21 @@ export const groupName = (group: WorkerGroup): string =>
 
 /**
  * Tasks that were handed out and whose outcome is not in the log yet. A task holds a credit of its group until a worker reports it;
- * it stays known until the report is committed, so that it is not handed out again in between.
+ * it stays known until the report is committed, so that it is not handed out again in between. No question about a job or a group looks at the
+ * tasks of others.
  */
 export type HandedOutTasks = {
   add(task: HandedOut): void;
-  has(taskId: string): boolean;
+  /** The units of a job that are out, reported or not. */
+  unitsOf(jobId: string): ReadonlySet<WorkUnit>;
   /** Whether the job has a task that was handed out and not reported yet. */
   isOut(jobId: string): boolean;
   /** Credits in use of a group. */
   inUse(group: WorkerGroup): number;
   /** A worker reported the unit: its credit is free again. With `attempt`, only for that attempt. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
-  /** After a commit: forgets the job's tasks that are not in `current`. A report that changed nothing is forgotten, too. */
-  keepOnly(jobId: string, current: ReadonlySet<string>): void;
+  /** After a commit: forgets the job's tasks that are not current any more. A report that changed nothing is forgotten, too. */
+  keepOnly(jobId: string, isCurrent: (task: HandedOut) => boolean): void;
   remove(taskId: string): void;
   /**
    * Counts `elapsedMs` as silence for each task that no worker names although a worker of its group is free, and gives the tasks that reached
@@ -45,35 +47,58 @@ export type HandedOutTasks = {
     isHeld: (taskId: string) => boolean,
     hasFreeWorker: (group: WorkerGroup) => boolean,
   ): HandedOut[];
-  clear(): void;
 };
 
 export function handedOutTasks(): HandedOutTasks {
   const entries = new Map<string, Entry>();
-  const ofJob = (jobId: string): Entry[] => [...entries.values()].filter((entry) => entry.jobId === jobId);
+  const byJob = new Map<string, Set<Entry>>();
+  const used = new Map<string, number>();
+  const ofJob = (jobId: string): Iterable<Entry> => byJob.get(jobId) ?? [];
+  const use = ({ group }: Entry, credits: number): void => {
+    const name = groupName(group);
+    const left = (used.get(name) ?? 0) + credits;
+    if (left === 0) used.delete(name);
+    else used.set(name, left);
+  };
+  function setReported(entry: Entry, reported: boolean): void {
+    if (entry.reported !== reported) use(entry, reported ? -1 : 1);
+    entry.reported = reported;
+  }
+  function remove(entry: Entry): void {
+    entries.delete(entry.taskId);
+    const own = byJob.get(entry.jobId);
+    own?.delete(entry);
+    if (own?.size === 0) byJob.delete(entry.jobId);
+    if (!entry.reported) use(entry, -1);
+  }
   return {
-    add: (task) => void entries.set(task.taskId, { ...task, reported: false, silentMs: 0 }),
-    has: (taskId) => entries.has(taskId),
-    isOut: (jobId) => ofJob(jobId).some(({ reported }) => !reported),
-    inUse: (group) => {
-      let used = 0;
-      for (const entry of entries.values()) {
-        if (!entry.reported && groupName(entry.group) === groupName(group)) used += 1;
-      }
-      return used;
+    add(task) {
+      const entry = { ...task, reported: false, silentMs: 0 };
+      const known = entries.get(task.taskId);
+      if (known !== undefined) remove(known);
+      entries.set(task.taskId, entry);
+      const own = byJob.get(task.jobId) ?? new Set();
+      byJob.set(task.jobId, own.add(entry));
+      use(entry, 1);
     },
+    unitsOf: (jobId) => new Set([...ofJob(jobId)].map(({ unit }) => unit)),
+    isOut: (jobId) => [...ofJob(jobId)].some(({ reported }) => !reported),
+    inUse: (group) => used.get(groupName(group)) ?? 0,
     reported: (jobId, unit, attempt) => {
       for (const entry of ofJob(jobId)) {
-        if (entry.unit === unit && (attempt === undefined || entry.attempt === attempt)) entry.reported = true;
+        if (entry.unit === unit && (attempt === undefined || entry.attempt === attempt)) setReported(entry, true);
       }
     },
-    keepOnly: (jobId, current) => {
-      for (const entry of ofJob(jobId)) {
-        if (current.has(entry.taskId)) entry.reported = false;
-        else entries.delete(entry.taskId);
+    keepOnly: (jobId, isCurrent) => {
+      for (const entry of [...ofJob(jobId)]) {
+        if (isCurrent(entry)) setReported(entry, false);
+        else remove(entry);
       }
     },
-    remove: (taskId) => void entries.delete(taskId),
+    remove: (taskId) => {
+      const entry = entries.get(taskId);
+      if (entry !== undefined) remove(entry);
+    },
     countSilence: (elapsedMs, lostAfterMs, isHeld, hasFreeWorker) => {
       const lost: HandedOut[] = [];
       for (const entry of entries.values()) {
@@ -84,7 +109,6 @@ export function handedOutTasks(): HandedOutTasks {
       }
       return lost;
     },
-    clear: () => entries.clear(),
   };
 }
 

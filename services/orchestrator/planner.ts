@@ -4,23 +4,38 @@ import { exportSelectionSchema, planKey } from '#shared/contracts/stored-objects
 import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
-import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
+import { fairQueue } from './fair-share.ts';
 import { type ActiveJob, type JobRegistry, stateOf } from './job-registry.ts';
 import { makePlan } from './make-plan.ts';
 
 const atOnce = 2;
+const againAfterMs = 1_000;
 
-/** Plans requested jobs in the order they come, two at a time, until `signal` aborts. */
-export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal) {
-  const queue: ActiveJob[] = [];
-  const planned = new Set<string>();
+export type JobPlanner = {
+  /** Plans the job if it still has to be. */
+  changed(job: ActiveJob): void;
+  ended(job: ActiveJob): void;
+  /** Answers when no plan is being made. */
+  settled(): Promise<void>;
+};
+
+/**
+ * Plans requested jobs, two at a time, until `signal` aborts. Organizations take turns, so none waits for another's thousand requests, and a job
+ * that cannot be planned yet waits outside.
+ */
+export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal): JobPlanner {
+  const waiting = fairQueue<ActiveJob>();
+  const known = new Set<ActiveJob>();
   const running = new Set<Promise<void>>();
 
   function begin(): void {
-    while (running.size < atOnce && queue.length > 0 && !signal.aborted) {
-      const done = plan(queue.shift() as ActiveJob).finally(() => {
+    while (running.size < atOnce && !signal.aborted) {
+      const job = waiting.next();
+      if (job === undefined) return;
+      waiting.remove(job);
+      const done = plan(job).finally(() => {
         running.delete(done);
         begin();
       });
@@ -28,30 +43,41 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     }
   }
 
+  function queue(job: ActiveJob): void {
+    if (!known.has(job) || signal.aborted) return;
+    waiting.put(job, stateOf(job).organizationPlan);
+    begin();
+  }
+
   async function plan(job: ActiveJob): Promise<void> {
     const { jobId } = job;
-    const retried = (error: Error) => context.logger.warn({ err: error, jobId }, 'an export is not planned yet');
     try {
-      if (stateOf(job).phase !== 'requested') return;
-      const command = await retryUnavailable(everySecond, signal, () => planJob(context, stateOf(job)), retried);
+      const command = await planJob(context, stateOf(job));
+      signal.throwIfAborted();
       await registry().change(job, command, job.stored.commit.id);
       crashPoint('after-plan-commit', 'orchestrator');
     } catch (error) {
-      if (!signal.aborted) context.logger.error({ err: error, jobId }, 'an export cannot be planned');
+      if (signal.aborted) return;
+      if (!(error instanceof Unavailable)) {
+        context.logger.error({ err: error, jobId }, 'an export cannot be planned');
+        return;
+      }
+      context.logger.warn({ err: error, jobId }, 'an export is not planned yet');
+      setTimeout(() => queue(job), againAfterMs).unref();
     }
   }
 
   return {
-    /** Plans the job if it still has to be. */
-    changed(job: ActiveJob): void {
-      if (stateOf(job).phase !== 'requested' || planned.has(job.jobId)) return;
-      planned.add(job.jobId);
-      queue.push(job);
-      begin();
+    changed(job) {
+      if (stateOf(job).phase !== 'requested' || known.has(job)) return;
+      known.add(job);
+      queue(job);
     },
-    ended: (job: ActiveJob): void => void planned.delete(job.jobId),
-    /** Answers when no plan is being made. */
-    async settled(): Promise<void> {
+    ended(job) {
+      known.delete(job);
+      waiting.remove(job);
+    },
+    async settled() {
       await Promise.all(running);
     },
   };

@@ -12,6 +12,8 @@ import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts'
 /** A commit collects facts for this long, or up to this many. It does not wait when no more can come. */
 const foldAfterMs = 100;
 const foldAtCount = 20;
+/** Facts that wait are read together: one by one they would be read more slowly than thousands of slots report them. */
+const factsAtOnce = 100;
 
 /** Reads facts until `signal` aborts and folds them job by job. A credit returns when its fact is read, not when it is committed. */
 export async function readFacts(
@@ -43,18 +45,25 @@ export async function readFacts(
     if (batch.deliveries.length >= foldAtCount || dispatcher.isQuiet(jobId)) fold(jobId);
   }
 
-  while (!signal.aborted) {
-    const delivery = await reader.next({ signal });
-    if (delivery === undefined) continue;
+  function take(delivery: Delivery<Fact>): void {
     const { value } = delivery;
     if (value === undefined) {
-      await settleFailure(consumerOf(context), [delivery], new Poison(delivery.problem ?? 'The fact cannot be read.'));
-      continue;
+      const unreadable = new Poison(delivery.problem ?? 'The fact cannot be read.');
+      void settleFailure(consumerOf(context), [delivery], unreadable);
+      return;
     }
     const freed = unitOf(value);
     if (freed !== undefined) dispatcher.reported(value.jobId, freed.unit, freed.attempt);
     collect({ ...delivery, value });
     if (freed !== undefined) void dispatcher.handOut();
+  }
+
+  while (!signal.aborted) {
+    const first = await reader.next({ signal });
+    if (first === undefined) continue;
+    take(first);
+    if (first.pendingCount === 0) continue;
+    for (const delivery of await reader.more(Math.min(first.pendingCount, factsAtOnce))) take(delivery);
   }
   for (const { timer } of batches.values()) clearTimeout(timer);
   await Promise.all(folding);

@@ -4,7 +4,10 @@ import type { PresenceReport } from '#shared/contracts/export-tasks.ts';
 /** Workers report every second; a worker that missed three reports is gone. */
 const aliveMs = 3_500;
 
-/** The last reports of the workers of one service: which workers are alive, their slots, and their tasks in hand. */
+/**
+ * The last reports of the workers of one service: which workers are alive, their slots, and their tasks in hand. A question costs the same
+ * however many workers there are.
+ */
 export type WorkerPool = {
   heard(report: PresenceReport): void;
   /** Slots of live workers that take new tasks; with a renderer version, of those that render with it. */
@@ -16,32 +19,66 @@ export type WorkerPool = {
 };
 
 export function workerPool(clock: Clock): WorkerPool {
-  const reports = new Map<string, { report: PresenceReport; heardAt: number }>();
+  /** The one that was not heard for longest comes first. */
+  const heard = new Map<string, { report: PresenceReport; heardAt: number }>();
+  /** Sums over live workers that take tasks; `any` is the sum over all versions. */
+  const slots = new Map<string, { all: number; free: number }>();
+  /** By how many workers a task is held: two, while it moves from one to another. */
+  const held = new Map<string, number>();
+  const any = '';
 
-  const live = (): PresenceReport[] => {
+  function count(report: PresenceReport, sign: 1 | -1): void {
+    for (const taskId of report.tasks) add(held, taskId, sign);
+    if (report.draining) return;
+    for (const version of new Set([any, report.rendererVersion ?? any])) {
+      const { all, free } = slots.get(version) ?? { all: 0, free: 0 };
+      const sum = { all: all + sign * report.slots, free: free + sign * report.freeSlots };
+      if (sum.all === 0) slots.delete(version);
+      else slots.set(version, sum);
+    }
+  }
+  function forget(instance: string): void {
+    const known = heard.get(instance);
+    if (known === undefined) return;
+    heard.delete(instance);
+    count(known.report, -1);
+  }
+  /** Forgets the workers that are gone. */
+  function live(): void {
     const since = clock.now().getTime() - aliveMs;
-    for (const [instance, { heardAt }] of reports) if (heardAt < since) reports.delete(instance);
-    return [...reports.values()].map(({ report }) => report);
+    for (const [instance, { heardAt }] of heard) {
+      if (heardAt >= since) return;
+      forget(instance);
+    }
+  }
+  const of = (version: string) => {
+    live();
+    return slots.get(version) ?? { all: 0, free: 0 };
   };
-  const taking = (rendererVersion?: string): PresenceReport[] =>
-    live().filter(
-      (report) => !report.draining && (rendererVersion === undefined || report.rendererVersion === rendererVersion),
-    );
-  const liveSlots = (rendererVersion?: string): number =>
-    taking(rendererVersion).reduce((sum, { slots }) => sum + slots, 0);
 
   return {
     heard: (report) => {
-      reports.set(report.instance, { report, heardAt: clock.now().getTime() });
+      forget(report.instance);
+      heard.set(report.instance, { report, heardAt: clock.now().getTime() });
+      count(report, 1);
     },
-    liveSlots,
-    hasFreeSlot: (rendererVersion) => taking(rendererVersion).some(({ freeSlots }) => freeSlots > 0),
-    holds: (taskId) => live().some(({ tasks }) => tasks.includes(taskId)),
+    liveSlots: (rendererVersion = any) => of(rendererVersion).all,
+    hasFreeSlot: (rendererVersion = any) => of(rendererVersion).free > 0,
+    holds: (taskId) => {
+      live();
+      return held.has(taskId);
+    },
     chooseVersion: (own) => {
-      const versions = [...new Set(taking().flatMap(({ rendererVersion }) => rendererVersion ?? []))];
-      if (versions.includes(own)) return own;
-      const [most] = versions.sort((a, b) => liveSlots(b) - liveSlots(a) || (a < b ? -1 : 1));
-      return most ?? own;
+      if (of(own).all > 0) return own;
+      const versions = [...slots].filter(([version]) => version !== any);
+      const [most] = versions.sort(([a, of], [b, other]) => other.all - of.all || (a < b ? -1 : 1));
+      return most?.[0] ?? own;
     },
   };
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const sum = (counts.get(key) ?? 0) + by;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
 }

@@ -8,9 +8,13 @@ import { leadByTurns } from '#shared/messaging/leases.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ExportHarness } from './export-harness.ts';
 
+type Line = { msg: string; jobId?: string };
+
 export type LeadingOrchestrator = {
   /** Its log lines, oldest first. */
-  said: { msg: string; jobId?: string }[];
+  said: Line[];
+  /** Resolves when it says or has said this. */
+  whenSaid: (msg: string) => Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -24,12 +28,17 @@ export async function leadingOrchestrator(
 ): Promise<LeadingOrchestrator> {
   const instance = `orchestrator-${randomBase62(8)}`;
   const bus = await harness.bus.connect('orchestrator', instance);
-  const said: LeadingOrchestrator['said'] = [];
+  const said: Line[] = [];
+  const listeners = new Set<() => void>();
+  const hear = (line: string): void => {
+    said.push(JSON.parse(line) as Line);
+    for (const listener of listeners) listener();
+  };
   const context: OrchestratorContext = {
     bus: { ...bus, exports: logWithArchive(bus.exports, harness.objectStore) },
     objectStore: harness.objectStore,
     clock: systemClock,
-    logger: pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line)) }),
+    logger: pino({ level: 'info' }, { write: hear }),
     random: randomBase62,
     instance,
     rendererVersion: await rendererVersion(),
@@ -54,6 +63,16 @@ export async function leadingOrchestrator(
   const leading = leadByTurns(role, (signal) => lead(context, signal), stop.signal);
   return {
     said,
+    whenSaid: (msg) =>
+      new Promise((resolve) => {
+        const listener = () => {
+          if (!said.some((line) => line.msg === msg)) return;
+          listeners.delete(listener);
+          resolve();
+        };
+        listeners.add(listener);
+        listener();
+      }),
     async stop() {
       stop.abort();
       await leading;

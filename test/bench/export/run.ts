@@ -10,8 +10,9 @@ import { log } from './log.ts';
 import { type Measurement, openInstallations } from './measurement.ts';
 import { memory } from './memory.ts';
 import { reuse } from './reuse.ts';
+import { scale } from './scale.ts';
 
-const measurements: readonly Measurement[] = [flow, reuse, join, memory, log];
+const measurements: readonly Measurement[] = [flow, reuse, join, memory, log, scale];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
 

@@ -1,0 +1,82 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { Unavailable } from '#shared/runtime/failures.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
+import { memoryBus } from '../../test/support/memory-bus.ts';
+import type { OrchestratorContext } from './context.ts';
+import { type ActiveJob, activeJob, type JobRegistry } from './job-registry.ts';
+import { jobPlanner } from './planner.ts';
+import { workerPool } from './worker-pool.ts';
+
+const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
+
+/** A planner over a store without contents, so that every plan ends as a failed job at once, but for those that `isAway` names. */
+function planning(isAway: (key: string) => boolean = () => false) {
+  const stop = new AbortController();
+  const planned: string[] = [];
+  const registry: JobRegistry = {
+    jobs: new Map(),
+    add: (stored) => activeJob(stored),
+    change: async (job) => {
+      planned.push(job.organization);
+      return [];
+    },
+  };
+  const store = folderObjectStore({
+    ...{ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 },
+  });
+  const context: OrchestratorContext = {
+    bus: memoryBus(),
+    objectStore: {
+      ...store,
+      get: async (key) => {
+        if (isAway(key)) throw new Unavailable('The store is away.');
+        return undefined;
+      },
+    },
+    clock,
+    logger: pino({ level: 'silent' }),
+    random: (length) => 'r'.repeat(length),
+    instance: 'orchestrator-test',
+    rendererVersion: 'r-0123456789ab',
+    renderers: workerPool(clock),
+    bundlers: workerPool(clock),
+    taskLostAfterMs: 30_000,
+    exportDeadlineMs: 3_600_000,
+  };
+  return { planner: jobPlanner(context, () => registry, stop.signal), planned, stop };
+}
+
+function requested(organization: string, number = 0): ActiveJob {
+  const state = exportState({ jobId: `se_${String(number).padStart(22, '0')}`, organization });
+  return activeJob({ commit: exportCommit(state), sequence: 1 });
+}
+
+test('an organization with a thousand requests does not delay the only one of another', async () => {
+  const { planner, planned } = planning();
+  for (let at = 0; at < 1_000; at += 1) planner.changed(requested('many', at));
+  planner.changed(requested('one', 1_000));
+  await expect.poll(() => planned.length).toBe(1_001);
+  // Two plans were being made when it came, and the first organization has four turns in a row.
+  expect(planned.indexOf('one')).toBeLessThanOrEqual(6);
+});
+
+test('jobs that cannot be planned yet hold up no other', async () => {
+  const { planner, planned, stop } = planning((key) => key.includes('/away/'));
+  for (let at = 0; at < 10; at += 1) planner.changed(requested('away', at));
+  planner.changed(requested('here', 10));
+  await expect.poll(() => planned).toEqual(['here']);
+  stop.abort();
+  await planner.settled();
+});
+
+test('a job that ended before its turn is not planned', async () => {
+  const { planner, planned } = planning();
+  const jobs = Array.from({ length: 5 }, (_, at) => requested('acme', at));
+  for (const job of jobs) planner.changed(job);
+  planner.ended(jobs[4] as ActiveJob);
+  await expect.poll(() => planned.length).toBe(4);
+  await planner.settled();
+  expect(planned).toHaveLength(4);
+});
