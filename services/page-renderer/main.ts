@@ -1,5 +1,6 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
@@ -14,6 +15,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
   return startService('page-renderer', config, async (service) => {
     const { bus, objectStore } = service;
     const version = await rendererVersion();
+    service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const pool = childPool({ entry, slots: config.slots });
     const context: RendererContext = {
       ...service,

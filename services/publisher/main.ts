@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
+import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PublisherConfig } from './config.ts';
 import { prepareUploadFolder } from './project-files.ts';
@@ -11,6 +12,7 @@ export function start(config: PublisherConfig): Promise<Running> {
     const { serviceToken } = config;
     const uploadFolder = join(config.dataFolder, 'uploads');
     await prepareUploadFolder(uploadFolder, service.clock.now());
+    service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const pool = projectPool({ slots: config.slots });
     const app = publisherApp({ ...service, pool, uploadFolder }, { ...service, serviceToken });
     return { app, close: () => pool.close() };

@@ -9,6 +9,7 @@ import {
   processorTimeMs,
   startChild,
 } from './child.ts';
+import type { Confinement } from './confinement.ts';
 
 export type ChildPoolOptions = {
   /** A module that calls `serveChild`. */
@@ -28,6 +29,8 @@ export type ChildPoolOptions = {
   memoryLimitMb?: number;
   /** A child is replaced after this many requests: rarely, because a new one is slow until its code is compiled. Default: 5,000. */
   requestsPerChild?: number;
+  /** How the kernel confines the children. Default: as well as this machine can. */
+  confinement?: Confinement;
 };
 
 export type RunOptions = {
@@ -76,7 +79,6 @@ type Member = {
   affinity: string | undefined;
   /** Monotonic, milliseconds. */
   usedAt: number;
-  pid: number | undefined;
   onMessage: (message: FromChild) => void;
 };
 
@@ -89,7 +91,7 @@ const shortestExtensionMs = 20;
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
   const { entry, slots, warmSpares = 1, parked = slots } = options;
-  const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000 } = options;
+  const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000, confinement } = options;
   const members = new Set<Member>();
   const queue: Job[] = [];
   const waitingForQuiet: (() => void)[] = [];
@@ -105,16 +107,14 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   function start(): void {
     const member: Member = {
-      child: startChild({ entry, memoryLimitMb }, (message) => member.onMessage(message)),
+      child: startChild({ entry, memoryLimitMb, confinement }, (message) => member.onMessage(message)),
       state: 'starting',
       served: 0,
       affinity: undefined,
       usedAt: performance.now(),
-      pid: undefined,
       onMessage: (message) => {
         if (message.kind !== 'ready') return;
         clearTimeout(startTimer);
-        member.pid = message.pid;
         failedStarts = 0;
         member.state = 'idle';
         schedule();
@@ -223,7 +223,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       schedule();
     };
     const abort = (): void => finish('kill', () => job.reject(signal?.reason));
-    const usedMs = (): number | undefined => (member.pid === undefined ? undefined : processorTimeMs(member.pid));
+    const usedMs = (): number | undefined => processorTimeMs(member.child.pid());
     const usedBefore = usedMs();
     const startedAt = performance.now();
     const onDeadline = (): void => {

@@ -1,12 +1,14 @@
 import { asError } from '#shared/runtime/failures.ts';
 import type { FromChild, ToChild } from './child.ts';
+import { closeProcess } from './close-process.ts';
 
 /** Asks the parent for what the child must not fetch itself, such as a file of the project. Rejects with the parent's reason. */
 export type Ask = (content: unknown) => Promise<unknown>;
 
 /**
  * Makes this process the child of a `childPool`: `handler` answers one request after the other, and what it throws reaches the caller as
- * `ChildRequestFailed`. The process ignores Ctrl-C, because its parent handles that, and ends when the parent is gone.
+ * `ChildRequestFailed`. The process ends when its parent is gone. From here on it can open no sockets and signal nobody; whatever the
+ * handler needs is loaded.
  */
 export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unknown>): void {
   let lastQuestion = 0;
@@ -28,7 +30,6 @@ export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unkn
       send({ kind: 'failure', id, name, message: message.slice(0, 2000) });
     }
   };
-  process.on('SIGINT', () => undefined);
   process.on('disconnect', () => process.exit(0));
   process.on('message', (message: ToChild) => {
     if (message.kind === 'request') {
@@ -40,5 +41,6 @@ export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unkn
     if (message.kind === 'answer') asked?.resolve(message.answer);
     else asked?.reject(new Error(message.message));
   });
-  send({ kind: 'ready', pid: process.pid });
+  closeProcess();
+  send({ kind: 'ready' });
 }

@@ -4,8 +4,14 @@ import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode } from '#shared/runtime/failures.ts';
+import { type Confinement, kernelConfinement } from './confinement.ts';
 
-export type StartOptions = { entry: URL; memoryLimitMb: number };
+export type StartOptions = {
+  entry: URL;
+  memoryLimitMb: number;
+  /** How the kernel confines it. Default: as well as this machine can. */
+  confinement?: Confinement | undefined;
+};
 
 /** One child process. */
 export type Child = {
@@ -14,7 +20,8 @@ export type Child = {
   kill(): void;
   /** Resolves with how it ended, once, whatever the cause. */
   ended: Promise<ChildDied>;
-  pid: number | undefined;
+  /** The number that its process has here; undefined before it is ready. What the child says about itself does not count. */
+  pid(): number | undefined;
 };
 
 const shell = '/bin/sh';
@@ -24,13 +31,14 @@ const nodeOverheadMb = 768;
 /**
  * A guard shell stays beside the child and waits for its own standard input to end. The kernel ends it when we die, however we die. Then the
  * guard kills the child, even one that is stuck in a loop and would never see the channel close. `ulimit -d` bounds native memory, which
- * `--max-old-space-size` does not. Descriptor 3 is the channel, which only the child may hold open.
+ * `--max-old-space-size` does not. The guard tells the number of what it started. Descriptor 3 is the channel, which only the child may hold
+ * open. The second argument is what the child's wrapper reads, in the form of `printf`.
  */
-const guardScript = `ulimit -d "$1" 2>/dev/null; shift
-trap '' INT
-"$@" </dev/null &
+const guardScript = `ulimit -d "$1" 2>/dev/null; input="$2"; shift 2
+if [ -n "$input" ]; then printf "$input" | "$@" >/dev/null & else "$@" </dev/null >/dev/null & fi
 child=$!
-exec 3>&-
+echo "$child"
+exec 3>&- >&-
 read -r _
 kill -9 $child 2>/dev/null
 wait $child
@@ -38,71 +46,108 @@ exit $?`;
 
 /**
  * Starts a child that runs `entry`, which calls `serveChild`. The child has an empty environment. It may not write files, read files other
- * than the program's own, or start programs. `onMessage` gets all its messages.
+ * than the program's own, start programs, or load native code; the kernel confines it as far as it can. It has a process group of its own, so
+ * that no signal to a group crosses between it and us. `onMessage` gets all its messages.
  */
-export function startChild({ entry, memoryLimitMb }: StartOptions, onMessage: (message: FromChild) => void): Child {
+export function startChild(options: StartOptions, onMessage: (message: FromChild) => void): Child {
+  const { entry, memoryLimitMb, confinement = kernelConfinement() } = options;
   const guarded = existsSync(shell);
-  const command = [process.execPath, ...nodeArguments(entry, memoryLimitMb)];
+  const readable = readablePaths(entry);
+  const command = confinement.wrap([process.execPath, ...nodeArguments(entry, memoryLimitMb, readable)], readable);
   const dataLimitKb = String((memoryLimitMb + nodeOverheadMb) * 1024);
-  const [program, ...args] = guarded ? [shell, '-c', guardScript, 'guard', dataLimitKb, ...command] : command;
+  const guard = [shell, '-c', guardScript, 'guard', dataLimitKb, confinement.input];
+  const [program, ...args] = guarded ? [...guard, ...command] : command;
   const child = spawn(program as string, args, {
     env: { TZ: 'UTC' },
-    stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     serialization: 'advanced',
+    detached: true,
   });
   const kill = (): void => {
     if (guarded) child.stdin?.destroy();
     else child.kill('SIGKILL');
   };
   child.stdin?.on('error', () => undefined);
-  let guardedPid: number | undefined;
-  let guardKilled = false;
+  let startedPid = guarded ? undefined : child.pid;
+  const waitingForPid: FromChild[] = [];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    if (!guarded || startedPid !== undefined) return;
+    startedPid = Number.parseInt(text, 10);
+    for (const message of waitingForPid.splice(0)) onMessage(message);
+  });
   child.on('message', (message: FromChild) => {
-    if (message.kind === 'ready') guardedPid = message.pid;
-    if (guardKilled) killProcess(guardedPid);
-    onMessage(message);
+    if (startedPid === undefined) waitingForPid.push(message);
+    else onMessage(message);
   });
-  // When the guard is killed, nothing ends the child any more, so it is killed here. It may not have told its number yet.
-  child.once('exit', (_code, signal) => {
-    guardKilled = guarded && signal !== null;
-    if (guardKilled) killProcess(guardedPid);
-  });
+  // What the guard leaves: all, if it was killed itself; or a child whose wrapper was killed before it had tied the two together.
+  child.once('exit', () => killGroup(child.pid));
+  let runningPid: number | undefined;
   return {
     send: (message) => {
       if (child.connected) child.send(message, () => undefined);
     },
     kill,
     ended: endOf(child, kill),
-    pid: child.pid,
+    pid: () => {
+      runningPid ??= confinement.forks && startedPid !== undefined ? onlyChildOf(startedPid) : startedPid;
+      return runningPid;
+    },
   };
 }
 
-/** It may have ended by itself. */
-function killProcess(pid: number | undefined): void {
-  if (pid === undefined) return;
+/** Undefined when the process has ended, or has not started its child yet. */
+function onlyChildOf(pid: number): number | undefined {
   try {
-    process.kill(pid, 'SIGKILL');
+    return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), 10) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Its members may have ended by themselves. */
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
   } catch (error) {
     if (errorCode(error) !== 'ESRCH') throw error;
   }
 }
 
-function nodeArguments(entry: URL, memoryLimitMb: number): string[] {
+/** The program's own files, as they are called and as they are. Folders end with a slash. */
+function readablePaths(entry: URL): string[] {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
-  const readable = [
-    `${root}package.json`,
-    `${root}shared/`,
-    `${root}node_modules/`,
-    `${dirname(fileURLToPath(entry))}/`,
-  ].flatMap((path) => (existsSync(path) ? [path, realPath(path)] : []));
+  const folders = [`${root}shared/`, `${root}node_modules/`, `${dirname(fileURLToPath(entry))}/`];
+  const paths = [`${root}package.json`, ...folders].filter((path) => existsSync(path));
+  return [...new Set(paths.flatMap((path) => [path, realPath(path)]))];
+}
+
+/**
+ * Nothing that a child reads needs native addons. `node:sqlite` and SIGUSR1, which opens the inspector, do not ask the permission model.
+ * Code from strings would be the shortest way from a fault in the interpreter of pages to a program of a tenant.
+ */
+const closedFeatures = [
+  '--no-addons',
+  '--no-experimental-sqlite',
+  '--disable-sigusr1',
+  '--disallow-code-generation-from-strings',
+];
+
+function nodeArguments(entry: URL, memoryLimitMb: number, readable: readonly string[]): string[] {
   return [
     '--permission',
-    '--allow-addons',
-    ...[...new Set(readable)].map((path) => `--allow-fs-read=${path.endsWith('/') ? `${path}*` : path}`),
+    ...readable.map((path) => `--allow-fs-read=${path.endsWith('/') ? `${path}*` : path}`),
+    ...closedFeatures.filter(isKnownToNode),
     `--max-old-space-size=${memoryLimitMb}`,
     '--no-warnings',
     fileURLToPath(entry),
   ];
+}
+
+/** Node does not start with an option that it does not know; V8's are not in the list. */
+function isKnownToNode(option: string): boolean {
+  const known = process.allowedNodeEnvironmentFlags;
+  return option.startsWith('--disallow-') || known.has(option) || known.has(option.replace('--no-', '--'));
 }
 
 /** Folders may be links to elsewhere; they keep the slash that makes them folders. */
@@ -141,8 +186,7 @@ export type ToChild =
   | { kind: 'no-answer'; question: number; message: string };
 
 export type FromChild =
-  /** `pid`: its own; the parent started a shell that guards it. */
-  | { kind: 'ready'; pid: number }
+  | { kind: 'ready' }
   | { kind: 'question'; id: number; question: number; content: unknown }
   | { kind: 'response'; id: number; response: unknown }
   | { kind: 'failure'; id: number; name: string; message: string };
@@ -187,8 +231,8 @@ export class ChildRequestFailed extends Error {
 /** In the kernel's interface to programs: always 100 on Linux. */
 const ticksPerSecond = 100;
 
-/** Processor time of a process in milliseconds; undefined when it is gone, and on systems other than Linux. */
-export function processorTimeMs(pid: number): number | undefined {
+/** Processor time of a process in milliseconds; undefined when there is none (any more), and on systems other than Linux. */
+export function processorTimeMs(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in parentheses and may hold anything; user and system time are fields 14 and 15 (proc(5)).

@@ -1,0 +1,67 @@
+import dgram from 'node:dgram';
+import dns from 'node:dns/promises';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import { getSystemErrorName } from 'node:util';
+import v8 from 'node:v8';
+import { serveChild } from '../child-server.ts';
+
+/** What tenants' code would try if a fault in a parser let it run. Each answers with what it got, or throws. */
+type Attempt = { do: keyof typeof attempts; path?: string; pid?: number; port?: number };
+
+// Taken before the child closes them, as if code had found a way around.
+const innerKill = Reflect.get(process, '_kill') as (pid: number, signal: number) => number;
+const innerConnect = Reflect.get(net.Socket.prototype, 'connect') as (to: object) => unknown;
+
+const attempts = {
+  read: ({ path = '' }) => fs.readFileSync(path, 'utf8'),
+  write: ({ path = '' }) => fs.writeFileSync(path, 'x'),
+  environment: () => ({ ...process.env }),
+  program: async () => (await import('node:child_process')).execFileSync('/bin/sh', ['-c', 'echo out']).toString(),
+  'native code': ({ path = '' }) => process.dlopen({ exports: {} }, path),
+  database: async ({ path = '' }) => {
+    const { DatabaseSync } = await import('node:sqlite');
+    new DatabaseSync(path).exec('CREATE TABLE taken (x)');
+  },
+  signal: ({ pid = 0 }) => process.kill(pid, 0),
+  'signal to its group': () => process.kill(0, 0),
+  'signal by the inner function': ({ pid = 0 }) => Reflect.get(process, '_kill')(pid, 0) as unknown,
+  'signal around the closing': ({ pid = 0 }) => {
+    const problem = innerKill(pid, 0);
+    if (problem !== 0) throw new Error(getSystemErrorName(problem));
+  },
+  'debugger of another process': ({ pid = 0 }) => Reflect.get(process, '_debugProcess')(pid) as unknown,
+  connection: ({ port = 0 }) => once(net.connect(port, '127.0.0.1'), 'connect'),
+  'connection by its class': ({ port = 0 }) => once(new net.Socket().connect(port, '127.0.0.1'), 'connect'),
+  'connection around the closing': ({ port = 0 }) => {
+    const socket = new net.Socket();
+    Reflect.apply(innerConnect, socket, [{ port, host: '127.0.0.1' }]);
+    return once(socket, 'connect');
+  },
+  'connection to a socket file': ({ path = '' }) => once(net.connect(path), 'connect'),
+  'web request': ({ port = 0 }) => fetch(`http://127.0.0.1:${port}/`),
+  'own port': () => once(net.createServer().listen(0), 'listening'),
+  datagram: async ({ port = 0 }) => {
+    const socket = dgram.createSocket('udp4');
+    await new Promise<void>((resolve, reject) => {
+      socket.send('x', port, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
+    });
+  },
+  'name look-up': () => dns.resolve4('localhost'),
+  'worker thread': async () => new (await import('node:worker_threads')).Worker('', { eval: true }).threadId,
+  inspector: async () => (await import('node:inspector')).open(0, '127.0.0.1'),
+  'inspector session': async () => new (await import('node:inspector')).Session().connect(),
+  wasi: async () => new (await import('node:wasi')).WASI({ version: 'preview1', preopens: { '/': '/' } }),
+  'code from a string': () => Reflect.apply(Function, undefined, ['return 1'])() as unknown,
+  'file of the engine': ({ path = '' }) => v8.setFlagsFromString(`--logfile=${path}`),
+  'heap snapshot': ({ path = '' }) => v8.writeHeapSnapshot(path),
+  report: ({ path = '' }) => process.report.writeReport(path),
+  'other user': () => process.setuid?.(65_534),
+  'internal binding': () => Reflect.get(process, 'binding')('fs') as unknown,
+} satisfies Record<string, (attempt: Attempt) => unknown>;
+
+serveChild(async (request) => {
+  const attempt = request as Attempt;
+  return { got: (await attempts[attempt.do](attempt)) ?? 'done' };
+});
