@@ -7,6 +7,7 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { answerCall, type CallRequest, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion } from './answer-question.ts';
 import { type AnswerWire, dataStreamWire, uiMessageWire } from './answer-wire.ts';
@@ -27,7 +28,11 @@ const storeDeadlineMs = 10_000;
 export function assistantApp(context: AssistantContext, options: InternalServerOptions): FastifyInstance {
   const app = internalApp('assistant', options);
   const { bus, searchIndex, objectStore, hashKey } = context;
-  const stored = threads(bus.threads, context.clock, context.random);
+  const log = budgetedThreads(bus.threads, bus.conversationSizes, {
+    ...context,
+    onUncounted: (error) => context.logger.error({ err: error }, 'an answer was stored and not counted'),
+  });
+  const stored = threads(log, context.clock, context.random);
 
   answerCall(app, assistant.message, (request) => answer(request, uiMessageWire(request.headers['x-bindery-client'])));
   answerCall(app, assistant.messageV1, (request) => answer(request, dataStreamWire()));
@@ -39,10 +44,13 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   ): Promise<FastifyReply> {
     const { caller, body, reply, log } = request;
     const question = lastQuestion(body);
+    await stored.checkBudget(caller.organization);
     const thread = await threadOf(body, caller, request.headers['x-thread-key']);
     // The stored thread is the truth. The earlier messages that the client sends do not count.
-    const before = thread.stored?.commit.data.state.lastTurns;
-    const turns = before ? withTurn(before, { role: 'user', text: question }) : claimedTurns(body.messages);
+    const turns =
+      thread.stored === undefined
+        ? claimedTurns(body.messages)
+        : withTurn(await stored.turns(thread), { role: 'user', text: question });
     await answerQuestion({ ...context, threads: stored, log }, reply, { caller, body, thread, turns, question, wire });
     return reply;
   }

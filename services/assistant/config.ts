@@ -9,6 +9,11 @@ export const assistantSettings = {
   ...hashKeySettings,
   ...searchSettings,
   ...languageModelSettings,
+  conversationMegabytes: setting(
+    'BINDERY_CONVERSATION_MEGABYTES',
+    wholeNumber(1, 1_000_000).default(500),
+    'what the conversations of one organization may take, in megabytes; of more, its oldest days go first',
+  ),
   answerTimeoutSeconds: setting(
     'BINDERY_ANSWER_TIMEOUT_SECONDS',
     wholeNumber(5, 600).default(120),

@@ -16,7 +16,8 @@ export function start(config: AssistantConfig): Promise<Running> {
     const cut = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const answerTimeoutMs = config.answerTimeoutSeconds * 1_000;
-    const context = { ...service, searchIndex, model, hashKey, answerTimeoutMs, cutAnswers: cut.signal };
+    const budgetBytes = config.conversationMegabytes * 1_000_000;
+    const context = { ...service, searchIndex, model, hashKey, budgetBytes, answerTimeoutMs, cutAnswers: cut.signal };
     const checks = { ...service.checks, search: () => searchIndex.check() };
     return {
       app: assistantApp(context, { ...service, serviceToken, checks }),

@@ -20,6 +20,8 @@ export type AssistantContext = {
   random: RandomDigits;
   /** Key of the hashes of fingerprints. */
   hashKey: string;
+  /** What the conversations of one organization may take in the log. */
+  budgetBytes: number;
   answerTimeoutMs: number;
   /** Aborts when the service stops and answers have had their time. */
   cutAnswers: AbortSignal;

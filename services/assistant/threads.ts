@@ -1,5 +1,6 @@
 import {
   type AnsweredQuestion,
+  checkRoomForQuestion,
   isThreadKey,
   mayContinue,
   rateAnswer,
@@ -9,17 +10,20 @@ import {
   type ThreadOwner,
 } from '#shared/aggregates/thread/decide.ts';
 import {
+  lastTurnsOf,
   threadAggregate,
   type ThreadCommit,
   type ThreadEvent,
   type ThreadState,
+  type Turn,
 } from '#shared/aggregates/thread/thread.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
+import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
+import type { BudgetedThreads } from './conversation-budget.ts';
 
 /** A thread to answer in. It is stored with its first answer; its key is shown once, with that answer. */
 export type Thread = ThreadIdentity & ThreadOwner & { stored: StoredThread | undefined };
@@ -33,7 +37,7 @@ const keyDigits = 43;
 export type Threads = ReturnType<typeof threads>;
 
 /** Threads of questions and answers in the log: one commit per answered question. */
-export function threads(log: EventLog<ThreadCommit>, clock: Clock, random: RandomDigits) {
+export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits) {
   return {
     begin(organization: string, domain: string, fingerprintHash: string): Thread {
       const threadId = `th_${random(idDigits)}`;
@@ -45,7 +49,16 @@ export function threads(log: EventLog<ThreadCommit>, clock: Clock, random: Rando
     async resume(identity: ThreadIdentity, fingerprintHash: string, threadKey: string | undefined): Promise<Thread> {
       const stored = await load(identity);
       if (!stored || !mayContinue(stored.commit.data.state, fingerprintHash, threadKey)) throw noSuchThread();
+      checkRoomForQuestion(stored.commit.data.state);
       return { ...identity, fingerprintHash, newKey: undefined, stored };
+    },
+
+    /** Throws `rate_limited` when no more of the organization's conversations can be stored today. */
+    checkBudget: (organization: string): Promise<void> => log.checkBudget(organization),
+
+    /** What was said in a thread until now, as far as the next answer may need it, oldest first. */
+    async turns({ stored }: Thread): Promise<Turn[]> {
+      return stored === undefined ? [] : await lastTurnsOf(backFrom(stored));
     },
 
     /** Appends the answered question. Questions that were asked at the same time are all kept. */
@@ -53,12 +66,12 @@ export function threads(log: EventLog<ThreadCommit>, clock: Clock, random: Rando
       await append(thread, caller, thread.stored, (state) => recordAnswer(state, thread, thread, answered));
     },
 
-    /** Appends a reader's rating of an answer. Knowing the thread is enough; an unknown message is `not_found`, too. */
+    /** Appends a reader's rating of an answer, unless it is the same as before. Knowing the thread is enough; an unknown message is `not_found`, too. */
     async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
       const stored = await load(identity);
       if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread();
-      if (!(await hasMessage(stored.commit.subject, rating.messageId))) throw noSuchThread();
-      await append(identity, caller, stored, () => rateAnswer(identity, rating));
+      const before = await ratingBefore(stored, rating.messageId);
+      await append(identity, caller, stored, (state) => rateAnswer(state, identity, rating, before));
     },
   };
 
@@ -81,13 +94,27 @@ export function threads(log: EventLog<ThreadCommit>, clock: Clock, random: Rando
     });
   }
 
-  async function hasMessage(subject: string, messageId: string): Promise<boolean> {
-    for await (const { commit } of log.history(subject)) {
-      if (commit.data.events.some((event) => event.type === 'QuestionAnswered' && event.data.messageId === messageId)) {
-        return true;
+  /** The commits of a thread from this one back, as far as they are still kept. */
+  async function* backFrom(newest: StoredThread): AsyncGenerator<ThreadCommit> {
+    const { subject } = newest.commit;
+    for (let stored: StoredThread | undefined = newest; stored !== undefined; ) {
+      yield stored.commit;
+      const before: number = stored.commit.previousSequence;
+      stored = before === 0 ? undefined : await log.at(subject, before);
+    }
+  }
+
+  /** How an answer was rated last. Throws `not_found` when the thread has no such answer. */
+  async function ratingBefore(stored: StoredThread, messageId: string): Promise<Rating | undefined> {
+    let last: Rating | undefined;
+    for await (const { data } of backFrom(stored)) {
+      for (const event of data.events.toReversed()) {
+        if (event.type === 'ThreadStarted' || event.data.messageId !== messageId) continue;
+        if (event.type === 'QuestionAnswered') return last;
+        last ??= event.data;
       }
     }
-    return false;
+    throw noSuchThread();
   }
 }
 

@@ -52,6 +52,13 @@ export const activeJobDocumentSchema = z.object({
 });
 export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
 
+/** Bucket `conversation-sizes`, key `<org>`: what an organization's conversations take in the log, oldest day first. */
+export const conversationSizesSchema = z.object({
+  /** `lastSequence`: of the newest message that was counted for the day (UTC). */
+  days: z.array(z.object({ day: z.iso.date(), bytes: z.int().min(0), lastSequence: z.int().min(0) })),
+});
+export type ConversationSizes = z.infer<typeof conversationSizesSchema>;
+
 /**
  * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: what one log says of one day, oldest first by `auditOrder`, and every entry
  * once. The first part has the first entries of the day, the next part the following: which entry is where follows from the entries alone.

@@ -29,6 +29,8 @@ export function logWithArchive(
   return {
     ...log,
     last: async (subject, options) => (await log.last(subject, options)) ?? (await archived(subject)).at(-1),
+    at: async (subject, sequence) =>
+      (await log.at(subject, sequence)) ?? (await archived(subject)).find((stored) => stored.sequence === sequence),
     async *history(subject) {
       const newest = await log.last(subject);
       let revision = 0;

@@ -109,6 +109,9 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         for await (const { commit } of bus.projector.directory.history(directoryLogSubject('four')))
           ids.push(commit.id);
         expect(ids).toEqual(['f1', 'f2']);
+        expect(await bus.projector.directory.at(directoryLogSubject('four'), first.sequence)).toEqual(first);
+        expect(await bus.projector.directory.at(directoryLogSubject('other'), first.sequence)).toBeUndefined();
+        expect(await bus.projector.directory.at(directoryLogSubject('four'), 1_000_000)).toBeUndefined();
       });
 
       test('lists the subjects that match and have commits', async () => {

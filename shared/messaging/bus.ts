@@ -6,6 +6,7 @@ import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type {
   ActiveJobDocument,
+  ConversationSizes,
   Generation,
   ProjectionName,
   ProjectionPointer,
@@ -63,6 +64,8 @@ export type BusParts = {
   };
   /** The orchestrator's index. */
   activeJobs: DocumentStore<ActiveJobDocument>;
+  /** The assistant's count of what each organization's conversations take. */
+  conversationSizes: DocumentStore<ConversationSizes>;
   presence: Presence;
   leases: Leases;
   liveUpdates: LiveUpdates;
@@ -73,7 +76,7 @@ export const busPartsOf = {
   gateway: ['exports', 'content', 'directory', 'facts', 'readModels', 'liveUpdates'],
   publisher: ['content'],
   indexer: ['content', 'contentReader', 'deadLetters'],
-  assistant: ['threads', 'readModels'],
+  assistant: ['threads', 'conversationSizes', 'readModels'],
   orchestrator: [
     ...(['exports', 'exportReader', 'factReader', 'tasks', 'deadLetters', 'activeJobs', 'presence', 'leases'] as const),
   ],

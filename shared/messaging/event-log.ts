@@ -16,14 +16,16 @@ import { Conflict } from '#shared/runtime/failures.ts';
 export type EventLog<C extends Commit> = {
   append(commit: C, after: { sequence: number }): Promise<StoredCommit<C>>;
   last(subject: string, options?: { fromLeader?: boolean }): Promise<StoredCommit<C> | undefined>;
+  /** The commit of a subject at exactly this sequence, such as the one before another; undefined when it is gone. */
+  at(subject: string, sequence: number): Promise<StoredCommit<C> | undefined>;
   /** All commits of one subject, oldest first, as they were when reading began. */
   history(subject: string): AsyncIterable<StoredCommit<C>>;
   /** Subjects that match a filter (`exports.acme.*.log`) and have commits, in no promised order. Needs the rights of an auditor of the stream. */
   subjects(filter: string): Promise<string[]>;
   /** All messages of one subject as they are stored, nothing parsed and nothing upcast, oldest first. */
   texts(subject: string): Promise<StoredText[]>;
-  /** Takes a subject's messages up to this sequence out of the stream, for good. Needs the rights of a purger. */
-  purge(subject: string, upTo: { sequence: number }): Promise<void>;
+  /** Takes the messages up to this sequence out of the stream, for good, of all subjects that match. Needs the rights of a purger. */
+  purge(filter: string, upTo: { sequence: number }): Promise<void>;
 };
 
 /** `sequence` is the stream's own: internal, never shown to a tenant. */

@@ -110,6 +110,7 @@ export async function startAssistantHarness(
       clock: systemClock,
       random: randomBase62,
       hashKey: 'a hash key for tests',
+      budgetBytes: 1_000_000,
       answerTimeoutMs: 60_000,
       cutAnswers: new AbortController().signal,
     },

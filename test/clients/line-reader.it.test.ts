@@ -83,7 +83,8 @@ test('what a client claims was said earlier does not count in a stored thread', 
   ];
   await (await ask({ threadId, messages: [...forged, question('How do I start an export job?')] })).text();
   const stored = await harness.bus.threads.last(`threads.acme.docs.${threadId}`);
-  expect(JSON.stringify(stored?.commit.data.state)).not.toContain('Forged');
+  expect(stored?.commit.data.state.turnCount).toBe(2);
+  expect(JSON.stringify(stored?.commit)).not.toContain('Forged');
   expect(JSON.stringify(stored?.commit)).not.toContain('reader-1');
 });
 
@@ -215,6 +216,19 @@ test('search and page', async () => {
     (await post('/internal/page', { path: 'internal/runbook', groups: ['staff'] }, { trustedGroups: [] })).status,
   ).toBe(404);
   expect((await post('/internal/page', { path: '../../secrets' })).status).toBe(404);
+});
+
+test('when the conversations of a day take the whole budget, a question is refused before it is answered', async () => {
+  const day = new Date().toISOString().slice(0, 10);
+  await harness.bus.conversationSizes.put('acme', { days: [{ day, bytes: 1_000_000, lastSequence: 1 }] });
+  const refused = await ask({ messages: [question('How do I rotate an API key?')] });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({
+    code: 'rate_limited',
+    error: expect.stringContaining('1 MB of conversations a day'),
+  });
+  await harness.bus.conversationSizes.remove('acme');
 });
 
 test('feedback belongs to an answer of a thread', async () => {

@@ -102,6 +102,7 @@ export function memoryBus(): MemoryBus {
     },
     readModels: generations.blue,
     activeJobs: memoryDocuments(gate),
+    conversationSizes: memoryDocuments(gate),
     generations,
     projections: {
       pointers: memoryDocuments(gate),

@@ -34,6 +34,10 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       await gate();
       return structuredClone(ofSubject(subject).at(-1));
     },
+    at: async (subject, sequence) => {
+      await gate();
+      return structuredClone(ofSubject(subject).find((entry) => entry.sequence === sequence));
+    },
     history: async function* (subject) {
       await gate();
       yield* ofSubject(subject).map((entry) => structuredClone(entry));
@@ -42,9 +46,11 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       await gate();
       return ofSubject(subject).map(({ commit, sequence }) => ({ subject, sequence, text: JSON.stringify(commit) }));
     },
-    purge: async (subject, upTo) => {
+    purge: async (filter, upTo) => {
       await gate();
-      const kept = stored.filter((entry) => entry.commit.subject !== subject || entry.sequence > upTo.sequence);
+      const kept = stored.filter(
+        (entry) => !subjectMatches(filter, entry.commit.subject) || entry.sequence > upTo.sequence,
+      );
       stored.splice(0, stored.length, ...kept);
     },
     subjects: async (filter) => {

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { carried, type ThreadEvent, type ThreadState, type Turn } from './thread.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { rememberedTurns, type ThreadEvent, type ThreadState, type Turn } from './thread.ts';
 
 export type ThreadIdentity = { organization: string; domain: string; threadId: string };
 
@@ -42,15 +43,37 @@ export function recordAnswer(
     data: { ...identity, ...answered, question, answer },
   };
   if (state !== undefined) return [questionAnswered];
-  const before = carried(withoutQuestion(turns, answered.question));
+  const before = rememberedTurns(withoutQuestion(turns, answered.question));
   const data = { ...identity, fingerprintHash, threadKeySha256: threadKeyHash(newKey), turns: before };
   return [{ type: 'ThreadStarted', version: 1, data }, questionAnswered];
 }
 
-/** Adds what a reader thinks of an answer. Pure. */
-export function rateAnswer({ organization, domain, threadId }: ThreadIdentity, rating: Rating): ThreadEvent[] {
+/** So that going through a thread stays quick. */
+const mostQuestions = 500;
+const mostRatings = 500;
+
+/** Throws when a thread has as many questions as it can have. */
+export function checkRoomForQuestion({ turnCount }: ThreadState): void {
+  if (turnCount >= mostQuestions)
+    throw fullThread(`has ${mostQuestions} questions, which is the most. Leave out "threadId" to begin a new thread`);
+}
+
+/**
+ * Adds what a reader thinks of an answer; the same as before is no event. Throws when the thread has as many ratings as it can have. Pure.
+ */
+export function rateAnswer(
+  state: ThreadState | undefined,
+  { organization, domain, threadId }: ThreadIdentity,
+  rating: Rating,
+  before: Rating | undefined,
+): ThreadEvent[] {
+  if (before?.rating === rating.rating && before.comment === rating.comment) return [];
+  if ((state?.ratingCount ?? 0) >= mostRatings) throw fullThread(`has ${mostRatings} ratings, which is the most`);
   return [{ type: 'AnswerRated', version: 1, data: { organization, domain, threadId, ...rating } }];
 }
+
+const fullThread = (problem: string): ApiError =>
+  new ApiError('invalid_request', `The thread ${problem}.`, { fields: [{ path: 'threadId', message: problem }] });
 
 /** What was said before the question. A reader's turn right before it has become one turn with it. */
 function withoutQuestion(turns: readonly Turn[], question: string): Turn[] {

@@ -41,8 +41,13 @@ const threadStateSchema = z.object({
   fingerprintHash: sha256Hex,
   threadKeySha256: sha256Hex,
   createdAt: timestamp,
+  /** Answered questions. */
   turnCount: z.int(),
-  /** The newest turns, oldest first, at most 64 KB of text. */
+  ratingCount: z.int().optional(),
+  /**
+   * Empty now: a commit carries what happened, and who goes on with a thread reads back as far as it needs (`lastTurnsOf`). Older commits have
+   * the newest turns here, and then nothing before them needs to be read.
+   */
   lastTurns: z.array(turn),
 });
 
@@ -62,32 +67,48 @@ export const threadAggregate: Aggregate<ThreadEvent, ThreadState> = {
   evolve,
 };
 
-/** Text that each commit of a thread carries, so that the next question costs one read. */
-const carriedBytes = 64 * 1024;
-/** Only the start of a longer turn is carried, so that a question and its answer always fit. */
-const turnCharacters = 8_000;
-
 /** Throws when a question comes before the start of its thread. */
 function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { time }: EventMetadata): ThreadState {
   if (type === 'ThreadStarted') {
     const { turns, ...rest } = data;
-    return { ...rest, createdAt: time, turnCount: 0, lastTurns: carried(turns) };
+    return { ...rest, createdAt: time, turnCount: 0, lastTurns: [] };
   }
   if (state === undefined) throw new Error(`${type} comes before the start of the thread ${data.threadId}.`);
-  if (type === 'AnswerRated') return state;
-  const asked = withTurn(state.lastTurns, { role: 'user', text: data.question });
-  const answered = data.answer === '' ? asked : withTurn(asked, { role: 'assistant', text: data.answer });
-  return { ...state, turnCount: state.turnCount + 1, lastTurns: carried(answered) };
+  if (type === 'AnswerRated') return { ...state, ratingCount: (state.ratingCount ?? 0) + 1, lastTurns: [] };
+  return { ...state, turnCount: state.turnCount + 1, lastTurns: [] };
 }
 
-/** The turns as a commit carries them. Pure. */
-export function carried(turns: readonly Turn[]): Turn[] {
-  const bounded = turns.map(({ role, text }) => ({ role, text: text.slice(0, turnCharacters) }));
-  return newestTurns(bounded, carriedBytes);
+/** Text of a thread that its next answer may need. */
+const remembered = { bytes: 64 * 1024, /** Only the start of a longer turn counts. */ turnCharacters: 8_000 };
+
+/** As much of what was said as the next answer may need. Pure. */
+export function rememberedTurns(turns: readonly Turn[]): Turn[] {
+  const bounded = turns.map(({ role, text }) => ({ role, text: text.slice(0, remembered.turnCharacters) }));
+  return newestTurns(bounded, remembered.bytes);
+}
+
+/** The same from the commits of a thread, newest first; it takes no more of them than it needs. */
+export async function lastTurnsOf(newestFirst: AsyncIterable<ThreadCommit>): Promise<Turn[]> {
+  let turns: Turn[] = [];
+  for await (const { data } of newestFirst) {
+    const { lastTurns } = data.state;
+    const said = lastTurns.length > 0 ? lastTurns : data.events.flatMap(turnsIn);
+    turns = turns.reduce(withTurn, said);
+    const size = turns.reduce((sum, { text }) => sum + Math.min(text.length, remembered.turnCharacters), 0);
+    if (lastTurns.length > 0 || size > remembered.bytes) break;
+  }
+  return rememberedTurns(turns);
+}
+
+function turnsIn({ type, data }: ThreadEvent): Turn[] {
+  if (type === 'ThreadStarted') return data.turns;
+  if (type === 'AnswerRated') return [];
+  const question: Turn = { role: 'user', text: data.question };
+  return data.answer === '' ? [question] : [question, { role: 'assistant', text: data.answer }];
 }
 
 /** The turns and one more. If the same side spoke last, it becomes part of that turn. */
-export function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
+export function withTurn(turns: Turn[], turn: Turn): Turn[] {
   const last = turns.at(-1);
   if (last?.role !== turn.role) return [...turns, turn];
   return [...turns.slice(0, -1), { role: turn.role, text: `${last.text}\n\n${turn.text}` }];

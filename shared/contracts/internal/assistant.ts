@@ -38,7 +38,7 @@ const message = {
   ...base,
   answer: 'stream',
   answerHeaders: streamHeaders,
-  errors: ['invalid_json', 'invalid_request', 'not_found'],
+  errors: ['invalid_json', 'invalid_request', 'not_found', 'rate_limited'],
 } as const;
 
 /** What the gateway asks of the assistant, about the caller's domain. */
@@ -73,6 +73,6 @@ export const assistant = {
     path: '/internal/feedback',
     body: feedbackBodySchema,
     answer: feedbackAnswerSchema,
-    errors: ['invalid_json', 'invalid_request', 'not_found'],
+    errors: ['invalid_json', 'invalid_request', 'not_found', 'rate_limited'],
   }),
 };

@@ -9,6 +9,7 @@ import { storedAccessRecord, storedFact } from '#shared/contracts/export-facts.t
 import { storedBundleTask, storedRenderTask } from '#shared/contracts/export-tasks.ts';
 import {
   activeJobDocumentSchema,
+  conversationSizesSchema,
   type Generation,
   inGeneration,
   projectionPointerSchema,
@@ -131,6 +132,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       makeReader: (projection, which) => makeReader(jsm, projection, which),
     }),
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
+    conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
     presence: () => natsPresence(connection),
     leases: async () => {
       const ttlSeconds = bucketRows.find((row) => row.name === 'leases')?.ttlSeconds ?? 3;

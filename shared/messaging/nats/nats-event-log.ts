@@ -69,6 +69,14 @@ export function natsEventLog<C extends Commit>(
       return message === null ? undefined : stored(message);
     },
 
+    async at(subject, sequence) {
+      const message = await whileAway(`reading ${subject}`, readDeadlineMs, () =>
+        jsm.streams.getMessage(stream, { seq: sequence }),
+      );
+      // After a lost tail the server gives sequences again, also to other subjects.
+      return message === null || message.subject !== subject ? undefined : stored(message);
+    },
+
     async *history(subject) {
       const newest = await this.last(subject);
       if (newest === undefined) return;
@@ -97,9 +105,9 @@ export function natsEventLog<C extends Commit>(
       }
     },
 
-    purge: (subject, { sequence }) =>
-      whileAway(`purging ${subject}`, readDeadlineMs, async () => {
-        await jsm.streams.purge(stream, { filter: subject, seq: sequence + 1 });
+    purge: (filter, { sequence }) =>
+      whileAway(`purging ${filter}`, readDeadlineMs, async () => {
+        await jsm.streams.purge(stream, { filter, seq: sequence + 1 });
       }),
   };
 }

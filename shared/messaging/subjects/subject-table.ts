@@ -116,6 +116,7 @@ export const streamRows: readonly StreamRow[] = [
     history: ['assistant'],
     purgers: ['assistant'],
     keptDays: 90,
+    kept: "90 days; of more than an organization's budget, its oldest days go first",
   }),
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
@@ -176,6 +177,13 @@ export const bucketRows: readonly BucketRow[] = [
     kept: 'the last rebuild request',
   },
   { name: 'active-jobs', key: '<org>.<job>', writers: ['orchestrator'], readers: [], kept: 'rebuilt at will' },
+  {
+    name: 'conversation-sizes',
+    key: '<org>',
+    writers: ['assistant'],
+    readers: [],
+    kept: "what an organization's conversations take, by day",
+  },
   {
     name: 'leases',
     key: '<role>',

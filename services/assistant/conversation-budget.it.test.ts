@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { testCaller } from '../../test/support/make-commit.ts';
+import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
+import { budgetedThreads } from './conversation-budget.ts';
+import { type Thread, threads } from './threads.ts';
+
+const dayMs = 86_400_000;
+const budgetBytes = 40_000;
+const owner = 'f'.repeat(64);
+
+describeWithServers(['nats-server'], 'what conversations take, over a real nats-server', () => {
+  let stand: TestBus;
+  let bus: BusOf<'assistant'>;
+  let other: BusOf<'assistant'>;
+  let organization: string;
+  let organizations = 0;
+  const clock = { time: new Date('2026-03-01T10:00:00.000Z'), now: () => clock.time };
+
+  beforeAll(async () => {
+    stand = await startTestBus();
+    [bus, other] = await Promise.all([stand.connect('assistant', 'a'), stand.connect('assistant', 'b')]);
+  });
+  afterAll(() => stand.stop());
+  beforeEach(() => {
+    organizations += 1;
+    organization = `org-${organizations}`;
+  });
+
+  const copyOf = (connection: BusOf<'assistant'>) =>
+    threads(
+      budgetedThreads(connection.threads, connection.conversationSizes, { budgetBytes, clock }),
+      clock,
+      randomBase62,
+    );
+
+  /** Records one answer of some 10 KB in a thread of its own. */
+  async function answer(copy: ReturnType<typeof copyOf>, from = organization): Promise<Thread> {
+    const thread = copy.begin(from, 'docs', owner);
+    await copy.record(
+      thread,
+      {
+        ...{ messageId: 'm', question: 'why', turns: [{ role: 'user', text: 'why' }], answer: 'a'.repeat(10_000) },
+        ...{ sources: [], unanswered: false, aborted: false, model: 'test' },
+      },
+      { ...testCaller, organization: from },
+    );
+    return thread;
+  }
+  const isKept = async (thread: Thread) =>
+    (await copyOf(bus)
+      .resume(thread, owner, undefined)
+      .catch(() => undefined)) !== undefined;
+
+  test('one organization cannot fill the log for all: it is refused, by every copy and after a restart; others go on', async () => {
+    const copies = [copyOf(bus), copyOf(other)];
+    const stored: Thread[] = [];
+    const flood = async () => {
+      for (let count = 0; count < 20; count += 1) stored.push(await answer(copies[count % 2]!));
+    };
+    await expect(flood()).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 14 * 3_600 });
+    expect(stored).toHaveLength(4);
+    const restarted = copyOf(other);
+    await expect(restarted.checkBudget(organization)).rejects.toThrow('40 KB of conversations a day');
+    await expect(answer(restarted)).rejects.toMatchObject({ code: 'rate_limited' });
+    await restarted.checkBudget('bystander');
+    expect(await isKept(await answer(restarted, 'bystander'))).toBe(true);
+    // What was said stays.
+    expect(await Promise.all(stored.map(isKept))).toEqual([true, true, true, true]);
+  });
+
+  test('answers at the same time are all counted', async () => {
+    const copies = [copyOf(bus), copyOf(other)];
+    await Promise.all(Array.from({ length: 8 }, (_, count) => answer(copies[count % 2]!)));
+    await expect(answer(copyOf(bus))).rejects.toMatchObject({ code: 'rate_limited' });
+    const sizes = await bus.conversationSizes.get(organization);
+    expect(sizes?.document.days[0]?.bytes).toBeGreaterThan(80_000);
+  });
+
+  test("of more than the budget the organization's own oldest days go, and nobody else's", async () => {
+    const neighbour = await answer(copyOf(bus), 'neighbour');
+    const byDay: Thread[][] = [];
+    for (let day = 0; day < 4; day += 1) {
+      byDay.push([await answer(copyOf(bus)), await answer(copyOf(other))]);
+      clock.time = new Date(clock.time.getTime() + dayMs);
+    }
+    const kept = await Promise.all(byDay.map(async (day) => (await Promise.all(day.map(isKept))).every(Boolean)));
+    expect(kept).toEqual([false, false, false, true]);
+    expect(await isKept(neighbour)).toBe(true);
+    expect((await bus.conversationSizes.get(organization))?.document.days).toHaveLength(1);
+  });
+});

@@ -1,0 +1,126 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { AnsweredQuestion } from '#shared/aggregates/thread/decide.ts';
+import type { ThreadCommit, Turn } from '#shared/aggregates/thread/thread.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { testCaller } from '../../test/support/make-commit.ts';
+import { memoryLog, type MemoryLog } from '../../test/support/memory-log.ts';
+import { type Thread, type Threads, threads } from './threads.ts';
+
+const owner = 'f'.repeat(64);
+
+let log: MemoryLog<ThreadCommit>;
+let stored: Threads;
+let thread: Thread;
+
+beforeEach(() => {
+  log = memoryLog(async () => {});
+  stored = threads({ ...log, checkBudget: async () => {} }, systemClock, randomBase62);
+  thread = stored.begin('acme', 'docs', owner);
+});
+
+const answered = (question: string, changes: Partial<AnsweredQuestion> = {}): AnsweredQuestion => ({
+  messageId: `msg_${question}`,
+  question,
+  turns: [{ role: 'user', text: question }],
+  answer: `Answer to ${question}`,
+  sources: [],
+  unanswered: false,
+  aborted: false,
+  model: 'test',
+  ...changes,
+});
+
+const resumed = () => stored.resume(thread, owner, undefined);
+const ask = async (question: string, changes: Partial<AnsweredQuestion> = {}) =>
+  stored.record(log.stored.length === 0 ? thread : await resumed(), answered(question, changes), testCaller);
+const rate = (messageId: string, rating: 'up' | 'down', comment?: string) =>
+  stored.rate(thread, { messageId, rating, comment }, undefined, testCaller);
+
+/** Bytes that were stored since there were so many commits. */
+const storedBytes = (since: number) =>
+  log.stored.slice(since).reduce((sum, { commit }) => sum + JSON.stringify(commit).length, 0);
+
+/** A thread that was long when it came here: 60 KB. */
+const longBefore: Turn[] = Array.from({ length: 20 }, (_, at) => ({
+  role: at % 2 === 0 ? 'user' : 'assistant',
+  text: `${at} `.repeat(1_000),
+}));
+
+test('a rating stores what was said about one answer, however long the thread is', async () => {
+  await ask('one', { turns: [...longBefore, { role: 'user', text: 'one' }] });
+  await ask('two');
+  for (let count = 0; count < 60; count += 1) await rate('msg_one', count % 2 === 0 ? 'up' : 'down');
+  expect(log.stored).toHaveLength(62);
+  expect(storedBytes(2)).toBeLessThan(60 * 1_500);
+});
+
+test('a question stores itself and its answer, however long the thread is', async () => {
+  await ask('one', { turns: [...longBefore, { role: 'user', text: 'one' }] });
+  for (let count = 0; count < 20; count += 1) await ask(`more ${count}`);
+  expect(storedBytes(1)).toBeLessThan(20 * 2_000);
+});
+
+test('the same rating again is the same rating', async () => {
+  await ask('one');
+  await rate('msg_one', 'down', 'wrong');
+  await rate('msg_one', 'down', 'wrong');
+  expect(log.stored).toHaveLength(2);
+  await rate('msg_one', 'up');
+  await rate('msg_one', 'down', 'wrong');
+  expect(log.stored).toHaveLength(4);
+  await expect(rate('msg_two', 'up')).rejects.toThrow('no such thread');
+});
+
+test('a thread goes on with what was said, also after ratings', async () => {
+  await ask('one', {
+    turns: [
+      { role: 'user', text: 'before' },
+      { role: 'assistant', text: 'said' },
+      { role: 'user', text: 'one' },
+    ],
+  });
+  await rate('msg_one', 'up');
+  await ask('two', { answer: '' });
+  await ask('three');
+  expect(await stored.turns(await resumed())).toEqual([
+    { role: 'user', text: 'before' },
+    { role: 'assistant', text: 'said' },
+    { role: 'user', text: 'one' },
+    { role: 'assistant', text: 'Answer to one' },
+    { role: 'user', text: 'two\n\nthree' },
+    { role: 'assistant', text: 'Answer to three' },
+  ]);
+});
+
+test('of a long thread the newest turns count', async () => {
+  await ask('one', { turns: [...longBefore, { role: 'user', text: 'one' }] });
+  for (let count = 0; count < 30; count += 1) await ask(`${count}`, { answer: 'a'.repeat(5_000) });
+  const turns = await stored.turns(await resumed());
+  expect(turns.at(-2)).toEqual({ role: 'user', text: '29' });
+  expect(turns[0]?.role).toBe('user');
+  expect(JSON.stringify(turns).length).toBeLessThan(70_000);
+});
+
+test('a thread ends at 500 questions and 500 ratings, and says what to do', async () => {
+  await ask('one');
+  const last = log.stored.at(-1);
+  if (last === undefined) throw new Error('nothing was stored');
+  Object.assign(last.commit.data.state, { turnCount: 500, ratingCount: 500 });
+  await expect(resumed()).rejects.toThrow('Leave out "threadId"');
+  await expect(rate('msg_one', 'up')).rejects.toThrow('500 ratings');
+});
+
+test('a thread goes on from an older commit, which has the turns in its state', async () => {
+  await ask('one');
+  const older = log.stored.at(-1)?.commit;
+  if (older === undefined) throw new Error('nothing was stored');
+  older.data.state.lastTurns = [
+    { role: 'user', text: 'long before' },
+    { role: 'assistant', text: 'said then' },
+  ];
+  older.data.events = [];
+  await ask('two');
+  expect((await stored.turns(await resumed())).map(({ text }) => text)).toEqual([
+    ...['long before', 'said then', 'two', 'Answer to two'],
+  ]);
+});
