@@ -41,12 +41,9 @@ test('shows just the text, whatever it has: 1,000 random ones', () => {
       .join('')
       .trim();
     const quote = parsed(markdownText(text).replaceAll(/^/gm, '> '));
-    expect(
-      kinds(quote).filter((kind) => !/^(root|blockquote|paragraph|text)$/.test(kind)),
-      JSON.stringify(text),
-    ).toEqual([]);
+    const others = kinds(quote).filter((kind) => !/^(root|blockquote|paragraph|text)$/.test(kind));
     const plain = (written: string) => written.replaceAll(/\s+/g, ' ').trim();
-    expect(plain(textOf(quote)), JSON.stringify(text)).toBe(plain(text));
+    expect({ others, shown: plain(textOf(quote)) }).toEqual({ others: [], shown: plain(text) });
   }
 });
 

@@ -1,12 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { openBrowser } from '../support/open-browser.ts';
-import { siteFolder } from './site-folder.ts';
+import { serveFolder, siteFolder } from './site-folder.ts';
 
 /** Set it to a folder to keep pictures of what the tests saw. */
 const pictures = process.env.BINDERY_SCREENSHOTS;
@@ -191,32 +189,12 @@ describe.skipIf(findServer('chromium') === undefined)(
     });
 
     test('404.html finds the site under any address', async () => {
-      const server = await serve(folder);
-      const address = server.address();
-      const port = typeof address === 'object' ? address?.port : undefined;
-      const page = await open(`http://127.0.0.1:${port}/docs/a/b/c`);
+      const server = await serveFolder(folder);
+      const page = await open(`${server.url}/docs/a/b/c`);
       await page.locator('a[data-file]', { hasText: 'One' }).first().waitFor();
       await page.locator('a[href="/docs/deep/one.html"]').waitFor();
       await page.context().close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
     });
   },
 );
-
-/** Serves the folder under `/docs/`, and its 404.html for everything else, like a host of static files. */
-function serve(folder: string): Promise<Server> {
-  const server = createServer((request, response) => {
-    const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');
-    const type = path.endsWith('.css') ? 'text/css' : path.endsWith('.js') ? 'text/javascript' : 'text/html';
-    const file = path.startsWith('/docs/')
-      ? readFile(join(folder, path.slice('/docs/'.length)))
-      : Promise.reject(new Error('outside'));
-    file.then(
-      (body) => response.writeHead(200, { 'content-type': type }).end(body),
-      async () =>
-        response.writeHead(404, { 'content-type': 'text/html' }).end(await readFile(join(folder, '404.html'))),
-    );
-  });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
-}

@@ -1,4 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { renderClosing } from '#shared/docs/render/render-closing.ts';
@@ -38,5 +40,33 @@ export async function siteFolder(files: Record<string, string>): Promise<string>
   };
   for (const file of [...renderSite(project.model, testOptions), ...rendered.flatMap((page) => page.files), ...closing])
     write(file);
+  const { assets, styles, scripts } = project.model;
+  for (const { path } of [...assets, ...styles, ...scripts]) write({ path, body: Buffer.from(project.text(path)) });
   return folder;
+}
+
+/** Serves the folder under `/docs/`, and its 404.html for everything else, like a host of static files. */
+export async function serveFolder(folder: string): Promise<{ url: string; close(): Promise<void> }> {
+  const types: Record<string, string> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');
+    const type = types[path.split('.').at(-1) ?? ''] ?? 'text/html';
+    const file = path.startsWith('/docs/')
+      ? readFile(join(folder, path.slice('/docs/'.length)))
+      : Promise.reject(new Error('outside'));
+    file.then(
+      (body) => response.writeHead(200, { 'content-type': type }).end(body),
+      async () =>
+        response.writeHead(404, { 'content-type': 'text/html' }).end(await readFile(join(folder, '404.html'))),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
 }

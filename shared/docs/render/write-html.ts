@@ -21,6 +21,13 @@ export function writeHtml(tree: Nodes): SafeHtml {
   return new SafeHtml(nodeText(tree, htmlNames));
 }
 
+/** A picture as a file of its own, by the rules of XML. */
+export function writeSvg(picture: Element): string {
+  const { xmlns: _1, xmlnsXLink: _2, ...properties } = picture.properties;
+  const named = { xmlns: 'http://www.w3.org/2000/svg', xmlnsXLink: 'http://www.w3.org/1999/xlink', ...properties };
+  return `${elementText({ ...picture, properties: named }, svgNames)}\n`;
+}
+
 function nodeText(node: Nodes, names: Schema): string {
   switch (node.type) {
     case 'root':
@@ -62,7 +69,8 @@ function attributesText(properties: Properties, names: Schema): string {
     if ((boolean || overloadedBoolean) && value === 0) continue;
     const isFlag = value === true || (boolean && (value === '' || value === attribute || typeof value === 'number'));
     const written = Array.isArray(value) ? value.join(commaSeparated ? ', ' : ' ') : String(value);
-    text += ` ${checked(attribute)}${isFlag ? '' : `="${escapeHtml(written)}"`}`;
+    const flag = names.space === 'html' ? '' : '=""';
+    text += ` ${checked(attribute)}${isFlag ? flag : `="${escapeHtml(written)}"`}`;
   }
   return text;
 }

@@ -1,6 +1,7 @@
 import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { contentPolicy } from '../content-policy.ts';
 import { pageHref, pathToTop, relativeHref } from '../bundle-paths.ts';
 import { html, type SafeHtml } from '../html.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
@@ -22,7 +23,7 @@ type PageParts = {
 
 const rightToLeft = /^(ar|he|fa|ur)\b/;
 
-/** The whole page around its content. Every address is relative. There is no inline script or style, so the strictest content policy works. */
+/** The whole page around its content. Every address is relative. There is no inline script or style sheet. */
 export function pageShell(slice: PageSlice, parts: PageParts): string {
   const { settings, frontmatter, path } = slice;
   const top = pathToTop(path);
@@ -39,6 +40,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
 <html lang="${language}"${rightToLeft.test(language) && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
 <head>
 <meta charset="utf-8">
+${contentPolicy({ tenantScripts: slice.scripts.length > 0, tenantStyles: slice.styles.length > 0 })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${pageHead(slice, parts.hasFeed)}
 <script src="${top}_bindery/config.js"></script>

@@ -36,6 +36,7 @@ const siteParts = [
   'site/reveal',
   'site/contents',
   'site/zoom',
+  'site/tooltips',
   'site/changelog',
   'site/print',
   'site/prefetch',

@@ -13,6 +13,7 @@ import {
   type RenderedFile,
   siteBase,
 } from '../bundle-paths.ts';
+import { contentPolicy } from '../content-policy.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { RenderOptions } from '../page-slice.ts';
@@ -177,6 +178,7 @@ function redirectPage(index: SiteIndex, from: string, target: string): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
+${contentPolicy({})}
 <title>Moved</title>
 <meta name="robots" content="noindex">
 ${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}<meta http-equiv="refresh" content="0; url=${href}">
@@ -210,6 +212,7 @@ function notFoundPage(index: SiteIndex): string {
 <html lang="en" class="theme-${themeName(settings.theme)}">
 <head>
 <meta charset="utf-8">
+${contentPolicy({ inlineScripts: [notFoundScript], inlineStyles: [notFoundStyleHtml.text] })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title ?? 'Page not found'} - ${settings.name}</title>
 <meta name="robots" content="noindex">

@@ -14,6 +14,7 @@ if (typeof HTMLDialogElement === 'function') {
       var large = image.cloneNode();
       large.removeAttribute('width');
       large.removeAttribute('height');
+      large.removeAttribute('style');
       large.className = '';
       dialog.append(large);
       document.body.append(dialog);

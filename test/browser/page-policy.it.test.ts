@@ -1,0 +1,162 @@
+import { rmSync } from 'node:fs';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findServer } from '#infra/setup/find-server.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import { serveFolder, siteFolder } from './site-folder.ts';
+
+const files = {
+  'index.mdx': `---
+title: Start
+---
+
+<Tooltip tip={'${'A tip of many words. '.repeat(8)}'}>word</Tooltip> at the start.
+
+<iframe src="https://example.invalid/frame" />
+
+<video src="https://example.invalid/film.mp4" controls />
+
+![far](https://example.invalid/picture.png) ![near](/picture.png)
+
+<div style={{ color: 'rgb(1, 2, 3)' }} id="styled">Styled</div>
+
+<div id="cover" style={{ position: 'relative', top: '-99px', left: '-99px', width: '3000px', height: '3000px', margin: '-900px', transform: 'scale(20)', zIndex: 99, background: 'red' }}>cover</div>
+
+<div className="sidebar navbar veil" id="fixed">Looks like the frame</div>
+`,
+  'deep/two.mdx': '# Two',
+  'picture.png': 'x',
+};
+const redirects = {
+  'docs.json': JSON.stringify({
+    name: 'Test',
+    theme: 'mint',
+    colors: { primary: '#0f766e' },
+    navigation: { pages: ['index', 'deep/two'] },
+    redirects: [{ source: '/old', destination: '/deep/two' }],
+  }),
+};
+
+describe.skipIf(findServer('chromium') === undefined)(
+  'the policy of pages in Chromium (skipped where there is none)',
+  () => {
+    let browser: Browser;
+    let plain: string;
+    let scripted: string;
+
+    beforeAll(async () => {
+      plain = await siteFolder({ ...files, ...redirects });
+      scripted = await siteFolder({
+        ...files,
+        'own.js':
+          "document.documentElement.dataset.own = 'ran'; eval(\"document.documentElement.dataset.eval = 'ran'\");",
+        'own.css': '#styled { background: rgb(4, 5, 6) }',
+      });
+      browser = await openBrowser();
+    }, 60_000);
+    afterAll(async () => {
+      await browser.close();
+      for (const folder of [plain, scripted]) rmSync(folder, { recursive: true });
+    });
+
+    /** Opens a page and gives what its policy refused. */
+    async function open(address: string, options: BrowserContextOptions = {}) {
+      const context = await browser.newContext(options);
+      const page = await context.newPage();
+      const refused: string[] = [];
+      await context.exposeFunction('refusedByPolicy', (what: string) => refused.push(what));
+      await context.addInitScript(
+        "addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => refusedByPolicy(effectiveDirective + ' ' + blockedURI), true)",
+      );
+      await page.route(/^https?:\/\/example\.invalid/, (route) => route.fulfill({ status: 200, body: '' }));
+      await page.goto(address, { waitUntil: 'load' });
+      return { page, refused };
+    }
+
+    const policies = (page: Page) =>
+      page.evaluate(
+        "[...document.querySelectorAll('meta[http-equiv=Content-Security-Policy]')].map(({ content }) => content)",
+      );
+
+    test.each(['index.html', 'deep/two.html', '404.html', 'old.html'])(
+      '%s has one, which refuses nothing of the page and everything that was put in',
+      async (path) => {
+        const { page, refused } = await open(`file://${plain}/${path}`);
+        if (path === 'old.html') await page.waitForURL(/deep\/two\.html$/);
+        expect(await policies(page)).toEqual([expect.stringMatching(/object-src 'none'; base-uri 'none'$/)]);
+        expect(refused).toEqual([]);
+        await page.evaluate(`{
+          const script = document.createElement('script');
+          script.textContent = "document.documentElement.dataset.put = 'ran'";
+          document.body.append(script);
+          document.body.insertAdjacentHTML('beforeend', '<img src="x:" onerror="document.documentElement.dataset.put = 1"><base href="https://example.invalid/"><object data="x.swf"></object>');
+          const far = document.createElement('script');
+          far.src = 'https://example.invalid/far.js';
+          document.body.append(far);
+        }`);
+        await expect
+          .poll(() => refused.map((one) => one.split(' ')[0]))
+          .toEqual(expect.arrayContaining(['base-uri', 'object-src', 'script-src-attr', 'script-src-elem']));
+        expect(await page.evaluate('document.documentElement.dataset.put')).toBeUndefined();
+        await page.context().close();
+      },
+    );
+
+    test('from a server as from a folder', async () => {
+      const server = await serveFolder(plain);
+      for (const path of ['index.html', 'deep/two.html', 'a/b/no-such-page']) {
+        const { page, refused } = await open(`${server.url}/docs/${path}`);
+        await page.waitForFunction("getComputedStyle(document.documentElement).getPropertyValue('--sans') !== ''");
+        expect(refused).toEqual([]);
+        await page.context().close();
+      }
+      await server.close();
+    });
+
+    test("the project's own scripts and styles work where they are allowed, but no text becomes code", async () => {
+      const { page, refused } = await open(`file://${scripted}/index.html`);
+      expect(await page.evaluate('document.documentElement.dataset.own')).toBe('ran');
+      expect(await page.evaluate('document.documentElement.dataset.eval')).toBeUndefined();
+      expect(await page.evaluate("getComputedStyle(document.querySelector('#styled')).backgroundColor")).toBe(
+        'rgb(4, 5, 6)',
+      );
+      expect(refused).toEqual([expect.stringMatching(/^script-src eval/)]);
+      await page.context().close();
+    });
+
+    for (const width of [390, 1280]) {
+      test(`at ${width} px, styles of the content cover nothing of the frame`, async () => {
+        const { page } = await open(`file://${plain}/index.html`, { viewport: { width, height: 800 } });
+        const covered = await page.evaluate(`{
+          const frame = [...document.querySelectorAll('.navbar, .page-title, .pagination-link, .table-of-contents, .menu-button, .nav-logo')].filter((part) => !part.closest('.mdx-content'));
+          if (innerWidth > 1000) frame.push(document.querySelector('#sidebar'));
+          frame.filter((part) => {
+            if (part.offsetParent === null && getComputedStyle(part).position !== 'sticky') return false;
+            part.scrollIntoView();
+            const { left, top, width, height } = part.getBoundingClientRect();
+            const at = document.elementFromPoint(left + width / 2, top + Math.min(height, innerHeight) / 2);
+            return at !== null && at.closest('.mdx-content') !== null;
+          }).map((part) => part.className);
+        }`);
+        expect(covered).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+        await page.context().close();
+      });
+
+      test(`at ${width} px, a tooltip at the start is shown whole`, async () => {
+        const { page } = await open(`file://${plain}/index.html`, { viewport: { width, height: 800 } });
+        await page.evaluate("document.querySelectorAll('#cover, #fixed').forEach((one) => one.remove())");
+        await page.locator('.tooltip').hover();
+        const [tip, box] = await Promise.all([
+          page.locator('.tooltip-content').boundingBox(),
+          page.locator('#content').boundingBox(),
+        ]);
+        if (tip === null || box === null) throw new Error('there is no tooltip');
+        expect(tip.x).toBeGreaterThanOrEqual(box.x);
+        expect(tip.x + tip.width).toBeLessThanOrEqual(box.x + box.width + 1);
+        expect(tip.y).toBeGreaterThanOrEqual(box.y);
+        await page.context().close();
+      });
+    }
+  },
+);
