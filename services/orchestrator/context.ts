@@ -19,5 +19,7 @@ export type OrchestratorContext = {
   renderers: WorkerPool;
   bundlers: WorkerPool;
   taskLostAfterMs: number;
+  /** When no renderer of a version has been there for so long while others are, its jobs are planned again. */
+  rendererGoneAfterMs: number;
   exportDeadlineMs: number;
 };

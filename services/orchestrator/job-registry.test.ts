@@ -40,6 +40,7 @@ async function withJob(append: (commit: ExportCommit) => void, changes: Partial<
     renderers: workerPool(clock),
     bundlers: workerPool(clock),
     taskLostAfterMs: 30_000,
+    rendererGoneAfterMs: 30_000,
     exportDeadlineMs: 3_600_000,
   };
   const stop = new AbortController();

@@ -6,7 +6,8 @@ import { taskDispatcher, type TaskDispatcher } from './dispatcher.ts';
 import { readRequests, takeAgain, takeOver } from './job-intake.ts';
 import { type ActiveJob, jobRegistry, type JobRegistry, stateOf } from './job-registry.ts';
 import type { HandedOut, WorkerGroup } from './outstanding-tasks.ts';
-import { jobPlanner } from './planner.ts';
+import { type PinnedJobs, pinnedJobs } from './pinned-jobs.ts';
+import { type JobPlanner, jobPlanner } from './planner.ts';
 import { type PriorityQueue, priorityQueue } from './priority-queue.ts';
 import { readFacts } from './read-facts.ts';
 
@@ -16,20 +17,22 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
   const working = AbortSignal.any([signal, part.signal]);
   const dispatcher = taskDispatcher(context);
   const planner = jobPlanner(context, () => registry, working);
-  /** The oldest job first. */
   const deadlines = priorityQueue<ActiveJob>((a, b) => stateOf(a).createdAt < stateOf(b).createdAt);
+  const pinned = pinnedJobs(context.renderers);
   const registry = jobRegistry(
     context,
     {
       added: (job) => deadlines.put(job),
       changed: (job) => {
         planner.changed(job);
+        pinned.changed(job);
         dispatcher.changed(job);
         void dispatcher.handOut();
       },
       ended: (job) => {
         deadlines.remove(job);
         planner.ended(job);
+        pinned.ended(job);
         dispatcher.ended(job);
       },
       setAside: (job) => void takeAgain(context, registry, job, working),
@@ -43,7 +46,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     const parts = [
       readRequests(context, registry, working),
       readFacts(context, registry, dispatcher, working),
-      watchTime(context, { registry, dispatcher, deadlines }, working),
+      watchTime(context, { registry, dispatcher, planner, pinned, deadlines }, working),
     ];
     // When one ends, the others are useless.
     for (const running of parts) running.catch(() => {}).finally(() => part.abort());
@@ -62,10 +65,13 @@ const everyMs = 1_000;
 /** If this process pauses for longer, the rest does not count as silence of others. */
 const longestStepMs = 2_000;
 
-/** Once a second until `signal` aborts: gives up lost tasks, fails jobs over their deadline, and uses free credits. It looks at no other job. */
+/**
+ * Once a second until `signal` aborts: gives up lost tasks, has jobs planned again whose renderers are gone, fails jobs over their deadline, and
+ * uses free credits. It looks at no other job.
+ */
 async function watchTime(
   context: OrchestratorContext,
-  { registry, dispatcher, deadlines }: Leading,
+  { registry, dispatcher, planner, pinned, deadlines }: Leading,
   signal: AbortSignal,
 ): Promise<void> {
   /** No job waits for another one. The registry says why a change failed. */
@@ -88,6 +94,7 @@ async function watchTime(
         const job = registry.jobs.get(task.jobId);
         if (job !== undefined) change(job, timeOut(task));
       }
+      for (const job of pinned.stranded(elapsed, context.rendererGoneAfterMs)) planner.replan(job);
       for (let job = deadlines.first(); job !== undefined; job = deadlines.first()) {
         const late = overdue(job, now, context.exportDeadlineMs);
         if (late === undefined) break;
@@ -102,7 +109,14 @@ async function watchTime(
   }
 }
 
-type Leading = { registry: JobRegistry; dispatcher: TaskDispatcher; deadlines: PriorityQueue<ActiveJob> };
+type Leading = {
+  registry: JobRegistry;
+  dispatcher: TaskDispatcher;
+  planner: JobPlanner;
+  pinned: PinnedJobs;
+  /** The oldest job first. */
+  deadlines: PriorityQueue<ActiveJob>;
+};
 
 function hasFreeWorker({ renderers, bundlers }: OrchestratorContext, group: WorkerGroup): boolean {
   return group.service === 'bundler' ? bundlers.hasFreeSlot() : renderers.hasFreeSlot(group.rendererVersion);

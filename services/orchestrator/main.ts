@@ -7,6 +7,9 @@ import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';
 import { workerPool } from './worker-pool.ts';
 
+/** Longer than renderers take to start again, and short beside a deadline. */
+const rendererGoneAfterMs = 30_000;
+
 /** Decides on exports while it has the lease; until then it waits for it as a spare. */
 export function start(config: OrchestratorConfig): Promise<Running> {
   return startService('orchestrator', config, async (service) => {
@@ -19,6 +22,7 @@ export function start(config: OrchestratorConfig): Promise<Running> {
       renderers: workerPool(clock),
       bundlers: workerPool(clock),
       taskLostAfterMs: config.taskLostAfterSeconds * 1000,
+      rendererGoneAfterMs,
       exportDeadlineMs: config.exportDeadlineMinutes * 60_000,
     };
     // A spare knows the workers, too, so that it can hand out at once when it leads.

@@ -124,11 +124,12 @@ export function openUnits(state: ExportJobState): WorkUnit[] {
 
 /**
  * The same attempt at the same work has the same id, so a task that is handed out twice around a change of leader is stored once. After a
- * lost segment the same attempt is new work, which the queue must not take for the old one. Pure.
+ * lost segment or a new plan the same attempt is new work, which the queue must not take for the old one. Pure.
  */
 export function taskIdOf(state: ExportJobState, unit: WorkUnit): string {
   const lost = state.lostSegments === undefined ? '' : `.${state.lostSegments}`;
-  return `${state.jobId}.${unit}.${attemptOf(state, unit)}${lost}`;
+  const replanned = state.replans === undefined ? '' : `.p${state.replans}`;
+  return `${state.jobId}.${unit}.${attemptOf(state, unit)}${lost}${replanned}`;
 }
 
 /** Undefined before the plan. */

@@ -43,6 +43,7 @@ function planning(isAway: (key: string) => boolean = () => false) {
     renderers: workerPool(clock),
     bundlers: workerPool(clock),
     taskLostAfterMs: 30_000,
+    rendererGoneAfterMs: 30_000,
     exportDeadlineMs: 3_600_000,
   };
   return { planner: jobPlanner(context, () => registry, stop.signal), planned, stop };

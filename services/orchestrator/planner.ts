@@ -16,6 +16,8 @@ const againAfterMs = 1_000;
 export type JobPlanner = {
   /** Plans the job if it still has to be. */
   changed(job: ActiveJob): void;
+  /** Plans a job again whose renderers are gone, for a version that has some. */
+  replan(job: ActiveJob): void;
   ended(job: ActiveJob): void;
   /** Answers when no plan is being made. */
   settled(): Promise<void>;
@@ -27,7 +29,8 @@ export type JobPlanner = {
  */
 export function jobPlanner(context: OrchestratorContext, registry: () => JobRegistry, signal: AbortSignal): JobPlanner {
   const waiting = fairQueue<ActiveJob>();
-  const known = new Set<ActiveJob>();
+  /** Jobs that wait for their plan, inside or outside of the queue, or whose plan is being made. */
+  const underWay = new Set<ActiveJob>();
   const running = new Set<Promise<void>>();
 
   function begin(): void {
@@ -43,8 +46,14 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     }
   }
 
+  function add(job: ActiveJob): void {
+    if (underWay.has(job)) return;
+    underWay.add(job);
+    queue(job);
+  }
+
   function queue(job: ActiveJob): void {
-    if (!known.has(job) || signal.aborted) return;
+    if (!underWay.has(job) || signal.aborted) return;
     waiting.put(job, stateOf(job).organizationPlan);
     begin();
   }
@@ -54,7 +63,8 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     try {
       const command = await planJob(context, stateOf(job));
       signal.throwIfAborted();
-      await registry().change(job, command, job.stored.commit.id);
+      if (command !== undefined) await registry().change(job, command, job.stored.commit.id);
+      underWay.delete(job);
       crashPoint('after-plan-commit', 'orchestrator');
     } catch (error) {
       if (signal.aborted) return;
@@ -69,12 +79,11 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
 
   return {
     changed(job) {
-      if (stateOf(job).phase !== 'requested' || known.has(job)) return;
-      known.add(job);
-      queue(job);
+      if (stateOf(job).phase === 'requested') add(job);
     },
+    replan: add,
     ended(job) {
-      known.delete(job);
+      underWay.delete(job);
       waiting.remove(job);
     },
     async settled() {
@@ -83,27 +92,37 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
   };
 }
 
-type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion'>;
+type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion' | 'logger'>;
 
 /**
- * Makes and stores the plan of a requested job. Returns the command `Plan`, or the command `Fail` with the reason. Rejects with
- * `Unavailable` when it should be tried again.
+ * Makes and stores the plan of a job. Returns the command `Plan` or, for one that has a plan, `Replan`; the command `Fail` with the reason; or
+ * nothing, when the renderers of its plan have come back. Rejects with `Unavailable` when it should be tried again.
  */
-async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand> {
+async function planJob(context: PlanContext, state: ExportJobState): Promise<ExportCommand | undefined> {
+  const { rendererVersion: replacedVersion, jobId } = state;
+  const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
+  if (replacedVersion !== undefined) {
+    const isGone = context.renderers.liveSlots(replacedVersion) === 0;
+    if (!isGone || context.renderers.liveSlots(rendererVersion) === 0) return undefined;
+  }
   try {
     const model = await readModel(context, state);
     if (typeof model === 'string') return { type: 'Fail', error: model };
     const selection = await readSelection(context, state.options.selectionKey);
     if (typeof selection === 'string') return { type: 'Fail', error: selection };
-    const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
     const { plan, planHash, text } = await makePlan({ ...state, model, selection, rendererVersion });
     // Also when it exists: garbage collection goes by the age of objects that the log does not name yet.
     await context.objectStore.put(planKey(state.organization, planHash), Buffer.from(text), {
       contentType: 'application/json',
     });
     crashPoint('after-plan-object', 'orchestrator');
-    const { chunks, pageTotal } = plan;
-    return { type: 'Plan', planHash, rendererVersion, chunkCount: chunks.length, pageTotal };
+    const made = { planHash, rendererVersion, chunkCount: plan.chunks.length, pageTotal: plan.pageTotal };
+    if (replacedVersion === undefined) return { type: 'Plan', ...made };
+    context.logger.warn(
+      { jobId, replacedVersion, rendererVersion },
+      'an export is planned again: its renderers are gone',
+    );
+    return { type: 'Replan', replacedVersion, ...made };
   } catch (error) {
     if (error instanceof Unavailable) throw error;
     return { type: 'Fail', error: `The export could not be planned: ${messageOf(error).slice(0, 500)}.` };

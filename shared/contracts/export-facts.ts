@@ -18,6 +18,8 @@ const fact = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
     time: timestamp,
     organization: organizationId,
     jobId,
+    /** The plan of the task. Absent when the fact is about none, and from workers of before plans could be replaced. */
+    planHash: sha256Hex.optional(),
     traceparent: z.string().optional(),
     data: z.object(data),
   });

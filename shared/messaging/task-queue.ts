@@ -107,7 +107,12 @@ export const mostReasonCharacters = 500;
 /** Records the outcome of a task. Rejects when the fact could not be stored, or when `signal` aborts. */
 export async function reportFact(
   context: { facts: FactLog; clock: Clock; random: RandomDigits; instance: string; retry: RetryPolicy },
-  { organization, jobId, traceparent }: Pick<RenderTask | BundleTask, 'organization' | 'jobId' | 'traceparent'>,
+  {
+    organization,
+    jobId,
+    planHash,
+    traceparent,
+  }: Pick<RenderTask | BundleTask, 'organization' | 'jobId' | 'planHash' | 'traceparent'>,
   report: Report,
   signal: AbortSignal,
 ): Promise<void> {
@@ -118,6 +123,7 @@ export async function reportFact(
     time: context.clock.now().toISOString(),
     organization,
     jobId,
+    planHash,
     ...(traceparent === undefined ? {} : { traceparent }),
     ...report,
   } as Fact;

@@ -13,6 +13,8 @@ type Line = { msg: string; jobId?: string };
 export type LeadingOrchestrator = {
   /** Its log lines, oldest first. */
   said: Line[];
+  /** The renderers that it has heard of. */
+  renderers: OrchestratorContext['renderers'];
   /** Resolves when it says or has said this. */
   whenSaid: (msg: string) => Promise<void>;
   stop(): Promise<void>;
@@ -45,6 +47,7 @@ export async function leadingOrchestrator(
     renderers: workerPool(systemClock),
     bundlers: workerPool(systemClock),
     taskLostAfterMs: 30_000,
+    rendererGoneAfterMs: 30_000,
     exportDeadlineMs: 60_000,
     ...changes,
   };
@@ -63,6 +66,7 @@ export async function leadingOrchestrator(
   const leading = leadByTurns(role, (signal) => lead(context, signal), stop.signal);
   return {
     said,
+    renderers: context.renderers,
     whenSaid: (msg) =>
       new Promise((resolve) => {
         const listener = () => {

@@ -81,7 +81,9 @@ function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
         openSinceMs = atMs;
         break;
       case 'PagesPlanned':
+      case 'PagesReplanned':
         plannedMs = atMs;
+        againSinceMs.clear();
         break;
       case 'ChunkFailed':
       case 'ChunkTimedOut':

@@ -128,6 +128,30 @@ test('pages that cannot be rendered are named, and nothing made them good', () =
   expect(timeline.troubles[0]).not.toHaveProperty('worker');
 });
 
+test('chunks of a new plan are others, though they have the same numbers', () => {
+  const chunk = (number: number) => ({
+    type: 'ChunkRendered' as const,
+    version: 1 as const,
+    data: { chunk: number, pageCount: 1, attempt: 1, renderer: 'r', reused: false, durationMs: 40 },
+  });
+  const replanned = {
+    type: 'PagesReplanned' as const,
+    version: 1 as const,
+    data: {
+      planHash: 'b'.repeat(64),
+      rendererVersion: 'r-ba9876543210',
+      chunkCount: 2,
+      pageTotal: 2,
+      replacedVersion: 'r-0123456789ab',
+    },
+  };
+  const timeline = timelineOf(historyAfterPlan([500, chunk(0)], [700, replanned], [900, chunk(0)]), later(1_000));
+  expect(timeline).toMatchObject({
+    rendererVersion: 'r-ba9876543210',
+    totals: { pages: 1, chunks: 1, pageTotal: 2, chunkTotal: 2, attempts: 2, repeated: 1 },
+  });
+});
+
 test('events that this command does not know are left out of the picture and kept in the list', () => {
   const history = exampleHistory().map((entry) =>
     entry.type === 'ChunkTimedOut' ? { ...entry, type: 'ChunkStolen' } : entry,

@@ -25,7 +25,7 @@ export function timelineOf(history: readonly HistoryEntry[], now: Date): Timelin
   const durationMs = end.outcome === 'running' ? Math.max(lastMs, now.getTime() - Date.parse(requestedAt)) : lastMs;
   const phases = phasesOf(events, durationMs);
   const lanes = lanesOf(events, phases);
-  const plan = events.map(({ event }) => event).find((event) => event.type === 'PagesPlanned');
+  const plan = events.map(({ event }) => event).findLast(isPlan);
   const { jobId, domain, label, contentVersion, replayOf } = request.data;
   return {
     jobId,
@@ -76,12 +76,14 @@ function phasesOf(events: readonly TimedEvent[], endMs: number): Phase[] {
 }
 
 function phaseAfter(event: TimedEvent['event'], phase: Phase['name']): Phase['name'] {
-  if (event.type === 'PagesPlanned') return 'rendering';
+  if (isPlan(event)) return 'rendering';
   if (event.type === 'RenderingFinished') return 'closing';
   if (event.type === 'ClosingRendered') return 'joining';
   if (event.type === 'SegmentLost') return event.data.chunk < 0 ? 'closing' : 'rendering';
   return phase;
 }
+
+const isPlan = (event: ShownEvent) => event.type === 'PagesPlanned' || event.type === 'PagesReplanned';
 
 const closing = 'closing segment';
 const bundle = 'bundle';
@@ -156,6 +158,12 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
   let planned: Pick<Totals, 'pageTotal' | 'chunkTotal'> = {};
   for (const { event } of events) {
     switch (event.type) {
+      case 'PagesReplanned':
+        // Every chunk is another one, with a number of the old plan.
+        for (const work of works) timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
+        done.clear();
+        planned = { pageTotal: event.data.pageTotal, chunkTotal: event.data.chunkCount };
+        break;
       case 'PagesPlanned':
         planned = { pageTotal: event.data.pageTotal, chunkTotal: event.data.chunkCount };
         break;

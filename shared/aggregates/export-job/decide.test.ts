@@ -198,6 +198,45 @@ test('closing segment and bundle have three attempts', () => {
   );
 });
 
+const replan: ExportCommand = {
+  type: 'Replan',
+  replacedVersion: rendererVersion,
+  planHash: otherSha256,
+  rendererVersion: 'r-ba9876543210',
+  chunkCount: 3,
+  pageTotal: 20,
+};
+const onPlan = (planHash: string, reported: Fact): Fact => ({ ...reported, planHash });
+
+test('a job whose renderers are gone is planned again, and rendered by others from the start', () => {
+  const before = [requested(), planned(2, 20), facts(rendered(0), rendererFailed(1, 1))];
+  const { types, state } = given(...before).when(replan);
+  expect(types).toEqual(['PagesReplanned']);
+  expect(state).toMatchObject({
+    ...{ phase: 'rendering', planHash: otherSha256, rendererVersion: 'r-ba9876543210', chunkCount: 3, pageCount: 0 },
+    ...{ doneChunks: '', timedOutAttempts: {}, replans: 1 },
+  });
+  const done = given(...before, replan).when(facts(rendered(0), rendered(1), rendered(2)));
+  expect(done.types.at(-1)).toBe('RenderingFinished');
+});
+
+test('a job that waits for its closing segment is planned again, too; one whose bundle is joined needs no renderer', () => {
+  const all = [requested(), planned(1), facts(rendered(0))];
+  expect(given(...all).when(replan).state).toMatchObject({ phase: 'rendering', doneChunks: '' });
+  expect(given(...all, facts(closing)).when(replan)).toMatchObject({ types: [], state: { phase: 'joining' } });
+});
+
+test('a job is planned again once, however often it is asked for', () => {
+  expect(given(requested(), planned(2), replan).when(replan).types).toEqual([]);
+});
+
+test('what workers report about a plan that was replaced is not folded', () => {
+  const replanned = [requested(), planned(2), replan];
+  const late = facts(onPlan(sha256, rendered(0)), onPlan(sha256, closing), onPlan(sha256, joined));
+  expect(given(...replanned).when(late).types).toEqual([]);
+  expect(given(...replanned).when(facts(onPlan(otherSha256, rendered(0)))).types).toEqual(['ChunkRendered']);
+});
+
 test('cancelled: the job ends and says who did it', () => {
   const actor = { kind: 'key' as const, id: 'key_0000000000000001' };
   const { types, state } = given(requested(), planned(2)).when(facts(fact('CancelRequested', { actor }), rendered(0)));

@@ -12,11 +12,21 @@ import {
   isActive,
   maxChunkAttempts,
   maxClosingAttempts,
+  waitsForRenderers,
 } from './export-job.ts';
 import { failedPagesSentence } from './failed-pages.ts';
 
 export type ExportCommand =
   | { type: 'Plan'; planHash: string; rendererVersion: string; chunkCount: number; pageTotal: number }
+  /** Only while the job is pinned to `replacedVersion`. */
+  | {
+      type: 'Replan';
+      replacedVersion: string;
+      planHash: string;
+      rendererVersion: string;
+      chunkCount: number;
+      pageTotal: number;
+    }
   | { type: 'FoldFacts'; facts: readonly Fact[] }
   | { type: 'TimeOutChunk'; chunk: number; attempt: number }
   | { type: 'TimeOutClosing'; attempt: number }
@@ -81,6 +91,11 @@ function handle(
     case 'Plan': {
       const { type: _, ...data } = command;
       return state.phase === 'requested' ? [{ type: 'PagesPlanned', version: 1, data }] : [];
+    }
+    case 'Replan': {
+      const { type: _, ...data } = command;
+      const isPinned = waitsForRenderers(state) && state.rendererVersion === data.replacedVersion;
+      return isPinned ? [{ type: 'PagesReplanned', version: 1, data }] : [];
     }
     case 'TimeOutChunk': {
       const { chunk, attempt } = command;
@@ -167,6 +182,8 @@ function exportFailed(state: ExportJobState, error: string): ExportEvent {
 function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEvent[] {
   const version = 1;
   const renderer = fact.source;
+  // A worker reports on the chunks of a plan that was replaced. Workers of older programs do not say which plan.
+  if (fact.planHash !== undefined && fact.planHash !== state.planHash) return [];
   switch (fact.type) {
     // A success counts from any attempt.
     case 'ChunkRendered':

@@ -51,13 +51,17 @@ const exportCompleted = event('ExportCompleted', {
   digestMatch: digestMatch.optional(),
 });
 
+const plan = {
+  planHash: sha256Hex,
+  rendererVersion,
+  chunkCount: z.int().min(1),
+  pageTotal: z.int().min(0),
+};
+
 const otherEvents = [
-  event('PagesPlanned', {
-    planHash: sha256Hex,
-    rendererVersion,
-    chunkCount: z.int().min(1),
-    pageTotal: z.int().min(0),
-  }),
+  event('PagesPlanned', plan),
+  /** No renderer of the version that the plan was pinned to is left: everything is rendered anew, by another version. */
+  event('PagesReplanned', { ...plan, replacedVersion: rendererVersion }),
   event('ChunkRendered', {
     chunk,
     pageCount: z.int().min(0),
@@ -133,6 +137,8 @@ export const exportJobStateSchema = z.object({
   timedOutAttempts: z.record(z.string(), z.int()),
   /** How often a stored segment was lost. It is part of later task ids, so that the same attempt is a new task. */
   lostSegments: z.int().min(1).optional(),
+  /** How often the job was planned again. It is part of later task ids, because the new plan's chunks have the old one's numbers. */
+  replans: z.int().min(1).optional(),
   failedPages: z.array(failedPageSchema).max(50),
   failedPageCount: z.int().min(0),
   /** Never goes down, also when a segment is lost. */
@@ -192,6 +198,8 @@ function applied(
   switch (event.type) {
     case 'PagesPlanned':
       return { ...state, ...event.data, phase: 'rendering', progress: progressOf.planned };
+    case 'PagesReplanned':
+      return afterReplan(state, event.data);
     case 'ChunkRendered':
       return afterChunkRendered(state, event.data.chunk, event.data.pageCount);
     case 'ChunkFailed':
@@ -237,6 +245,26 @@ function applied(
         error: `The export was cancelled by ${event.data.cancelledBy}.`,
       };
   }
+}
+
+/** As right after the first plan: what was rendered or failed is no part of the new one. */
+function afterReplan(
+  { manifestSha256: _, ...state }: ExportJobState,
+  { replacedVersion: __, ...planned }: ExportEventOf<'PagesReplanned'>['data'],
+): ExportJobState {
+  return {
+    ...state,
+    ...planned,
+    phase: 'rendering',
+    pageCount: 0,
+    doneChunks: '',
+    failedChunks: '',
+    timedOutAttempts: {},
+    failedPages: [],
+    failedPageCount: 0,
+    replans: (state.replans ?? 0) + 1,
+    progress: progressOf.planned,
+  };
 }
 
 function afterChunkRendered(state: ExportJobState, chunk: number, pageCount: number): ExportJobState {
@@ -289,6 +317,11 @@ function withRenderingProgress(state: ExportJobState): ExportJobState {
 /** Whether anything can still happen to the job. */
 export function isActive(phase: ExportJobState['phase']): boolean {
   return phase !== 'completed' && phase !== 'failed' && phase !== 'cancelled';
+}
+
+/** Whether only renderers of the version that the plan is pinned to can go on with the job. */
+export function waitsForRenderers({ phase }: Pick<ExportJobState, 'phase'>): boolean {
+  return phase === 'rendering' || phase === 'closing';
 }
 
 /** Keys of `timedOutAttempts` for work that is no chunk. */

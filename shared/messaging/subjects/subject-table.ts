@@ -121,7 +121,9 @@ export const streamRows: readonly StreamRow[] = [
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
     retention: 'work-queue',
-    kept: 'until acknowledged; may be thrown away and refilled from the log',
+    // No job lives longer, so what is left waits for renderers of a version that is gone.
+    keptDays: 1,
+    kept: 'until acknowledged, and a day at most; may be thrown away and refilled from the log',
   }),
   stream('DEAD', ['dead.*.*'], { writers: services, keptDays: 90 }),
 ];
