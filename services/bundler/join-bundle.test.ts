@@ -79,6 +79,18 @@ test('the same bytes are stored again when they are old: housekeeping may be abo
   expect(uploads).toBe(2);
 });
 
+test('a bundle whose bytes changed in the store is stored again', async () => {
+  const joined = await run();
+  if (joined.kind !== 'joined') throw new Error('The bundle is joined.');
+  const whole = Buffer.from((await objectStore.get(joined.bundleKey)) ?? '');
+  const damaged = Buffer.from(whole);
+  damaged[30] = (damaged[30] ?? 0) ^ 1;
+  await objectStore.put(joined.bundleKey, damaged, { metadata: { sha256: joined.sha256 } });
+  expect(await run()).toEqual(joined);
+  expect(Buffer.from((await objectStore.get(joined.bundleKey)) ?? '')).toEqual(whole);
+  expect(uploads).toBe(2);
+});
+
 test('missing sidecars are reported, all of them', async () => {
   await objectStore.remove(sidecarKey(organization, key('site')));
   await objectStore.put(sidecarKey(organization, key('closing')), Buffer.from('{'));

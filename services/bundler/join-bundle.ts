@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { bundleKey, type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { digestBundle, joinSegments, SegmentDamaged, type SegmentSource } from '#shared/export/bundle/join-segments.ts';
 import { segmentsDigest, readSegmentDigest } from '#shared/export/export-objects.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
@@ -12,7 +14,8 @@ export type JoinOutcome =
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 /**
- * Checks every segment of a plan, then streams the bundle to the store, a few blocks at a time, unless the same bytes were stored recently.
+ * Checks every segment of a plan, then streams the bundle to the store, a few blocks at a time, unless the same bytes were stored recently
+ * and are there still: what is stored is read for that, because a disk may have changed it since.
  * When a segment is not what its sidecar says, it removes the sidecar, so that the segment is rendered again. Rejects with
  * `ObjectStoreUnavailable` when the task should be tried again.
  */
@@ -32,8 +35,9 @@ export async function joinBundle(
     const { sha256, sizeBytes } = await digestBundle(found.sources);
     const key = bundleKey(plan.organization, plan.domain, planHash);
     const head = await objectStore.head(key, { signal });
-    const isSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
-    if (!isSame || !isStoredRecently(head, clock)) {
+    const isSaidSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
+    const isRecent = isSaidSame && isStoredRecently(head, clock);
+    if (!isRecent || (await storedDigest(objectStore, key, signal)) !== sha256) {
       await objectStore.putStream(key, bundleStream(found.sources, sizeBytes), {
         contentType: 'application/gzip',
         metadata: { sha256 },
@@ -48,6 +52,20 @@ export async function joinBundle(
     await forget(objectStore, plan, plan.chunks[number]?.key ?? plan.closingKey);
     return { kind: 'lost', chunks: [number], reason: error.message };
   }
+}
+
+/** SHA-256 of what is stored under a key; undefined when that cannot be read to its end. */
+async function storedDigest(objectStore: ObjectStore, key: string, signal: AbortSignal): Promise<string | undefined> {
+  const digest = createHash('sha256');
+  try {
+    const stored = await objectStore.getStream(key, { signal });
+    if (stored === undefined) return undefined;
+    for await (const chunk of stored as AsyncIterable<Uint8Array>) digest.update(chunk);
+  } catch (error) {
+    if (error instanceof Unavailable || signal.aborted) throw error;
+    return undefined;
+  }
+  return digest.digest('hex');
 }
 
 function forget(objectStore: ObjectStore, plan: ExportPlan, key: string): Promise<void> {

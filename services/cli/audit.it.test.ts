@@ -177,19 +177,21 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
   }
 
   /** The command as a process of its own. */
-  const verify = async (...options: string[]) => {
+  const verify = (...options: string[]) => verifyWith({}, ...options);
+  const verifyWith = async (changes: Record<string, string>, ...options: string[]) => {
     if (server === undefined) throw new Error('There is no server.');
     const env = {
       ...process.env,
       BINDERY_NATS_URL: server.url,
       BINDERY_NATS_PASSWORD_AUDITOR: passwords['auditor'] ?? '',
+      ...changes,
     };
     const main = fileURLToPath(new URL('main.ts', import.meta.url));
     return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
       execFile(
         process.execPath,
         [main, 'audit', 'verify', ...options],
-        { env, timeout: 20_000 },
+        { env, timeout: 40_000 },
         (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
     });
@@ -222,8 +224,15 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     expect((await verify('--domain', 'docs')).stdout).toBe('CONTENT    1 history, 2 commits: whole\n');
     expect((await verify('--organization', 'nobody')).stdout).toContain('EXPORTS    0 histories');
     expect(await verify('--job', 'x.>')).toMatchObject({ code: 1, stdout: '' });
+    // Nobody has anchored these histories.
+    expect(result.anchorsChecked).toBe(false);
+    expect((await verify('--job', jobOf('b'))).stderr).toContain('give BINDERY_AUDIT_KEY');
+    const unanchored = await verifyWith({ BINDERY_AUDIT_KEY: 'some-audit-key-or-other' }, '--job', jobOf('b'));
+    expect(unanchored.stdout).toContain(`unanchored: ${subjectOf('b')}, message 14 (revision 5)`);
+    const none = ['--job', jobOf('b'), '--unanchored-before', '2026-03-02'];
+    expect((await verifyWith({ BINDERY_AUDIT_KEY: 'some-audit-key-or-other' }, ...none)).code).toBe(0);
     await stop();
-  }, 30_000);
+  }, 60_000);
 
   test('an installation on which nothing has happened yet is whole', async () => {
     await serverWith({ EXPORTS: [], CONTENT: [], DIRECTORY: [] }, [], []);
@@ -277,7 +286,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       `EXPORTS    1 history, 4 commits: 1 problem\n  hole: ${subjectOf('a')}, message 10 (revision 4): Revision 3 is missing before it.\n`,
     );
     await stop();
-  }, 30_000);
+  }, 60_000);
 
   test('without a way to the bus it says what to give, from a data folder it finds it itself', async () => {
     const logs = wholeLogs();

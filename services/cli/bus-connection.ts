@@ -29,6 +29,18 @@ export async function withBus<User extends BusAccess['user']>(
   }
 }
 
+/** The audit key: `BINDERY_AUDIT_KEY`, else that of a local installation; undefined when there is neither. */
+export function auditKeyOf(options: DataFolderOptions): string | undefined {
+  const { BINDERY_AUDIT_KEY: given = '' } = process.env;
+  if (given !== '') return given;
+  try {
+    const secrets: unknown = JSON.parse(readFileSync(join(dataFolderOf(options), 'secrets.json'), 'utf8'));
+    return z.object({ auditKey: z.string() }).parse(secrets).auditKey;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The environment, with the objects of a local installation where it names no other store. */
 export function withLocalObjects(options: DataFolderOptions): Record<string, string | undefined> {
   return { BINDERY_OBJECT_FOLDER: join(dataFolderOf(options), 'objects'), ...process.env };

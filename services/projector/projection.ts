@@ -181,13 +181,17 @@ const headOf = ({ revision, commitId, hash }: Anchored) => ({
   ...(hash === undefined ? {} : { hash }),
 });
 
+/** Whether this is the commit that the documents reflect. Documents of before have no hash. */
+const isReflected = ({ id, hash }: Commit, reflected: Anchored): boolean =>
+  id === reflected.commitId && hash === (reflected.hash ?? hash);
+
 /** Whether the documents reflect this commit or a later one of the same history. What comes later is not asked: it is delivered, too. */
 async function isSeen<C extends Commit>(log: CommitLog<C>, commit: C, reflected: Anchored): Promise<boolean> {
   if (commit.revision > reflected.revision) return false;
-  if (commit.id === reflected.commitId) return true;
+  if (isReflected(commit, reflected)) return true;
   const last = await log.last(commit.subject, { fromLeader: true });
   // A history that is not in the log any more was archived.
-  if (last === undefined || last.commit.id === reflected.commitId) return true;
+  if (last === undefined || isReflected(last.commit, reflected)) return true;
   return last.commit.revision > reflected.revision;
 }
 
@@ -201,11 +205,10 @@ async function startOf<C extends Commit>(
   reflected: Anchored | undefined,
 ): Promise<{ from: number; isLost: boolean }> {
   const next = (reflected?.revision ?? 0) + 1;
-  // Documents of before have no hash.
   const follows = (reflected?.hash ?? commit.previousHash) === commit.previousHash;
   if (commit.revision === next && follows) return { from: next, isLost: false };
   const at = await checkedCommit(log, commit, reflected?.revision ?? 0);
-  const isKnown = at?.id === reflected?.commitId && (reflected?.hash ?? at?.hash) === at?.hash;
+  const isKnown = reflected === undefined || (at !== undefined && isReflected(at, reflected));
   return isKnown ? { from: next, isLost: false } : { from: 1, isLost: true };
 }
 

@@ -45,10 +45,20 @@ export function commitHash(commit: Omit<Commit, 'hash'> & { hash?: string }): st
 /**
  * `hole`: commits are missing. `swapped`: a commit comes after a later one, or twice. `moved`: it is not where its successor says.
  * `changed`: its bytes are not those that were written. `wrong-subject`: it belongs to another aggregate. `wrong-state`: its state is not
- * what its events make of the state before. `unreadable`: no commit, or of a version that this program does not know.
+ * what its events make of the state before. `unreadable`: no commit, or of a version that this program does not know. `unanchored`: nothing
+ * that was made with the audit key vouches for it. `bundle`: what is stored is not the bundle that it names.
  */
 export type ChainProblem = {
-  problem: 'hole' | 'swapped' | 'moved' | 'changed' | 'wrong-subject' | 'wrong-state' | 'unreadable';
+  problem:
+    | 'hole'
+    | 'swapped'
+    | 'moved'
+    | 'changed'
+    | 'wrong-subject'
+    | 'wrong-state'
+    | 'unreadable'
+    | 'unanchored'
+    | 'bundle';
   subject: string;
   /** Stream sequence of the message at which it shows. */
   sequence: number;

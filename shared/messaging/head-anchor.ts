@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '#shared/runtime/canonical-json.ts';
 
 /** The last commit of a history, as somebody saw it. */
-type Head = { revision: number; commitId: string; hash: string };
+export type Head = { revision: number; commitId: string; hash: string };
 
 /** What an anchor vouches for: that this history had this head, and before that the `lost` ones, which the log no longer had then. */
-type AnchoredHead = Head & { lost?: readonly Omit<Head, 'hash'>[] | undefined };
+export type AnchoredHead = Head & { lost?: readonly Omit<Head, 'hash'>[] | undefined };
 
 /**
  * The anchor of a history's head: HMAC-SHA-256 with the audit key, as 64 hex digits. Hashes chain all earlier commits to the head, so
@@ -15,4 +15,10 @@ export function anchorOf(auditKey: string, subject: string, { revision, commitId
   return createHmac('sha256', auditKey)
     .update(canonicalJson({ subject, revision, commitId, hash, lost }))
     .digest('hex');
+}
+
+export function isAnchor(auditKey: string, anchor: string, subject: string, head: AnchoredHead): boolean {
+  const expected = Buffer.from(anchorOf(auditKey, subject, head));
+  const given = Buffer.from(anchor);
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

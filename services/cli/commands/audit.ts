@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { retentionSettings } from '#services/housekeeper/config.ts';
 import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers.ts';
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
-import { objectStoreSettings, openObjectStore } from '#shared/storage/open-object-store.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import { auditListCommand } from '../audit-list.ts';
-import { withBus, withinDeadline, withLocalObjects } from '../bus-connection.ts';
+import { auditKeyOf, withBus, withinDeadline, withLocalObjects } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';
 import { counted } from '../format.ts';
 import { createOutput } from '../terminal.ts';
@@ -19,15 +22,25 @@ export function auditCommand(program: Command): void {
   auditListCommand(audit);
   // Scopes become part of subjects, so they must be ids.
   withBusOptions(audit.command('verify'))
-    .description('check every history for holes, swapped messages, changed bytes and states that do not follow')
+    .description(
+      'check every history for holes, swapped messages, changed bytes, states that do not follow, and anchors that do not fit',
+    )
     .option('--organization <id>', 'only those of this organization', parsed(organizationId))
     .option('--job <jobId>', 'only that of this export job', parsed(jobId))
     .option('--domain <slug>', 'only those of the contents of this domain', parsed(domainSlug))
+    .option('--bundles', 'also read each stored bundle, and compare it with its history')
+    .option(
+      '--unanchored-before <date>',
+      'histories whose last change is older may have no anchor; for those from before there were anchors',
+      parsed(z.iso.date()),
+    )
     .action(verify);
 }
 
+type VerifyOptions = BusCommandOptions & AuditScope & { bundles?: boolean; unanchoredBefore?: string };
+
 /** Exit code 1 when anything is wrong. */
-function verify({ data, json, ...scope }: BusCommandOptions & AuditScope): Promise<void> {
+function verify({ data, json, bundles, unanchoredBefore, ...scope }: VerifyOptions): Promise<void> {
   const output = createOutput(json);
   const options = data === undefined ? {} : { data };
   return withBus('auditor', options, async (bus, access) => {
@@ -35,15 +48,35 @@ function verify({ data, json, ...scope }: BusCommandOptions & AuditScope): Promi
       import('#shared/messaging/nats/log-audit.ts'),
       import('#shared/messaging/verify/verify-logs.ts'),
     ]);
-    const config = loadConfig(objectStoreSettings, withLocalObjects(options));
+    const config = loadConfig(retentionSettings, withLocalObjects(options));
+    const auditKey = auditKeyOf(options);
+    if (auditKey === undefined) {
+      output.note(
+        'Anchors are not checked, so a history that was written anew can look whole: give BINDERY_AUDIT_KEY, the key that the projector has.',
+      );
+    }
+    const since = unanchoredBefore === undefined ? {} : { unanchoredBefore: new Date(unanchoredBefore) };
     const objectStore = await openObjectStore(config);
     const logs = await withinDeadline(access, openLogAudit(access));
     try {
-      const reports = await verifyLogs({ logs, objectStore, models: bus.readModels }, scope, (stream, historyCount) =>
+      const audit = {
+        logs,
+        objectStore,
+        models: bus.readModels,
+        ...(auditKey === undefined ? {} : { anchors: { auditKey, ...since } }),
+        ...(bundles === true ? { bundles: { keptSince: new Date(Date.now() - config.keepObjectsDays * dayMs) } } : {}),
+      };
+      const reports = await verifyLogs(audit, scope, (stream, historyCount) =>
         output.note(`${stream}: ${counted(historyCount, 'history', 'histories')} …`),
       );
       const problemCount = reports.reduce((sum, { problems }) => sum + problems.length, 0);
-      output.result({ whole: problemCount === 0, problemCount, streams: reports }, describe(reports, problemCount));
+      const result = {
+        whole: problemCount === 0,
+        anchorsChecked: auditKey !== undefined,
+        problemCount,
+        streams: reports,
+      };
+      output.result(result, describe(reports, problemCount));
       if (problemCount > 0) process.exitCode = 1;
     } finally {
       await logs.close();
@@ -53,9 +86,11 @@ function verify({ data, json, ...scope }: BusCommandOptions & AuditScope): Promi
 }
 
 function describe(reports: readonly StreamReport[], problemCount: number): string {
-  const streams = reports.map(({ stream, historyCount, commitCount, problems }) => {
+  const streams = reports.map(({ stream, historyCount, commitCount, bundles, problems }) => {
     const verdict = problems.length === 0 ? 'whole' : counted(problems.length, 'problem');
-    return `${stream.padEnd(10)} ${counted(historyCount, 'history', 'histories')}, ${counted(commitCount, 'commit')}: ${verdict}`;
+    const read =
+      bundles === undefined ? '' : `, ${counted(bundles.checked, 'bundle')} (${bundles.gone} not kept any more)`;
+    return `${stream.padEnd(10)} ${counted(historyCount, 'history', 'histories')}, ${counted(commitCount, 'commit')}${read}: ${verdict}`;
   });
   const problems = reports.flatMap((report) => report.problems);
   const shown = problems.slice(0, mostShown).map((problem) => `  ${problemLine(problem)}`);

@@ -43,6 +43,7 @@ test('a whole bundle has no problems, and its size and digest are said', async (
     files: 5,
     sizeBytes: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
+    manifestSha256: createHash('sha256').update(manifestOf(pages).body).digest('hex'),
     problems: [],
   });
 });

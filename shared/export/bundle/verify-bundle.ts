@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { ArchiveRefused } from './archive-names.ts';
 import { type ArchiveBudgets, readArchive } from './read-archive.ts';
 
@@ -12,6 +13,8 @@ export type BundleReport = {
   sizeBytes: number;
   /** SHA-256 of the archive, 64 hex digits; undefined when it could not be read to its end. */
   sha256: string | undefined;
+  /** SHA-256 of its manifest; undefined when it has none. */
+  manifestSha256: string | undefined;
   /** Sentences, at most 100; none when the files are exactly those that the manifest lists. */
   problems: string[];
 };
@@ -45,6 +48,7 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
     files: found.size,
     sizeBytes,
     sha256,
+    manifestSha256: manifest === undefined ? undefined : sha256Of(manifest),
     problems: problems.slice(0, maxProblems),
   });
   try {

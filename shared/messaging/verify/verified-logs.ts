@@ -2,7 +2,8 @@ import type { Aggregate, CommitEvent } from '#shared/contracts/commit.ts';
 import { contentAggregate } from '#shared/aggregates/content/content.ts';
 import { type ChainFold, type ChainProblem, verifyChain } from '../commit-chain.ts';
 import type { StoredText } from '../event-log.ts';
-import type { ReadModels } from '../read-models.ts';
+import type { DocumentStore, ReadModels } from '../read-models.ts';
+import type { Anchored } from '#shared/contracts/read-models.ts';
 import { contentLogSubject, directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
@@ -10,15 +11,17 @@ import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts'
 /** What to verify; a field that is not given restricts nothing. */
 export type AuditScope = { organization?: string; job?: string; domain?: string };
 
-/** A commit that a read model has seen. */
-export type Seen = { revision: number; commitId: string };
+/** What a read model says of a history: the last commit that it has seen, what vouches for it, and the state. */
+export type Seen = Anchored & { state: unknown };
 
 export type VerifiedLog = {
   stream: 'EXPORTS' | 'CONTENT' | 'DIRECTORY';
   filter(scope: AuditScope): string | undefined;
   verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
-  /** What read models have seen of each history, by subject. */
-  seen(models: ReadModels, signal: AbortSignal): AsyncIterable<{ subject: string } & Seen>;
+  /** The state after a stored commit, in today's form. Throws a sentence when it cannot be read. */
+  stateAfter(text: string): unknown;
+  /** Where the read model has what it has seen of the histories. */
+  seenIn(models: ReadModels): Pick<DocumentStore<Seen>, 'get' | 'keys'>;
   /** Histories of this stream are moved to the archive; what is in neither is a hole. */
   archived: boolean;
 };
@@ -30,8 +33,8 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     filter: ({ organization, job, domain }) =>
       domain === undefined || job !== undefined ? exportLogSubject(organization ?? '*', job ?? '*') : undefined,
     verify: (subject, messages) => verifyChain(subject, messages, foldOf(exportJobAggregate)),
-    seen: (models, signal) =>
-      seenOf(models.jobStatus, ({ organization, jobId }) => exportLogSubject(organization, jobId), signal),
+    stateAfter: stateAfter(exportJobAggregate),
+    seenIn: ({ jobStatus }) => jobStatus,
     archived: true,
   },
   {
@@ -39,8 +42,8 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     filter: ({ organization, job, domain }) =>
       job === undefined ? contentLogSubject(organization ?? '*', domain ?? '*') : undefined,
     verify: (subject, messages) => verifyChain(subject, messages, foldOf(contentAggregate)),
-    seen: (models, signal) =>
-      seenOf(models.directoryContents, ({ organization, domain }) => contentLogSubject(organization, domain), signal),
+    stateAfter: stateAfter(contentAggregate),
+    seenIn: ({ directoryContents }) => directoryContents,
     archived: false,
   },
   {
@@ -48,8 +51,8 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     filter: ({ organization, job, domain }) =>
       job === undefined && domain === undefined ? directoryLogSubject(organization ?? '*') : undefined,
     verify: (subject, messages) => verifyChain(subject, messages, foldOf(directoryAggregate)),
-    seen: (models, signal) =>
-      seenOf(models.directoryOrganizations, ({ organization }) => directoryLogSubject(organization), signal),
+    stateAfter: stateAfter(directoryAggregate),
+    seenIn: ({ directoryOrganizations }) => directoryOrganizations,
     archived: false,
   },
 ];
@@ -66,22 +69,13 @@ function foldOf<S, E extends CommitEvent>({ evolve, storedCommit }: Aggregate<E,
   };
 }
 
-async function* seenOf<S>(
-  store: {
-    watch(
-      filter: string,
-      signal: AbortSignal,
-    ): AsyncIterable<{ kind: string; problem?: string; document?: Seen & { state: S } }>;
-  },
-  subjectOf: (state: S) => string,
-  signal: AbortSignal,
-): AsyncIterable<{ subject: string } & Seen> {
-  for await (const { kind, problem, document } of store.watch('>', signal)) {
-    if (kind === 'caught-up') return;
-    if (problem !== undefined) throw new Error(problem);
-    if (document !== undefined) {
-      yield { subject: subjectOf(document.state), revision: document.revision, commitId: document.commitId };
-    }
-  }
-  throw new Error('A read model could not be read to its end. Is the bus up?');
+function stateAfter<S, E extends CommitEvent>(aggregate: Aggregate<E, S>): (text: string) => S {
+  const fold = foldOf(aggregate);
+  return (text) => fold.read(JSON.parse(text)).data.state;
 }
+
+/** The key of a history's document, or a filter of such keys, from its subject or a filter: `exports.acme.*.log` has `acme.*`. Pure. */
+export const keyOfSubject = (subject: string): string => subject.split('.').slice(1, -1).join('.');
+
+/** The subject that a key belongs to, beside a filter for it: `exports.acme.*.log` and `acme.x` give `exports.acme.x.log`. Pure. */
+export const subjectOfKey = (filter: string, key: string): string => `${filter.split('.')[0]}.${key}.log`;

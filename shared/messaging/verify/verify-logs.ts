@@ -1,12 +1,25 @@
-import { archivePrefix } from '#shared/contracts/stored-objects.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ArchivedJob, archivePrefix } from '#shared/contracts/stored-objects.ts';
 import { archivedJobOf } from '#shared/export/archived-jobs.ts';
 import { exportLogSubject, subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { BrokenObject } from '#shared/storage/stored-json.ts';
 import type { ChainProblem } from '../commit-chain.ts';
 import type { StoredText } from '../event-log.ts';
+import type { Head } from '../head-anchor.ts';
 import type { ReadModels } from '../read-models.ts';
-import { type AuditScope, type Seen, type VerifiedLog, verifiedLogs } from './verified-logs.ts';
+import {
+  type AuditScope,
+  keyOfSubject,
+  type Seen,
+  subjectOfKey,
+  type VerifiedLog,
+  verifiedLogs,
+} from './verified-logs.ts';
+import { bundleCheck, type BundleCounts } from './verify-bundles.ts';
+import { type AnchorCheck, headOf, verifyHead } from './verify-head.ts';
 
 export type StreamReport = {
   stream: VerifiedLog['stream'];
@@ -15,9 +28,9 @@ export type StreamReport = {
   problems: ChainProblem[];
   /** The last commit of each history. With a copy of these one can tell later whether a history was cut or rewritten. */
   heads: ({ subject: string } & Head)[];
+  /** Only of exports, and when bundles were asked for. */
+  bundles?: BundleCounts;
 };
-
-type Head = { revision: number; commitId: string; hash: string };
 
 /** Logs as they are stored, for verification: nothing is parsed, and nothing can be written. */
 export type LogAudit = {
@@ -34,12 +47,20 @@ export type LogAudit = {
 export type SequenceRange = { first: number; last: number };
 
 /** What is read: the logs as they are stored, the jobs that were moved to the object store, and what read models have seen. */
-export type Audit = { logs: LogAudit; objectStore: Pick<ObjectStore, 'list' | 'get'>; models: ReadModels };
+export type Audit = {
+  logs: LogAudit;
+  objectStore: Pick<ObjectStore, 'list' | 'get' | 'getStream'>;
+  models: ReadModels;
+  /** Absent: anchors are not checked. */
+  anchors?: AnchorCheck | undefined;
+  /** Reads stored bundles, too. Those of exports that ended before may have been removed. */
+  bundles?: { keptSince: Date } | undefined;
+};
 
 /**
- * Verifies histories as they are stored. Each is compared with itself (chain, order, bytes, states) and with what read models have seen
- * of it, because a history without its end has a chain that looks whole. Streams are searched for gaps that the archive does not explain.
- * Read models are read first, because the log is never behind them.
+ * Verifies histories as they are stored. Each is compared with itself (chain, order, bytes, states), and with what read models have seen
+ * of it and have anchored, because a history without its end, or one that was made anew, has a chain that looks whole. Streams are
+ * searched for gaps that the archive does not explain. With `bundles`, stored bundles are compared with what the histories say of them.
  */
 export async function verifyLogs(
   audit: Audit,
@@ -55,37 +76,41 @@ export async function verifyLogs(
 }
 
 const historiesAtOnce = 8;
-const readModelDeadlineMs = 60_000;
 
 async function verifyLog(
-  { logs, objectStore, models }: Audit,
+  audit: Audit,
   kind: VerifiedLog,
   filter: string,
   onStream: (stream: string, historyCount: number) => void,
 ): Promise<StreamReport> {
+  const { logs, objectStore, models } = audit;
   const { stream } = kind;
-  const seen = new Map<string, Seen>();
-  for await (const { subject, ...commit } of kind.seen(models, AbortSignal.timeout(readModelDeadlineMs))) {
-    if (subjectMatches(filter, subject)) seen.set(subject, commit);
-  }
   // The log before the archive: what is moved meanwhile is found in one of them.
   const inLog = await logs.subjects(stream, filter);
   const archivedSubjects = kind.archived ? await archivedSubjectsOf(objectStore, filter) : [];
-  const subjects = [...new Set([...inLog, ...archivedSubjects, ...seen.keys()])].toSorted();
+  const inModel = await kind.seenIn(models).keys(keyOfSubject(filter));
+  const subjects = [
+    ...new Set([...inLog, ...archivedSubjects, ...inModel.map((key) => subjectOfKey(filter, key))]),
+  ].toSorted();
   onStream(stream, subjects.length);
   const problems: ChainProblem[] = [];
   const heads: StreamReport['heads'] = [];
   const archivedSequences = new Set<number>();
+  const bundles =
+    stream === 'EXPORTS' && audit.bundles !== undefined ? bundleCheck(objectStore, audit.bundles) : undefined;
+  const waiting = { leftMs: mostWaitingMs };
   let commitCount = 0;
   await inParallel(subjects, historiesAtOnce, async (subject) => {
-    const stored = await logs.stored(stream, subject);
-    const archived = kind.archived ? await archivedTexts(objectStore, subject) : undefined;
-    const messages = stored.length > 0 ? stored : (archived ?? []);
-    for (const { sequence } of archived ?? []) archivedSequences.add(sequence);
+    const { stored, seen, ...history } = await readHistory(audit, kind, subject, waiting);
+    const { archived, messages } = history;
+    for (const { sequence } of archived?.messages ?? []) archivedSequences.add(sequence);
     commitCount += messages.length;
-    problems.push(...kind.verify(subject, messages), ...lostTail(subject, messages, seen.get(subject)));
-    if (stored.length > 0 && archived !== undefined) problems.push(...differences(subject, stored, archived));
-    const head = headOf(messages.at(-1));
+    problems.push(...history.problems, ...kind.verify(subject, messages));
+    problems.push(...verifyHead(kind, { subject, messages, seen, archived }, audit.anchors));
+    if (stored.length > 0 && archived !== undefined) problems.push(...differences(subject, stored, archived.messages));
+    const last = messages.at(-1);
+    if (bundles !== undefined && last !== undefined) problems.push(...(await bundles.verify(last)));
+    const head = headOf(last);
     if (head !== undefined) heads.push({ subject, ...head });
   });
   // Gaps are those of the whole stream, so only the whole archive can explain them.
@@ -99,11 +124,77 @@ async function verifyLog(
     commitCount,
     problems: problems.toSorted((a, b) => (a.subject === b.subject ? a.sequence - b.sequence : bySubject(a, b))),
     heads: heads.toSorted(bySubject),
+    ...(bundles === undefined ? {} : { bundles: bundles.counts }),
   };
 }
 
+/** How long a read model may take to see what is in the log: for one history, and for all of a stream together. */
+const seenWithinMs = 2_000;
+const mostWaitingMs = 30_000;
+const pauseMs = 50;
+
+type ReadHistory = {
+  /** What the log has. */
+  stored: StoredText[];
+  archived: ArchivedJob | undefined;
+  /** From the log, or else from the archive. */
+  messages: StoredText[];
+  seen: Seen | undefined;
+  problems: ChainProblem[];
+};
+
+/**
+ * A history, and what the read model says of it. The read model is read first, because the log is never behind it; while the log goes on,
+ * both are read again until the read model has seen the end.
+ */
+async function readHistory(
+  { logs, objectStore, models, anchors }: Audit,
+  kind: VerifiedLog,
+  subject: string,
+  waiting: { leftMs: number },
+): Promise<ReadHistory> {
+  const begunAt = performance.now();
+  // Only an anchor has to be at the end.
+  const waitMs = anchors === undefined ? 0 : Math.min(seenWithinMs, waiting.leftMs);
+  for (;;) {
+    const problems: ChainProblem[] = [];
+    const unreadable = (what: string) => (error: unknown) => {
+      if (!(error instanceof BrokenObject || error instanceof Poison)) throw error;
+      problems.push({
+        problem: 'unreadable',
+        subject,
+        sequence: 0,
+        message: `${what} cannot be read: ${error.message}`,
+      });
+      return undefined;
+    };
+    const document = await kind
+      .seenIn(models)
+      .get(keyOfSubject(subject), { fromLeader: true })
+      .catch(unreadable('The document of the read model'));
+    const stored = await logs.stored(kind.stream, subject);
+    const archived = kind.archived
+      ? await archivedJobOf(objectStore, subject).catch(unreadable('The archived history'))
+      : undefined;
+    const inArchive = archived?.messages.map((message) => ({ subject: archived.subject, ...message })) ?? [];
+    const messages = stored.length > 0 ? stored : inArchive;
+    const seen = document?.document;
+    const isBehind = archived === undefined && (headOf(stored.at(-1))?.revision ?? 0) > (seen?.revision ?? 0);
+    const tookMs = performance.now() - begunAt;
+    if (!isBehind || tookMs >= waitMs) {
+      if (isBehind) waiting.leftMs -= tookMs;
+      return { stored, archived, messages, seen, problems };
+    }
+    await delay(pauseMs);
+  }
+}
+
 /** A history that was archived and is still in the log must be the same in both. */
-function differences(subject: string, stored: readonly StoredText[], archived: readonly StoredText[]): ChainProblem[] {
+function differences(
+  subject: string,
+  stored: readonly StoredText[],
+  archived: ArchivedJob['messages'],
+): ChainProblem[] {
   const at = stored.findIndex(({ sequence, text }, index) => {
     const other = archived[index];
     return other?.sequence !== sequence || other.text !== text;
@@ -112,28 +203,6 @@ function differences(subject: string, stored: readonly StoredText[], archived: r
   if (differing === undefined) return [];
   const message = 'The archive and the log differ from this message on.';
   return [{ problem: 'changed', subject, sequence: differing.sequence, message }];
-}
-
-/** A read model has seen what the log does not have: the end of the history is gone or was rewritten. */
-function lostTail(subject: string, messages: readonly StoredText[], seen: Seen | undefined): ChainProblem[] {
-  if (seen === undefined) return [];
-  const commits = messages.map(headOf);
-  if (commits.some((commit) => commit?.commitId === seen.commitId)) return [];
-  const { revision } = seen;
-  const message = commits.some((commit) => commit?.revision === revision)
-    ? `A read model has seen another commit with this revision (${seen.commitId}).`
-    : `The read model has seen revision ${revision} (${seen.commitId}), which is missing.`;
-  return [{ problem: 'hole', subject, sequence: messages.at(-1)?.sequence ?? 0, revision, message }];
-}
-
-/** What a message says of itself; undefined when there is none or it is no commit. `kind.verify` checks whether it is true. */
-function headOf(message: StoredText | undefined): Head | undefined {
-  try {
-    const { id, revision, hash } = JSON.parse(message?.text ?? '') as { id: string; revision: number; hash: string };
-    return { revision, commitId: id, hash };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Messages that a stream no longer has and that `archivedSequences` do not explain, as holes of the stream. */
@@ -176,10 +245,4 @@ async function archivedSubjectsOf(objectStore: Audit['objectStore'], filter: str
     if (subjectMatches(filter, subject)) subjects.push(subject);
   }
   return subjects;
-}
-
-/** The messages of an archived job as the stream had them; undefined when it was not archived. Throws when the object is no history. */
-async function archivedTexts(objectStore: Audit['objectStore'], of: string): Promise<StoredText[] | undefined> {
-  const job = await archivedJobOf(objectStore, of);
-  return job?.messages.map((message) => ({ subject: job.subject, ...message }));
 }

@@ -1,0 +1,239 @@
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
+import { startProjections } from '#services/projector/start-projections.ts';
+import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
+import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { type ArchivedJob, archivedJobKey } from '#shared/contracts/stored-objects.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import { commitHash } from '#shared/messaging/commit-chain.ts';
+import { openLogAudit } from '#shared/messaging/nats/log-audit.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { type Audit, type LogAudit, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
+import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
+import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
+import { testAuditKey } from '../../test/support/make-commit.ts';
+
+const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
+const never = new AbortController().signal;
+const forgedKey = 'key_ffffffffffffffff';
+
+/** A history that says that somebody else asked for the export, with all hashes made anew. */
+function forged(texts: readonly string[]): ExportCommit[] {
+  return texts.map((text): ExportCommit => {
+    const commit = JSON.parse(text.replaceAll('key_0000000000000000', forgedKey)) as ExportCommit;
+    return commit;
+  });
+}
+
+describeWithServers(['nats-server'], 'a history that was written anew by somebody without the audit key', () => {
+  let harness: ExportHarness;
+  let projector: BusOf<'projector'>;
+  let housekeeper: BusOf<'housekeeper'>;
+  let auditor: BusOf<'auditor'>;
+  let logs: LogAudit;
+  let contentVersion: string;
+  let jobId: string;
+  let subject: string;
+  let last: ExportCommit;
+  let stop: AbortController;
+  let running: Promise<void> = Promise.resolve();
+
+  beforeAll(async () => {
+    harness = await startExportHarness();
+    await Promise.all([harness.start('orchestrator'), harness.start('page-renderer'), harness.start('bundler')]);
+    [projector, housekeeper, auditor] = await Promise.all([
+      harness.bus.connect('projector'),
+      harness.bus.connect('housekeeper'),
+      harness.bus.connect('auditor'),
+    ]);
+    const { server, passwords } = harness.bus;
+    logs = await openLogAudit({ url: server.url, user: 'auditor', password: passwords.auditor ?? '' });
+    contentVersion = await harness.publish([{ path: 'index', text: '# Start' }]);
+    startProjector();
+  }, 60_000);
+  afterAll(async () => {
+    await stopProjector();
+    await logs?.close();
+    await harness?.stop();
+  });
+  beforeEach(async () => {
+    jobId = await exported();
+    subject = exportLogSubject(organization, jobId);
+    last = await reflected();
+  }, 30_000);
+  afterEach(() => {
+    if (stop.signal.aborted) startProjector();
+  });
+
+  function startProjector() {
+    stop = new AbortController();
+    running = startProjections(
+      { bus: projector, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey },
+      stop.signal,
+    );
+  }
+  async function stopProjector() {
+    stop.abort();
+    await running;
+  }
+
+  async function exported(replayOf?: string): Promise<string> {
+    return harness.request(contentVersion, replayOf === undefined ? {} : { replayOf });
+  }
+  const statusOf = async (id = jobId) =>
+    (await housekeeper.readModels.jobStatus.get(jobStatusKey(organization, id), { fromLeader: true }))?.document;
+  /** The last commit of a job, once the read model has it. */
+  async function reflected(id = jobId): Promise<ExportCommit> {
+    await vi.waitUntil(async () => (await statusOf(id))?.state.completedAt, { timeout: 25_000, interval: 50 });
+    const stored = await housekeeper.exports.last(exportLogSubject(organization, id), { fromLeader: true });
+    if (stored === undefined) throw new Error('The job has a history.');
+    return stored.commit;
+  }
+  async function problems(changes: Partial<Audit> = {}): Promise<string[]> {
+    const { objectStore } = harness;
+    const anchors = { auditKey: testAuditKey };
+    const [report] = await verifyLogs(
+      { logs, objectStore, models: auditor.readModels, anchors, ...changes },
+      { organization, job: jobId },
+    );
+    return report?.problems.map(({ problem }) => problem) ?? [];
+  }
+
+  /** Takes the job's messages out of the log and writes others there, with the rights of the services that may. */
+  async function writeAnew(commits: readonly ExportCommit[]): Promise<ExportCommit | undefined> {
+    const stored = await housekeeper.exports.last(subject, { fromLeader: true });
+    await housekeeper.exports.purge(subject, { sequence: stored?.sequence ?? 0 });
+    const { server, passwords } = harness.bus;
+    const connection = await connect({
+      servers: server.url,
+      user: 'orchestrator',
+      pass: passwords.orchestrator ?? '',
+      inboxPrefix: '_INBOX_orchestrator',
+    });
+    let previous: { commit: ExportCommit; sequence: number } | undefined;
+    for (const content of commits) {
+      const previousHash = previous?.commit.hash ?? '';
+      const linked = { ...content, previousHash, previousSequence: previous?.sequence ?? 0 };
+      const commit = { ...linked, hash: commitHash(linked) };
+      previous = { commit, sequence: (await jetstream(connection).publish(subject, JSON.stringify(commit))).seq };
+    }
+    await connection.close();
+    return previous?.commit;
+  }
+  const texts = async () => (await housekeeper.exports.texts(subject)).map(({ text }) => text);
+
+  test('one that nobody touched is whole, with its bundle', async () => {
+    expect(await problems({ bundles: { keptSince: new Date(0) } })).toEqual([]);
+  });
+
+  test('is found by the hash that the read model has seen', async () => {
+    await stopProjector();
+    await writeAnew(forged(await texts()));
+    expect(await problems()).toEqual(['changed']);
+  });
+
+  test('is found by its anchor when the read model was written anew, too', async () => {
+    await stopProjector();
+    const head = await writeAnew(forged(await texts()));
+    if (head === undefined) throw new Error('The history has commits.');
+    const document = await statusOf();
+    if (document === undefined) throw new Error('The job has a status.');
+    const made = { ...document, hash: head.hash, state: head.data.state };
+    await projector.generations.blue.jobStatus.put(jobStatusKey(organization, jobId), made);
+    expect(await problems()).toEqual(['unanchored']);
+    // Without an anchor it is not better off.
+    const { anchor: _, ...bare } = made;
+    await projector.generations.blue.jobStatus.put(jobStatusKey(organization, jobId), bare);
+    expect(await problems()).toEqual(['unanchored']);
+    expect(await problems({ anchors: undefined })).toEqual([]);
+    const unanchoredBefore = new Date(Date.now() + dayMs);
+    expect(await problems({ anchors: { auditKey: testAuditKey, unanchoredBefore } })).toEqual([]);
+  });
+
+  test.each(['the same ids', 'other ids'])(
+    'is found although the projector folds it, with %s: the document says which commit was lost',
+    async (ids) => {
+      const commits = forged(await texts());
+      if (ids === 'other ids') for (const commit of commits) commit.id = `forged-${commit.revision}-${jobId}`;
+      const head = await writeAnew(commits);
+      await vi.waitUntil(async () => (await statusOf())?.hash === head?.hash, { timeout: 20_000, interval: 50 });
+      expect((await statusOf())?.lost).toMatchObject([{ commitId: last.id, hash: last.hash }]);
+      expect(await problems()).toEqual(['hole']);
+    },
+    30_000,
+  );
+
+  test('is found when an earlier document was put back, with the anchor that it had', async () => {
+    await stopProjector();
+    const early = await exported();
+    const [first] = [exportLogSubject(organization, early)];
+    startProjector();
+    // Seen after its first commits, when somebody copied its document.
+    const copied = await vi.waitUntil(() => statusOf(early), { timeout: 15_000, interval: 5 });
+    [jobId, subject] = [early, first];
+    last = await reflected(early);
+    expect(copied.revision).toBeLessThan(last.revision);
+    await stopProjector();
+    const original = await texts();
+    const kept = original.slice(0, copied.revision).map((text) => JSON.parse(text) as ExportCommit);
+    await writeAnew([...kept, ...forged(original.slice(copied.revision))]);
+    await projector.generations.blue.jobStatus.put(jobStatusKey(organization, jobId), copied);
+    expect(await problems()).toContain('unanchored');
+  }, 40_000);
+
+  test('is found in the archive, also when no read model has seen it', async () => {
+    const clock = { now: () => new Date(Date.now() + 31 * dayMs) };
+    const { objectStore } = harness;
+    const context = housekeeperContext({ bus: housekeeper, objectStore, clock });
+    await archiveClosedJobs(context, 30 * dayMs, never).catch(() => {});
+    const key = archivedJobKey(organization, jobId);
+    const whole = Buffer.from((await objectStore.get(key)) ?? '');
+    const archived = JSON.parse(whole.toString()) as ArchivedJob;
+    expect(archived.anchor).toMatch(/^[0-9a-f]{64}$/);
+    expect(await problems()).toEqual([]);
+    await projector.generations.blue.jobStatus.remove(jobStatusKey(organization, jobId));
+    expect(await problems()).toEqual([]);
+    let previousHash = '';
+    const commits = forged(archived.messages.map(({ text }) => text)).map((content) => {
+      const commit = { ...content, previousHash, hash: commitHash({ ...content, previousHash }) };
+      previousHash = commit.hash;
+      return commit;
+    });
+    const messages = commits.map((commit, index) => ({
+      sequence: archived.messages[index]?.sequence ?? 0,
+      text: JSON.stringify(commit),
+    }));
+    await objectStore.put(key, Buffer.from(JSON.stringify({ ...archived, messages })));
+    expect(await problems()).toEqual(['unanchored']);
+    await objectStore.put(key, Buffer.from(JSON.stringify({ ...archived, anchor: undefined, messages })));
+    expect(await problems()).toEqual(['unanchored']);
+    await objectStore.put(key, Buffer.from('{'));
+    expect(await problems()).toContain('unreadable');
+    await objectStore.put(key, whole);
+    expect(await problems()).toEqual([]);
+  });
+
+  test('stored bundles are read: one that was damaged is found, and a replay stores the right bytes again', async () => {
+    const { objectStore } = harness;
+    const { bundle } = last.data.state;
+    if (bundle === undefined) throw new Error('The job has a bundle.');
+    const bundles = { keptSince: new Date(Date.now() - dayMs) };
+    const whole = Buffer.from((await objectStore.get(bundle.key)) ?? '');
+    const damaged = Buffer.from(whole);
+    damaged[whole.length >> 1] = (damaged[whole.length >> 1] ?? 0) ^ 255;
+    await objectStore.put(bundle.key, damaged, { metadata: { sha256: bundle.sha256 } });
+    expect(await problems({ bundles })).toContain('bundle');
+    const replay = await reflected(await exported(jobId));
+    expect(replay.data.state).toMatchObject({ digestMatch: 'same', bundle: { sha256: bundle.sha256 } });
+    expect(Buffer.from((await objectStore.get(bundle.key)) ?? '')).toEqual(whole);
+    expect(await problems({ bundles })).toEqual([]);
+    await objectStore.remove(bundle.key);
+    expect(await problems({ bundles })).toEqual(['bundle']);
+    expect(await problems({ bundles: { keptSince: new Date(Date.now() + dayMs) } })).toEqual([]);
+  }, 40_000);
+});

@@ -1,0 +1,72 @@
+import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
+import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import type { ChainProblem } from '../commit-chain.ts';
+import type { StoredText } from '../event-log.ts';
+
+/** `checked` were read whole; `gone` are not kept any more. Exports with the same bundle count once. */
+export type BundleCounts = { checked: number; gone: number };
+
+const mostNamed = 3;
+
+/**
+ * Compares stored bundles with what histories say of them: size, SHA-256, SHA-256 of the manifest, and each file with the manifest. A bundle
+ * that many exports share is read once. Those of exports that ended before `keptSince` may be gone.
+ */
+export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptSince }: { keptSince: Date }) {
+  const counts: BundleCounts = { checked: 0, gone: 0 };
+  const reports = new Map<string, Promise<BundleReport | undefined>>();
+  const read = async (key: string): Promise<BundleReport | undefined> => {
+    const stored = await objectStore.getStream(key);
+    if (stored === undefined) return undefined;
+    counts.checked += 1;
+    return verifyBundle(stored);
+  };
+  const reportOf = (key: string): Promise<BundleReport | undefined> => {
+    const known = reports.get(key) ?? read(key);
+    reports.set(key, known);
+    return known;
+  };
+  return {
+    counts,
+    /** What is wrong with the bundle of an export, given the last message of its history. */
+    async verify(last: StoredText): Promise<ChainProblem[]> {
+      const commit = commitOf(last);
+      const { bundle, manifestSha256, completedAt } = commit?.data.state ?? {};
+      if (commit === undefined || bundle === undefined) return [];
+      const { subject, sequence } = last;
+      const problem = (message: string): ChainProblem => ({
+        problem: 'bundle',
+        subject,
+        sequence,
+        revision: commit.revision,
+        message: `The stored bundle ${bundle.key} ${message}.`,
+      });
+      const report = await reportOf(bundle.key);
+      if (report === undefined) {
+        if (completedAt === undefined || Date.parse(completedAt) >= keptSince.getTime()) return [problem('is missing')];
+        counts.gone += 1;
+        return [];
+      }
+      const problems: string[] = [];
+      if (report.sizeBytes !== bundle.sizeBytes && report.sha256 !== undefined) {
+        problems.push(`has ${report.sizeBytes} bytes instead of ${bundle.sizeBytes}`);
+      }
+      if (report.sha256 !== bundle.sha256) problems.push('has other bytes than its SHA-256 in the history says');
+      if (report.manifestSha256 !== undefined && report.manifestSha256 !== manifestSha256) {
+        problems.push('has another manifest than the history says');
+      }
+      problems.push(...report.problems.slice(0, mostNamed).map((text) => `is damaged: ${text}`));
+      return problems.map(problem);
+    },
+  };
+}
+
+/** Undefined when the message is no commit: then `verifyChain` says so. */
+function commitOf({ text }: StoredText) {
+  try {
+    return exportJobAggregate.storedCommit.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import type { ArchivedJob } from '#shared/contracts/stored-objects.ts';
+import { canonicalJson } from '#shared/runtime/canonical-json.ts';
+import type { ChainProblem } from '../commit-chain.ts';
+import type { StoredText } from '../event-log.ts';
+import { type Head, isAnchor } from '../head-anchor.ts';
+import type { Seen, VerifiedLog } from './verified-logs.ts';
+
+/** A history with all that was said of it. */
+export type Witnessed = {
+  subject: string;
+  messages: readonly StoredText[];
+  /** What the read model says. */
+  seen?: Seen | undefined;
+  /** What the archive keeps with it. */
+  archived?: Pick<ArchivedJob, 'anchor' | 'lost'> | undefined;
+};
+
+/** With which key anchors are checked. */
+export type AnchorCheck = {
+  auditKey: string;
+  /** A history whose last commit is older may have no anchor: it is from before there were anchors. */
+  unanchoredBefore?: Date | undefined;
+};
+
+/**
+ * Compares a history with what was seen of it: a chain that was cut or made anew looks whole. Without `check` the anchors are not looked
+ * at. Pure.
+ */
+export function verifyHead(
+  kind: Pick<VerifiedLog, 'stateAfter'>,
+  { subject, messages, seen, archived }: Witnessed,
+  check: AnchorCheck | undefined,
+): ChainProblem[] {
+  const commits = messages.map((message) => ({ ...message, head: headOf(message) }));
+  const last = commits.at(-1);
+  const problem = (problem: ChainProblem['problem'], revision: number, message: string): ChainProblem => {
+    const sequence = (commits.find(({ head }) => head?.revision === revision) ?? last)?.sequence ?? 0;
+    return { problem, subject, sequence, revision, message };
+  };
+  const problems: ChainProblem[] = [];
+  if (seen !== undefined) {
+    const at = commits.find(({ head }) => head?.commitId === seen.commitId);
+    if (at === undefined) {
+      const isOther = commits.some(({ head }) => head?.revision === seen.revision);
+      const message = isOther
+        ? `A read model has seen another commit with this revision (${seen.commitId}).`
+        : `The read model has seen revision ${seen.revision} (${seen.commitId}), which is missing.`;
+      problems.push(problem('hole', seen.revision, message));
+    } else if (seen.hash !== undefined && seen.hash !== at.head?.hash) {
+      const message = 'The read model has seen this commit with another hash: the history was written anew.';
+      problems.push(problem('changed', seen.revision, message));
+    } else if (!isStateOf(kind, at.text, seen.state)) {
+      problems.push(problem('wrong-state', seen.revision, 'The read model shows another state than this commit has.'));
+    }
+  }
+  for (const { revision, commitId, hash } of seen?.lost ?? archived?.lost ?? []) {
+    const isThere = commits.some(({ head }) => head?.commitId === commitId && head.hash === (hash ?? head.hash));
+    if (isThere) continue;
+    problems.push(problem('hole', revision, `The read model had seen ${commitId} here before the log lost it.`));
+  }
+  const unanchored = check === undefined ? undefined : unanchoredReason(subject, last, seen, archived, check);
+  if (unanchored !== undefined) problems.push(problem('unanchored', last?.head?.revision ?? 0, unanchored));
+  return problems;
+}
+
+/** Why no anchor vouches for the last commit; undefined when one does. */
+function unanchoredReason(
+  subject: string,
+  last: (StoredText & { head: Head | undefined }) | undefined,
+  seen: Witnessed['seen'],
+  archived: Witnessed['archived'],
+  { auditKey, unanchoredBefore }: AnchorCheck,
+): string | undefined {
+  if (seen?.anchor !== undefined && seen.hash !== undefined) {
+    const { anchor, revision, commitId, hash, lost } = seen;
+    if (!isAnchor(auditKey, anchor, subject, { revision, commitId, hash, lost })) {
+      return 'The anchor in the read model was not made with this audit key.';
+    }
+  }
+  const head = last?.head;
+  // No message, or none that is a commit: that is a problem of its own.
+  if (head === undefined || last === undefined) return undefined;
+  if (archived?.anchor !== undefined) {
+    if (isAnchor(auditKey, archived.anchor, subject, { ...head, lost: archived.lost })) return undefined;
+    return 'The anchor in the archive is not one of this history, or was not made with this audit key.';
+  }
+  if (seen?.anchor !== undefined && seen.revision >= head.revision) return undefined;
+  if (unanchoredBefore !== undefined && timeOf(last) < unanchoredBefore.getTime()) return undefined;
+  if (seen?.anchor === undefined)
+    return 'It has no anchor. A history from before there were anchors gets one by a rebuild.';
+  return `No anchor vouches for what comes after revision ${seen.revision}: no projector runs, or its document was put back.`;
+}
+
+function isStateOf(kind: Pick<VerifiedLog, 'stateAfter'>, text: string, state: unknown): boolean {
+  try {
+    return canonicalJson(kind.stateAfter(text)) === canonicalJson(state);
+  } catch {
+    // It is unreadable: that is a problem of its own.
+    return true;
+  }
+}
+
+/** What a message says of itself; undefined when there is none or it is no commit. `verifyChain` checks whether it is true. */
+export function headOf(message: StoredText | undefined): Head | undefined {
+  const { id, revision, hash } = fieldsOf(message);
+  const isHead = typeof id === 'string' && typeof revision === 'number' && typeof hash === 'string';
+  return isHead ? { revision, commitId: id, hash } : undefined;
+}
+
+const timeOf = (message: StoredText): number => Date.parse(String(fieldsOf(message).time));
+
+function fieldsOf(message: StoredText | undefined): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(message?.text ?? '') as object) };
+  } catch {
+    return {};
+  }
+}
