@@ -10,7 +10,7 @@ import type { SearchScope } from '#shared/search/search-index.ts';
 import { indexContent, type IndexingContext, removeContent } from './index-content.ts';
 
 type IndexerContext = IndexingContext & {
-  bus: Pick<BusParts, 'content' | 'contentReader' | 'deadLetters'>;
+  bus: Pick<BusParts, 'content' | 'contentReader' | 'deadLetters' | 'deadLetterLog'>;
   clock: Clock;
   random: RandomDigits;
 };
@@ -29,6 +29,7 @@ export async function readContentLog(context: IndexerContext, stop: AbortSignal,
     service: 'indexer',
     stream: 'CONTENT',
     deadLetters: bus.deadLetters,
+    deadLetterLog: bus.deadLetterLog,
     logger,
     retry: indexingRetry,
     mostDeliveries,

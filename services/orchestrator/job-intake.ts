@@ -105,6 +105,7 @@ export async function readRequests(
     service: 'orchestrator',
     stream: 'EXPORTS',
     deadLetters: context.bus.deadLetters,
+    deadLetterLog: context.bus.deadLetterLog,
     logger: context.logger,
     retry: everySecond,
     reader: await context.bus.exportReader(),

@@ -1,6 +1,7 @@
 import { bundleUnit, closingUnit, isActive, type WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
-import { type Consumer, settleFailure } from '#shared/messaging/consume.ts';
+import { readable, settleFailure } from '#shared/messaging/consume.ts';
+import { letterDesk, type LetterDesk, messageOfLetter, settleLetters } from '#shared/messaging/dead-letters.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { everySecond } from '#shared/runtime/retry.ts';
@@ -23,15 +24,23 @@ export async function readFacts(
   signal: AbortSignal,
 ): Promise<void> {
   const reader = await context.bus.factReader();
+  const desk = deskOf(context, signal);
+  const settling = settleLetters(
+    desk,
+    async (letter, from) => {
+      if (from === 'it') await fold(context, registry, [readable(await messageOfLetter(reader, letter))]);
+    },
+    signal,
+  );
   const batches = new Map<string, { deliveries: FactDelivery[]; timer: NodeJS.Timeout }>();
   const folding = new Set<Promise<void>>();
 
-  function fold(jobId: string): void {
+  function foldBatch(jobId: string): void {
     const batch = batches.get(jobId);
     if (batch === undefined) return;
     clearTimeout(batch.timer);
     batches.delete(jobId);
-    const folded = foldFacts(context, registry, batch.deliveries, signal)
+    const folded = foldFacts(context, registry, desk, batch.deliveries, signal)
       .then(() => dispatcher.handOut())
       .finally(() => folding.delete(folded));
     folding.add(folded);
@@ -39,17 +48,16 @@ export async function readFacts(
 
   function collect(delivery: FactDelivery): void {
     const { jobId } = delivery.value;
-    const batch = batches.get(jobId) ?? { deliveries: [], timer: setTimeout(() => fold(jobId), foldAfterMs) };
+    const batch = batches.get(jobId) ?? { deliveries: [], timer: setTimeout(() => foldBatch(jobId), foldAfterMs) };
     batches.set(jobId, batch);
     batch.deliveries.push(delivery);
-    if (batch.deliveries.length >= foldAtCount || dispatcher.isQuiet(jobId)) fold(jobId);
+    if (batch.deliveries.length >= foldAtCount || dispatcher.isQuiet(jobId)) foldBatch(jobId);
   }
 
   function take(delivery: Delivery<Fact>): void {
     const { value } = delivery;
     if (value === undefined) {
-      const unreadable = new Poison(delivery.problem ?? 'The fact cannot be read.');
-      void settleFailure(consumerOf(context), [delivery], unreadable);
+      void settleFailure(desk, [delivery], delivery.problem ?? new Poison('The fact cannot be read.'));
       return;
     }
     const freed = unitOf(value);
@@ -66,7 +74,7 @@ export async function readFacts(
     for (const delivery of await reader.more(Math.min(first.pendingCount, factsAtOnce))) take(delivery);
   }
   for (const { timer } of batches.values()) clearTimeout(timer);
-  await Promise.all(folding);
+  await Promise.all([...folding, settling]);
 }
 
 /** The unit whose credit the fact gives back: a success frees any attempt, a failure its own. */
@@ -91,13 +99,10 @@ function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
 
 type FactDelivery = Delivery<Fact> & { value: Fact };
 
-const consumerOf = ({ bus, logger }: OrchestratorContext): Consumer => ({
-  service: 'orchestrator',
-  stream: 'FACTS',
-  deadLetters: bus.deadLetters,
-  logger,
-  retry: everySecond,
-});
+function deskOf({ bus: { deadLetters, deadLetterLog }, logger }: OrchestratorContext, signal: AbortSignal): LetterDesk {
+  const consumer = { service: 'orchestrator', stream: 'FACTS', deadLetters, deadLetterLog, logger, retry: everySecond };
+  return letterDesk(consumer, signal);
+}
 
 /**
  * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job,
@@ -106,21 +111,28 @@ const consumerOf = ({ bus, logger }: OrchestratorContext): Consumer => ({
 async function foldFacts(
   context: OrchestratorContext,
   registry: JobRegistry,
+  desk: LetterDesk,
   deliveries: readonly FactDelivery[],
   signal: AbortSignal,
 ): Promise<void> {
-  const [first] = deliveries;
-  if (first === undefined) return;
   try {
-    const job = await jobOf(context, registry, first.value);
-    if (job !== 'ended') {
-      await registry.change(job, { type: 'FoldFacts', facts: deliveries.map(({ value }) => value) }, first.value.id);
-    }
+    await fold(
+      context,
+      registry,
+      deliveries.map(({ value }) => value),
+    );
     await Promise.all(deliveries.map((delivery) => delivery.ack()));
   } catch (error) {
     if (signal.aborted) for (const delivery of deliveries) delivery.nak();
-    else await settleFailure(consumerOf(context), deliveries, error);
+    else await settleFailure(desk, deliveries, error);
   }
+}
+
+async function fold(context: OrchestratorContext, registry: JobRegistry, facts: Fact[]): Promise<void> {
+  const [first] = facts;
+  if (first === undefined) return;
+  const job = await jobOf(context, registry, first);
+  if (job !== 'ended') await registry.change(job, { type: 'FoldFacts', facts }, first.id);
 }
 
 /** The job of a fact. One that is active but not in the registry is added: the index of active jobs had lost it. Throws `Poison` when there is none. */

@@ -1,11 +1,11 @@
 import type { Generation } from '#shared/contracts/read-models.ts';
+import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import { readable, settleFailure } from '#shared/messaging/consume.ts';
+import { type LetterDesk, messageOfLetter } from '#shared/messaging/dead-letters.ts';
 import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
 import { storesOf } from '#shared/messaging/read-models.ts';
-import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
-import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
 import type { ProjectionRun } from './projection.ts';
 
@@ -13,24 +13,44 @@ import type { ProjectionRun } from './projection.ts';
 const mostAtOnce = 4_000;
 /** Each under half a megabyte. */
 const mostRemembered = 32;
-const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
-/**
- * Reads commits and folds them into one generation until `signal` aborts; it finishes the commits it has taken. It takes waiting commits
- * together, so it reads a history as fast as the bus gives it, and folds a single commit at once.
- */
-async function followGeneration<M>(run: ProjectionRun<M>, generation: Generation, signal: AbortSignal): Promise<void> {
-  const reader = await run.source.openReader(run.bus, generation);
+type Follower = {
+  /**
+   * Reads commits and folds them into the generation until `signal` aborts; it finishes the commits it has taken. It takes waiting commits
+   * together, so it reads a history as fast as the bus gives it, and folds a single commit at once.
+   */
+  follow(signal: AbortSignal): Promise<void>;
+  /**
+   * Folds the message of a dead letter and those that waited behind it, or those behind it alone. Rejects when the message itself cannot
+   * be folded. A later one that cannot be folded is set aside in its place.
+   */
+  again(letter: DeadLetter, from: 'it' | 'after-it'): Promise<void>;
+};
+
+/** The one who writes a generation, one batch after the other. */
+function followerOf<M>(run: ProjectionRun<M>, desk: LetterDesk, generation: Generation): Follower {
   const memory = documentMemory(mostRemembered);
-  while (!signal.aborted) {
-    const first = await reader.next({ signal });
-    if (first === undefined) {
-      if (!signal.aborted) await checkThere(reader);
-      continue;
-    }
-    const more = await reader.more(Math.min(first.pendingCount, mostAtOnce - 1));
-    await foldDeliveries(run, generation, [first, ...more], memory);
-  }
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    const done = turn.then(work);
+    turn = done.catch(() => {});
+    return done;
+  };
+  return {
+    async follow(signal) {
+      const reader = await run.source.openReader(run.bus, generation);
+      while (!signal.aborted) {
+        const first = await reader.next({ signal });
+        if (first === undefined) {
+          if (!signal.aborted) await checkThere(reader);
+          continue;
+        }
+        const more = await reader.more(Math.min(first.pendingCount, mostAtOnce - 1));
+        await inTurn(() => foldDeliveries(run, desk, generation, [first, ...more], memory));
+      }
+    },
+    again: (letter, from) => inTurn(() => foldAgain(run, desk, generation, { letter, from }, memory)),
+  };
 }
 
 /** Rejects when the bus does not have the reader any more. The next leader, or this process when it leads again, makes it anew. */
@@ -41,28 +61,27 @@ async function checkThere(reader: DurableReader<unknown>): Promise<void> {
 }
 
 /**
- * A message that cannot be folded becomes a dead letter. Later commits of the same aggregate become dead letters, too: the hole that it
- * leaves makes their folds go back to the log and stop at the same message.
+ * A message that cannot be folded becomes a dead letter. Later commits of the same aggregate wait behind it: the hole that it leaves makes
+ * their folds go back to the log and stop at the same message.
  */
 async function foldDeliveries<M>(
   run: ProjectionRun<M>,
+  desk: LetterDesk,
   generation: Generation,
   deliveries: Delivery<M>[],
   memory: DocumentMemory,
 ): Promise<void> {
-  const { bus, source, logger } = run;
-  const { stream } = projectionTable[source.name];
-  const consumer = { service: 'projector', stream, deadLetters: bus.deadLetters, logger, retry: foldRetry };
+  const { bus, source } = run;
   const buffer = bufferedReadModels(bus.generations[generation], memory);
   const batch = source.into(buffer.models, bus, run);
   const folded: Delivery<M>[] = [];
   await batch.prepare?.(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
   for (const delivery of deliveries) {
     try {
-      await batch.fold(readable(delivery));
+      await batch.fold(readable(delivery), { overHole: desk.hasHole(delivery) });
       folded.push(delivery);
     } catch (error) {
-      await settleFailure(consumer, [delivery], error);
+      await settleFailure(desk, [delivery], error);
     }
   }
   try {
@@ -72,8 +91,35 @@ async function foldDeliveries<M>(
     await Promise.all(folded.map((delivery) => delivery.ack()));
   } catch (error) {
     // It is not the fault of any one message, so none of them becomes a dead letter.
-    await settleFailure(consumer, folded, new Error('A batch could not be written.', { cause: error }));
+    await settleFailure(desk, folded, new Error('A batch could not be written.', { cause: error }));
   }
+}
+
+async function foldAgain<M>(
+  run: ProjectionRun<M>,
+  desk: LetterDesk,
+  generation: Generation,
+  { letter, from }: { letter: DeadLetter; from: 'it' | 'after-it' },
+  memory: DocumentMemory,
+): Promise<void> {
+  const { bus, source } = run;
+  const buffer = bufferedReadModels(bus.generations[generation], memory);
+  const batch = source.into(buffer.models, bus, run);
+  const reader = await source.openReader(bus, generation);
+  if (from === 'it') await batch.fold(readable(await messageOfLetter(reader, letter)));
+  if (letter.isOrdered) {
+    for await (const delivery of reader.reread(letter.subject, letter.sequence + 1)) {
+      try {
+        await batch.fold(readable(delivery), { overHole: from === 'after-it' || desk.hasHole(delivery) });
+      } catch (error) {
+        if (!(error instanceof Poison)) throw error;
+        await desk.put(delivery, error);
+        break;
+      }
+    }
+  }
+  await batch.finish();
+  await buffer.flush(storesOf[source.name]);
 }
 
 /** An archived object that was left out, and why, as a sentence. */
@@ -81,7 +127,6 @@ export type SetAside = { key: string; reason: string };
 
 /** Commits are folded together until there are this many. */
 const archivedAtOnce = 1_000;
-
 /**
  * Folds archived histories into a generation that is being filled, and answers which objects were left out because they cannot be folded.
  * No other process may write to the generation meanwhile. Repeating it changes nothing. Rejects when the archive cannot be read to its
@@ -148,12 +193,14 @@ export type Followers = {
   /** Resolves when what was in hand is written. */
   stop(generation: Generation): Promise<void>;
   stopAll(): Promise<void>;
+  /** Settles a dead letter in every generation that is followed. */
+  again: Follower['again'];
   /** Rejects with the first failure of a follower; never resolves. */
   failure: Promise<never>;
 };
 
-export function followersOf<M>(run: ProjectionRun<M>): Followers {
-  const running = new Map<Generation, { stop: AbortController; ended: Promise<void> }>();
+export function followersOf<M>(run: ProjectionRun<M>, desk: LetterDesk): Followers {
+  const running = new Map<Generation, { stop: AbortController; ended: Promise<void>; follower: Follower }>();
   const { promise: failure, reject } = Promise.withResolvers<never>();
   failure.catch(() => {});
   const stop = async (generation: Generation) => {
@@ -167,9 +214,13 @@ export function followersOf<M>(run: ProjectionRun<M>): Followers {
     start(generation) {
       if (running.has(generation)) return;
       const one = new AbortController();
-      running.set(generation, { stop: one, ended: followGeneration(run, generation, one.signal).catch(reject) });
+      const follower = followerOf(run, desk, generation);
+      running.set(generation, { stop: one, ended: follower.follow(one.signal).catch(reject), follower });
     },
     stop,
+    again: async (letter, from) => {
+      await Promise.all([...running.values()].map(({ follower }) => follower.again(letter, from)));
+    },
     stopAll: async () => void (await Promise.all([...running.keys()].map(stop))),
   };
 }

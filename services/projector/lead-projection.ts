@@ -6,8 +6,11 @@ import {
   type ProjectionPointer,
   type RebuildRequest,
 } from '#shared/contracts/read-models.ts';
+import { type Consumer, letterDesk } from '#shared/messaging/dead-letters.ts';
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
+import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
+import type { RetryPolicy } from '#shared/runtime/retry.ts';
 import { compareReadModels, type Comparison } from './compare-read-models.ts';
 import { foldArchived, followersOf, type SetAside } from './fill-generation.ts';
 import type { ProjectionRun } from './projection.ts';
@@ -17,6 +20,15 @@ const nearMs = 1_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
+
+const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
+
+/** Commits build on each other; records of access do not. */
+function consumerOf<M>({ bus: { deadLetters, deadLetterLog }, source, logger }: ProjectionRun<M>): Consumer {
+  const { stream } = projectionTable[source.name];
+  const isOrdered = source.name !== 'access';
+  return { service: 'projector', stream, deadLetters, deadLetterLog, isOrdered, logger, retry: foldRetry };
+}
 
 /** Another projector changed the pointer: this process does not lead any more. */
 class NotLeading extends Conflict {
@@ -34,6 +46,7 @@ class NotLeading extends Conflict {
  * 4. The live one pauses until the other reaches the same place, then the pointer flips: no reader goes back in time.
  *    What was filled is thrown away when the operator calls the rebuild off, or asks for another.
  * 5. The old one is followed for another day, for readers that are late and for operators who want to look; then it is emptied.
+ * 6. Between rebuilds dead letters are settled, in all generations that are followed.
  *
  * A process that was paused, and does not know that another one leads by now, is stopped by the pointer's revision: its next write of the
  * pointer is refused, and before it empties a generation it looks whether the pointer is still as it wrote it.
@@ -42,11 +55,13 @@ class NotLeading extends Conflict {
  */
 export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
   const { bus, source, clock, logger, instance } = run;
-  const followers = followersOf(run);
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
+  const desk = letterDesk(consumerOf(run), ended);
+  const followers = followersOf(run, desk);
   const requests = followRequests(bus.projections.requests, source.name, ended);
 
+  await desk.ready;
   const stored = await bus.projections.pointers.get(source.name, { fromLeader: true });
   let pointer = stored?.document ?? firstPointer;
   let revision = stored?.revision ?? 0;
@@ -98,7 +113,13 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       return save(dropKept(pointer));
     }
     if (remainingMs !== undefined) followers.start(other);
-    await requests.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())));
+    if (await desk.settleOne(followers.again)) return;
+    const idle = new AbortController();
+    await Promise.race([
+      requests.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())), idle.signal),
+      desk.changed(idle.signal),
+    ]);
+    idle.abort();
   };
 
   /** The next step of the rebuild in hand. Rejects when `wanted` aborts, and has not flipped then. */
@@ -221,8 +242,8 @@ type RebuildRequests = {
   latest(): RebuildRequest | undefined;
   /** Aborts as soon as there is a request that is new to this pointer. */
   newer(pointer: ProjectionPointer): AbortSignal;
-  /** Resolves after the next request, after `withinMs`, or when the signal aborts. */
-  next(withinMs: number): Promise<void>;
+  /** Resolves after the next request, after `withinMs`, or when a signal aborts. */
+  next(withinMs: number, until: AbortSignal): Promise<void>;
   /** Rejects when requests cannot be followed any more; never resolves. */
   failure: Promise<never>;
 };
@@ -257,9 +278,10 @@ function followRequests(
       return superseded.signal;
     },
     failure,
-    async next(withinMs) {
+    async next(withinMs, until) {
       const woken = new AbortController();
       wake = () => woken.abort();
+      until.addEventListener('abort', wake, { once: true });
       await setTimeout(withinMs, undefined, { signal: AbortSignal.any([signal, woken.signal]) }).catch(() => {});
     },
   };

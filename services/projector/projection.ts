@@ -59,8 +59,11 @@ export type Witness = Pick<ProjectorContext, 'auditKey' | 'logger'>;
 export type BatchHandler<M> = {
   /** Reads what `fold` will need, all at a time. What cannot be read makes `fold` fail, not this. */
   prepare?(messages: readonly M[]): Promise<void>;
-  /** Folds one message. Repeating it, also after later ones, changes nothing. */
-  fold(message: M): Promise<void>;
+  /**
+   * Folds one message. Repeating it, also after later ones, changes nothing. With `overHole` it may follow on messages that an operator
+   * dropped.
+   */
+  fold(message: M, options?: { overHole?: boolean }): Promise<void>;
   /** What is done once for all messages of the batch; everything has been put when it answers. */
   finish(): Promise<void>;
 };
@@ -120,7 +123,7 @@ export function commitHandler<C extends Commit>(
       const keys = new Set(commits.map((commit) => projection.keyOf(commit)));
       await inParallel([...keys], readsAtOnce, (key) => projection.primary.get(key).catch(() => undefined));
     },
-    fold: (commit) => foldInOrder(projection, log, by, commit),
+    fold: (commit, { overHole = false } = {}) => foldInOrder(projection, log, by, commit, overHole),
     finish: () => projection.finish(),
   };
 }
@@ -131,19 +134,24 @@ type CommitLog<C extends Commit> = Pick<EventLog<C>, 'history' | 'last'>;
  * Brings an aggregate's documents up to `commit`. Older commits than the documents reflect are skipped; when commits in between have not
  * been seen, they are read from the log. A server that lost the end of a log gives its sequences and revisions out again, so a commit
  * counts as seen by its id and hash alone. Documents of lost commits are made anew from what the log has, and say which commit was lost.
- * Throws `HistoryBroken` when the log is not whole, and never folds over a hole.
+ * Throws `HistoryBroken` when the log is not whole. It folds over a hole only where an operator made it (`overHole`): then the commit's own
+ * state says where the aggregate is.
  */
 async function foldInOrder<C extends Commit>(
   projection: Projection<C>,
   log: CommitLog<C>,
   by: Witness,
   commit: C,
+  overHole: boolean,
 ): Promise<void> {
   for (;;) {
     const stored = await projection.primary.get(projection.keyOf(commit), { fromLeader: true });
     const reflected = stored?.document;
     if (reflected !== undefined && (await isSeen(log, commit, reflected))) return;
-    const { from, isLost } = await startOf(log, commit, reflected);
+    const { from, isLost } = await startOf(log, commit, reflected).catch((error: unknown) => {
+      if (overHole && error instanceof Poison) return { from: commit.revision, isLost: false };
+      throw error;
+    });
     if (from < commit.revision) await writePassed(projection, log, commit, from);
     await projection.writeSecondary(commit, isLost ? reflected?.state : undefined);
     const lost = isLost && reflected !== undefined ? [...(reflected.lost ?? []), headOf(reflected)] : reflected?.lost;

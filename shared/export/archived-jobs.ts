@@ -56,7 +56,7 @@ export function archivedJobOf(
   return getJson(objectStore, archivedJobKey(organization, jobId), archivedJobSchema, options);
 }
 
-/** The stored commits in the shape of today. Throws `UnknownEvent` and `BadMessage`, as reading the log does. */
+/** The stored commits in the shape of today. Throws `NewerMessage` and `BadMessage`, as reading the log does. */
 function commitsOf({ subject, messages }: ArchivedJob): StoredCommit<ExportCommit>[] {
   return messages.map(({ sequence, text }) => ({
     commit: parseMessage({ subject, seq: sequence, data: Buffer.from(text) }, exportJobAggregate.storedCommit),

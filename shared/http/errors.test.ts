@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { Unavailable } from '#shared/runtime/failures.ts';
+import { NewerMessage, Unavailable } from '#shared/runtime/failures.ts';
 import { ApiError, toApiError } from './errors.ts';
 
 test('a schema says which fields are wrong', () => {
@@ -21,6 +21,12 @@ test('what is thrown unforeseen says nothing about itself', () => {
 test('a system that is away asks for another try later', () => {
   const error = new Unavailable('gone');
   expect(toApiError(error)).toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
+});
+
+test('what a newer program wrote asks for another try, and no one is paged', () => {
+  const answer = toApiError(new NewerMessage('message 7 on threads.acme.docs.x has an event that is not known.'));
+  expect(answer).toMatchObject({ code: 'unavailable', status: 503, retryAfterSeconds: 60 });
+  expect(answer.message).not.toContain('acme');
 });
 
 test('an error of the public interface stays as it is', () => {

@@ -1,5 +1,5 @@
 import { ZodError } from 'zod';
-import { Conflict, Unavailable } from '#shared/runtime/failures.ts';
+import { Conflict, NewerMessage, Unavailable } from '#shared/runtime/failures.ts';
 
 /** Every error that the public interface answers with. `retry`: the same request may work later without a change. */
 export const errorTable = {
@@ -117,6 +117,10 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('unavailable', undefined, { retryAfterSeconds: 5, cause: error });
   if (error instanceof Conflict) {
     return new ApiError('unavailable', 'Too many changes at once. Try again.', { retryAfterSeconds: 1, cause: error });
+  }
+  if (error instanceof NewerMessage) {
+    const message = 'A newer version of Bindery wrote this, and the update is not complete yet. Try again in a minute.';
+    return new ApiError('unavailable', message, { retryAfterSeconds: 60, cause: error });
   }
   const { code } = (error ?? {}) as { code?: unknown };
   const known = typeof code === 'string' ? frameworkErrors[code] : undefined;

@@ -162,7 +162,25 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         await bus.putUnreadable(directoryLogSubject('broken'));
         const [delivery] = await drained(reader);
         expect(delivery).toMatchObject({ value: undefined, subject: directoryLogSubject('broken') });
-        expect(delivery?.problem).toMatch(/\.$/);
+        expect(delivery?.problem?.message).toMatch(/\.$/);
+      });
+
+      test('reads the messages of one subject once more, settled or not', async () => {
+        const reader = await bus.projector.projectionReaders.directory('blue');
+        const first = await append('reread', 'r1');
+        await append('reread-other', 'o1');
+        const second = await append('reread', 'r2', first);
+        await drained(reader);
+        const again: (string | undefined)[] = [];
+        const subject = directoryLogSubject('reread');
+        for await (const { value, deliveryCount } of reader.reread(subject, first.sequence)) {
+          expect(deliveryCount).toBe(2);
+          again.push(value?.id);
+        }
+        expect(again).toEqual(['r1', 'r2']);
+        for await (const { sequence } of reader.reread(subject, second.sequence))
+          expect(sequence).toBe(second.sequence);
+        expect((await reader.position()).leftCount).toBe(0);
       });
 
       test('stops waiting at once when told to', async () => {

@@ -2,6 +2,7 @@ import type { ContentCommit } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
+import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type {
@@ -13,7 +14,8 @@ import type {
   RebuildRequest,
 } from '#shared/contracts/read-models.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
-import type { DeadLetters, DurableReader } from './durable-reader.ts';
+import type { DeadLetterLog } from './dead-letters.ts';
+import type { DurableReader } from './durable-reader.ts';
 import type { EventLog, FactLog } from './event-log.ts';
 import type { Leases } from './leases.ts';
 import type { DocumentStore, ReadModels } from './read-models.ts';
@@ -29,7 +31,9 @@ export type BusParts = {
   facts: FactLog;
   access: { record(record: AccessRecord): Promise<void> };
   tasks: TaskQueue;
-  deadLetters: DeadLetters;
+  /** Messages that readers of logs set aside. */
+  deadLetters: DocumentStore<DeadLetter>;
+  deadLetterLog: DeadLetterLog;
   /** The orchestrator's readers. */
   exportReader(): Promise<DurableReader<ExportCommit>>;
   factReader(): Promise<DurableReader<Fact>>;
@@ -75,21 +79,22 @@ export type BusParts = {
 export const busPartsOf = {
   gateway: ['exports', 'content', 'directory', 'facts', 'readModels', 'liveUpdates'],
   publisher: ['content'],
-  indexer: ['content', 'contentReader', 'deadLetters'],
+  indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog'],
   assistant: ['threads', 'conversationSizes', 'readModels'],
   orchestrator: [
-    ...(['exports', 'exportReader', 'factReader', 'tasks', 'deadLetters', 'activeJobs', 'presence', 'leases'] as const),
+    ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'presence', 'leases'] as const),
+    ...(['deadLetters', 'deadLetterLog'] as const),
   ],
-  'page-renderer': ['renderTasks', 'facts', 'deadLetters', 'presence'],
-  bundler: ['bundleTasks', 'facts', 'deadLetters', 'presence'],
+  'page-renderer': ['renderTasks', 'facts', 'deadLetterLog', 'presence'],
+  bundler: ['bundleTasks', 'facts', 'deadLetterLog', 'presence'],
   'link-signer': ['exports', 'access'],
   projector: [
     ...(['exports', 'content', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
-    ...(['deadLetters', 'leases'] as const),
+    ...(['deadLetters', 'deadLetterLog', 'leases'] as const),
   ],
   housekeeper: ['exports', 'content', 'directory', 'readModels', 'leases'],
   auditor: ['readModels'],
-  operator: ['projections'],
+  operator: ['projections', 'deadLetters'],
 } as const satisfies Record<BusUser, readonly (keyof BusParts)[]>;
 
 /**

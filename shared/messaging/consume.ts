@@ -1,19 +1,7 @@
-import { messageOf, Poison } from '#shared/runtime/failures.ts';
-import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
-import type { Logger } from '#shared/runtime/telemetry.ts';
-import type { DeadLetters, Delivery, DurableReader } from './durable-reader.ts';
-
-/** Who reads which stream, and what happens to messages that fail. */
-export type Consumer = {
-  service: string;
-  stream: string;
-  deadLetters: DeadLetters;
-  logger: Logger;
-  /** The pauses before a message comes again. */
-  retry: RetryPolicy;
-  /** After this many deliveries a message becomes a dead letter, whatever the reason. Absent: only poison does. */
-  mostDeliveries?: number;
-};
+import { messageOf, NewerMessage, Poison } from '#shared/runtime/failures.ts';
+import { pauseAfter } from '#shared/runtime/retry.ts';
+import { type Consumer, letterDesk, type LetterDesk, messageOfLetter, settleLetters } from './dead-letters.ts';
+import type { Delivery, DurableReader } from './durable-reader.ts';
 
 export type ConsumeOptions<T> = Consumer & {
   reader: DurableReader<T>;
@@ -36,19 +24,28 @@ export type ConsumeOptions<T> = Consumer & {
 const workingEveryMs = 2_000;
 const never = new AbortController().signal;
 
-/** Works on the messages of a durable reader until `stop` aborts. Each slot holds exactly the message that it works on. Never rejects. */
+/**
+ * Works on the messages of a durable reader until `stop` aborts. Each slot holds exactly the message that it works on. Dead letters are
+ * handled again when an operator says so, or after an upgrade. Never rejects.
+ */
 export async function consume<T>(options: ConsumeOptions<T>): Promise<void> {
-  const { reader, stop, slots = 1 } = options;
+  const { reader, handle, stop, abandon = never, slots = 1 } = options;
+  const desk = letterDesk(options, stop);
   const loop = async (): Promise<void> => {
     while (!stop.aborted) {
       const delivery = await reader.next({ signal: stop });
-      if (delivery !== undefined) await workOn(options, delivery);
+      if (delivery !== undefined) await workOn(options, desk, delivery);
     }
   };
-  await Promise.all(Array.from({ length: slots }, loop));
+  const again: Parameters<LetterDesk['settleOne']>[0] = async (letter, from) => {
+    if (from === 'after-it') return;
+    const delivery = await messageOfLetter(reader, letter);
+    await handle(readable(delivery), delivery, abandon);
+  };
+  await Promise.all([...Array.from({ length: slots }, loop), settleLetters(desk, again, stop)]);
 }
 
-async function workOn<T>(options: ConsumeOptions<T>, delivery: Delivery<T>): Promise<void> {
+async function workOn<T>(options: ConsumeOptions<T>, desk: LetterDesk, delivery: Delivery<T>): Promise<void> {
   const { handle, beforeAck, abandon = never } = options;
   const timer = setInterval(() => delivery.working(), workingEveryMs);
   try {
@@ -57,15 +54,15 @@ async function workOn<T>(options: ConsumeOptions<T>, delivery: Delivery<T>): Pro
     await delivery.ack();
   } catch (error) {
     if (abandon.aborted) delivery.nak();
-    else await settleFailure(options, [delivery], error);
+    else await settleFailure(desk, [delivery], error);
   } finally {
     clearInterval(timer);
   }
 }
 
-/** The value of a delivery. Throws `Poison` when the message could not be parsed. */
+/** The value of a delivery. Throws its problem when the message could not be parsed. */
 export function readable<T>({ value, problem }: Delivery<T>): T {
-  if (value === undefined) throw new Poison(problem ?? 'The message cannot be read.');
+  if (value === undefined) throw problem ?? new Poison('The message cannot be read.');
   return value;
 }
 
@@ -74,11 +71,11 @@ export function readable<T>({ value, problem }: Delivery<T>): T {
  * If a dead letter cannot be stored, its message comes again, too.
  */
 export async function settleFailure(
-  consumer: Consumer,
+  desk: LetterDesk,
   deliveries: readonly Delivery<unknown>[],
   error: unknown,
 ): Promise<void> {
-  const { logger, stream, retry, mostDeliveries = Infinity } = consumer;
+  const { logger, stream, retry, mostDeliveries = Infinity } = desk.consumer;
   const isDead = (delivery: Delivery<unknown>) => error instanceof Poison || delivery.deliveryCount >= mostDeliveries;
   const retried = deliveries.filter((delivery) => !isDead(delivery));
   if (retried.length > 0) {
@@ -86,21 +83,53 @@ export async function settleFailure(
     logger.warn({ err: error, stream, subjects }, 'messages could not be handled; they come again');
   }
   for (const delivery of retried) delivery.nak(pauseAfter(delivery.deliveryCount, retry));
-  for (const delivery of deliveries.filter(isDead)) await putAside(consumer, delivery, messageOf(error));
+  for (const delivery of deliveries.filter(isDead)) {
+    if (desk.consumer.deadLetters === undefined) await giveUpTask(desk.consumer, delivery, error);
+    else await putAside(desk, delivery, error);
+  }
 }
 
-async function putAside(
-  { service, stream, deadLetters, logger, retry }: Consumer,
+async function putAside(desk: LetterDesk, delivery: Delivery<unknown>, error: unknown): Promise<void> {
+  const { stream, logger, retry } = desk.consumer;
+  const { subject, sequence } = delivery;
+  const reason = messageOf(error);
+  try {
+    if (desk.isBehind(delivery)) {
+      logger.warn({ stream, subject, sequence }, 'a message waits behind a dead letter of its subject');
+    } else {
+      await desk.put(delivery, error);
+      logger.error({ stream, subject, sequence, reason }, 'a message was set aside: "bindery dead list" shows it');
+    }
+    delivery.terminate(reason);
+  } catch (failure) {
+    logger.warn({ err: failure, subject }, 'a dead letter could not be stored; its message comes again');
+    delivery.nak(pauseAfter(delivery.deliveryCount, retry));
+  }
+}
+
+/** Long enough not to be a loop, short enough for a deployment that is under way. */
+const newerTaskPauseMs = 5_000;
+
+/** The orchestrator hands lost work out anew, so nothing waits for a task. One of a newer version is left to a worker of that version. */
+async function giveUpTask(
+  { service, stream, deadLetterLog, logger, retry }: Consumer,
   delivery: Delivery<unknown>,
-  reason: string,
+  error: unknown,
 ): Promise<void> {
   const { subject, sequence } = delivery;
-  logger.error({ stream, subject, sequence, reason }, 'a message became a dead letter');
+  const reason = messageOf(error);
+  if (error instanceof NewerMessage) {
+    logger.warn({ stream, subject, sequence, reason }, 'a task is left to a newer worker');
+    delivery.nak(newerTaskPauseMs);
+    return;
+  }
+  logger.error({ stream, subject, sequence, reason }, 'a task was given up');
   try {
-    await deadLetters.put({ service, stream, subject, sequence, reason });
+    const at = new Date().toISOString();
+    await deadLetterLog.record({ service, stream, subject, sequence, reason, outcome: 'given-up', at });
     delivery.terminate(reason);
-  } catch (error) {
-    logger.warn({ err: error, subject }, 'a dead letter could not be stored; its message comes again');
+  } catch (failure) {
+    logger.warn({ err: failure, subject }, 'a dead letter could not be stored; its message comes again');
     delivery.nak(pauseAfter(delivery.deliveryCount, retry));
   }
 }

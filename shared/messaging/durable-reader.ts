@@ -1,3 +1,5 @@
+import type { Poison } from '#shared/runtime/failures.ts';
+
 /**
  * A named reader that the bus remembers: messages that are not acknowledged come again, to any process that reads under that name.
  *
@@ -7,12 +9,15 @@
  * - `more` takes up to `count` waiting messages (see `pendingCount`), in order; fewer when another process took some.
  * - `position` says up to where everything is acknowledged, and how many messages are unread or not acknowledged yet; it rejects
  *   when the bus is away.
+ * - `reread` gives the messages of one subject from a sequence on, oldest first, whether they were settled or not, and settles nothing: it
+ *   is for dead letters and what waits behind them. Their `deliveryCount` is 2. A work queue has none.
  * - Deliveries are at least once. A message that cannot be parsed rejects nothing: it is delivered with `value` undefined and `problem` set.
  */
 export type DurableReader<T> = {
   next(options?: { expiresMs?: number; signal?: AbortSignal }): Promise<Delivery<T> | undefined>;
   more(count: number): Promise<Delivery<T>[]>;
   position(): Promise<{ doneUpTo: number; leftCount: number }>;
+  reread(subject: string, fromSequence: number): AsyncIterable<Delivery<T>>;
 };
 
 export type Delivery<T> = {
@@ -23,8 +28,8 @@ export type Delivery<T> = {
   /** How many messages still wait behind this one. */
   pendingCount: number;
   value: T | undefined;
-  /** Why `value` is undefined, as a sentence. */
-  problem: string | undefined;
+  /** Why `value` is undefined. */
+  problem: Poison | undefined;
   /** W3C trace context of the sender. */
   traceparent: string | undefined;
   /** Answers once the bus has the acknowledgement. */
@@ -35,18 +40,4 @@ export type Delivery<T> = {
   nak(delayMs?: number): void;
   /** Tells the bus never to deliver it again. */
   terminate(reason: string): void;
-};
-
-/** Messages that a reader cannot handle, with the reason; kept for an operator (90 days). */
-export type DeadLetters = {
-  put(letter: DeadLetter): Promise<void>;
-};
-
-export type DeadLetter = {
-  service: string;
-  stream: string;
-  subject: string;
-  sequence: number;
-  /** A sentence. */
-  reason: string;
 };

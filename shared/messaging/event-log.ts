@@ -11,7 +11,7 @@ import { Conflict } from '#shared/runtime/failures.ts';
  * - A retried append whose first try got through answers as if it had worked: on a conflict the adapter reads the message that
  *   follows `after` and compares commit ids. Any other conflict is `ConcurrentAppend`.
  * - `last` is one read, however long the history is; with `fromLeader` it never shows an older commit than one that was acknowledged.
- * - Commits that are read have been parsed by the schema of their kind; an unknown event type is `UnknownEvent` and never skipped.
+ * - Commits that are read have been parsed by the schema of their kind; one that only a newer program can read is `NewerMessage` and never skipped.
  */
 export type EventLog<C extends Commit> = {
   append(commit: C, after: { sequence: number }): Promise<StoredCommit<C>>;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BadMessage, parseMessage, UnknownEvent } from './parse-message.ts';
+import { NewerMessage } from '#shared/runtime/failures.ts';
+import { BadMessage, parseMessage } from './parse-message.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import { storedFact } from '#shared/contracts/export-facts.ts';
 
@@ -17,12 +18,24 @@ test('an event of an unknown type or version stops the reader with subject, sequ
     const commit = golden('aggregates/export-job/golden/commit.v1.json');
     Object.assign(commit.data.events[1], change);
     const parse = () => parseMessage(message(commit), exportJobAggregate.storedCommit);
-    expect(parse).toThrow(UnknownEvent);
+    expect(parse).toThrow(NewerMessage);
     expect(parse).toThrow(/message 9 on exports\.acme\.x\.log.*data\.events\.1\.(type|version)/);
   }
   expect(() =>
     parseMessage(message({ ...golden('contracts/golden/fact/BundleJoined.v1.json'), version: 2 }), storedFact),
-  ).toThrow(UnknownEvent);
+  ).toThrow(NewerMessage);
+});
+
+test('a value that is not in a list yet is of a newer program; one that is missing or of another kind is a bad message', () => {
+  const changed = (state: object) => {
+    const commit = golden('aggregates/export-job/golden/commit.v1.json');
+    Object.assign(commit.data.state, state);
+    return () => parseMessage(message(commit), exportJobAggregate.storedCommit);
+  };
+  expect(changed({ phase: 'proofreading' })).toThrow(NewerMessage);
+  expect(changed({ phase: 'proofreading' })).toThrow(/data\.state\.phase/);
+  expect(changed({ phase: undefined })).toThrow(BadMessage);
+  expect(changed({ phase: ['requested'] })).toThrow(BadMessage);
 });
 
 test('anything else that is wrong is a bad message with the field named', () => {

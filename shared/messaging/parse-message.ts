@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Poison } from '#shared/runtime/failures.ts';
+import { NewerMessage, Poison } from '#shared/runtime/failures.ts';
 
 /** A message that does not match the schema of its subject; the text names subject, sequence and field. */
 export class BadMessage extends Poison {
@@ -8,7 +8,7 @@ export class BadMessage extends Poison {
 
 export type StoredMessage = { subject: string; seq: number; data: Uint8Array };
 
-/** Parses one stored message. Throws `UnknownEvent` for a type or version that this program does not know, else `BadMessage`. */
+/** Parses one stored message. Throws `NewerMessage` when only a newer program can read it, else `BadMessage`. */
 export function parseMessage<T>(message: StoredMessage, schema: z.ZodType<T>): T {
   const where = `message ${message.seq} on ${message.subject}`;
   let json: unknown;
@@ -19,18 +19,21 @@ export function parseMessage<T>(message: StoredMessage, schema: z.ZodType<T>): T
   }
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const path = issue?.path.map(String) ?? [];
-  const field = path.at(-1);
-  if ((field === 'type' || field === 'version') && (path.includes('events') || path.length === 1)) {
-    throw new UnknownEvent(
-      `${where} has an event of a type or version that this program does not know (${path.join('.')}). A newer program wrote it: update this one.`,
+  const unknown = result.error.issues.find((issue) => isUnknownValue(issue, json));
+  if (unknown !== undefined) {
+    throw new NewerMessage(
+      `${where} has an event, version or value that this program does not know (${unknown.path.join('.')}). A newer program wrote it: update this one.`,
     );
   }
-  throw new BadMessage(`${where} is wrong at "${path.join('.')}": ${issue?.message}.`);
+  const issue = result.error.issues[0];
+  throw new BadMessage(`${where} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`);
 }
 
-/** A message of a type or version that this program does not know. Skipping it would leave a hole in the state. */
-export class UnknownEvent extends Poison {
-  override name = 'UnknownEvent';
+/** A value that is there, but not among those that the schema lists. */
+function isUnknownValue(issue: z.core.$ZodIssue, json: unknown): boolean {
+  const isListed = issue.code === 'invalid_value' || (issue.code === 'invalid_union' && 'discriminator' in issue);
+  if (!isListed) return false;
+  let value = json;
+  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
+  return typeof value === 'string' || typeof value === 'number';
 }

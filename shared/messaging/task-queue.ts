@@ -5,7 +5,8 @@ import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { consume } from './consume.ts';
-import type { DeadLetters, DurableReader } from './durable-reader.ts';
+import type { DeadLetterLog } from './dead-letters.ts';
+import type { DurableReader } from './durable-reader.ts';
 import type { FactLog } from './event-log.ts';
 
 /**
@@ -28,7 +29,7 @@ type Worker = {
   name: string;
   instance: string;
   logger: Logger;
-  bus: { presence: Presence; deadLetters: DeadLetters };
+  bus: { presence: Presence; deadLetterLog: DeadLetterLog };
 };
 
 export type WorkOptions<T> = {
@@ -70,7 +71,7 @@ export function startWorker<T extends { taskId: string }>(
   const working = consume({
     service: name,
     stream: 'TASKS',
-    deadLetters: bus.deadLetters,
+    deadLetterLog: bus.deadLetterLog,
     logger,
     retry: everySecond,
     reader: options.reader,

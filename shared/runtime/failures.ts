@@ -1,5 +1,5 @@
 /*
- * How a caller goes on after an error. The class decides, never a name or a text: ports throw subclasses of these three, and every loop
+ * How a caller goes on after an error. The class decides, never a name or a text: ports throw subclasses of these, and every loop
  * that retries, reloads or gives up asks here.
  */
 
@@ -13,9 +13,17 @@ export class Conflict extends Error {
   override name = 'Conflict';
 }
 
-/** A message or document that no later try of this program can handle. It goes to the dead letters, and what comes after it goes on. */
+/** A message or document that no later try of this program can handle. It is set aside, and what comes after it goes on. */
 export class Poison extends Error {
   override name = 'Poison';
+}
+
+/**
+ * A message that says something this program does not know: a type, a version, or a value of a list that has grown since. A newer program
+ * wrote it. Skipping it would leave a hole in the state, so it waits for the upgrade.
+ */
+export class NewerMessage extends Poison {
+  override name = 'NewerMessage';
 }
 
 /** The text of anything that was thrown. */

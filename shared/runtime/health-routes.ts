@@ -7,12 +7,16 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const readinessDeadlineMs = 2_000;
 
-/** Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. */
+/**
+ * Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. `/readyz` also says how many messages the
+ * service has set aside; they make it no less ready.
+ */
 export function addHealthRoutes(
   app: FastifyInstance,
   service: string,
   checks: ReadinessChecks,
   draining: () => boolean,
+  setAside: () => number = () => 0,
 ): void {
   app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
@@ -24,7 +28,7 @@ export function addHealthRoutes(
       }),
     );
     const ready = Object.keys(missing).length === 0;
-    return reply.code(ready ? 200 : 503).send({ service, ready, missing });
+    return reply.code(ready ? 200 : 503).send({ service, ready, missing, setAside: setAside() });
   });
 }
 

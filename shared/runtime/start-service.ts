@@ -1,5 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { BusOf } from '#shared/messaging/bus.ts';
+import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
+import { countLetters } from '#shared/messaging/dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -64,7 +65,11 @@ export async function startService<Name extends BusUser>(
   const draining = () => stop.signal.aborted;
   const service = { name, instance, logger, bus, objectStore, clock: systemClock, random: randomBase62, checks };
   const parts = await open({ ...service, draining, stopping: stop.signal });
-  const app = parts.app ?? healthApp(name, logger, { ...checks, ...parts.checks }, draining);
+  const setAside =
+    'deadLetters' in bus
+      ? countLetters(bus.deadLetters as BusParts['deadLetters'], name, logger, stop.signal)
+      : () => 0;
+  const app = parts.app ?? healthApp(name, logger, { ...checks, ...parts.checks }, { draining, setAside });
   const address = await app.listen({ host: config.host, port: config.port });
   return {
     name,
@@ -80,14 +85,19 @@ export async function startService<Name extends BusUser>(
   };
 }
 
-function healthApp(name: string, logger: Logger, checks: ReadinessChecks, draining: () => boolean): FastifyInstance {
+function healthApp(
+  name: string,
+  logger: Logger,
+  checks: ReadinessChecks,
+  { draining, setAside }: { draining: () => boolean; setAside: () => number },
+): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = logger;
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
-  addHealthRoutes(app, name, checks, draining);
+  addHealthRoutes(app, name, checks, draining, setAside);
   return app;
 }
 

@@ -6,7 +6,7 @@ import type { Commit } from '#shared/contracts/commit.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
-import type { DeadLetter } from '#shared/messaging/durable-reader.ts';
+import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import type { JobStatusDocument } from '#shared/contracts/read-models.ts';
 import { readModelsBy } from '#shared/messaging/read-models.ts';
 import { accessSubject, factSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -17,7 +17,12 @@ export type MemoryBus = BusParts &
   BusConnection & {
     /** While true every call rejects, as when the servers are down. */
     away: boolean;
-    recorded: { facts: Fact[]; access: AccessRecord[]; deadLetters: DeadLetter[]; tasks: (RenderTask | BundleTask)[] };
+    recorded: {
+      facts: Fact[];
+      access: AccessRecord[];
+      deadLetters: DeadLetterRecord[];
+      tasks: (RenderTask | BundleTask)[];
+    };
     /** Resolves when the projector's readers have nothing left to read. */
     projected(): Promise<void>;
     memoryReaders: ReturnType<typeof memoryReaders>;
@@ -83,10 +88,11 @@ export function memoryBus(): MemoryBus {
         else readers.renderTasks.push({ subject: 'tasks.render', sequence, value: task });
       },
     },
-    deadLetters: {
-      put: async (letter) => {
+    deadLetters: memoryDocuments(gate),
+    deadLetterLog: {
+      record: async (record) => {
         await gate();
-        recorded.deadLetters.push(letter);
+        recorded.deadLetters.push(record);
       },
     },
     exportReader: async () => readers.orchestratorExports,

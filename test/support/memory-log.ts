@@ -1,5 +1,6 @@
 import type { Commit } from '#shared/contracts/commit.ts';
 import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
+import type { Poison } from '#shared/runtime/failures.ts';
 import { ConcurrentAppend, type EventLog, type StoredCommit } from '#shared/messaging/event-log.ts';
 import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
 
@@ -61,12 +62,14 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
   };
 }
 
-type Message<T> = { subject: string; sequence: number; value: T | undefined; problem?: string; deliveryCount: number };
+type Pushed<T> = { subject: string; sequence: number; value: T | undefined; problem?: Poison };
+
+type Message<T> = Pushed<T> & { deliveryCount: number };
 
 export type MemoryReader<T> = DurableReader<T> & {
   /** While true everything that is pushed is dropped, as if it had not been delivered yet. */
   hold: boolean;
-  push(message: { subject: string; sequence: number; value: T | undefined; problem?: string }): void;
+  push(message: Pushed<T>): void;
   /** Resolves when nothing waits and nothing is in work. */
   idle(): Promise<void>;
 };
@@ -74,6 +77,7 @@ export type MemoryReader<T> = DurableReader<T> & {
 /** A durable reader in one process. A message that is given back with `nak` comes again at once, whatever the delay. */
 export function memoryReader<T>(): MemoryReader<T> {
   const waiting: Message<T>[] = [];
+  const all: Message<T>[] = [];
   let inHand = 0;
   let done = 0;
   let wake: (() => void)[] = [];
@@ -96,7 +100,8 @@ export function memoryReader<T>(): MemoryReader<T> {
       changed();
     };
     return {
-      ...structuredClone(message),
+      ...message,
+      value: structuredClone(message.value),
       problem: message.problem,
       pendingCount: waiting.length,
       traceparent: undefined,
@@ -112,6 +117,7 @@ export function memoryReader<T>(): MemoryReader<T> {
     push: (message) => {
       if (reader.hold) return;
       waiting.push({ ...message, deliveryCount: 1 });
+      all.push({ ...message, deliveryCount: 2 });
       changed();
     },
     next: async ({ expiresMs = 30_000, signal } = {}) => {
@@ -138,6 +144,15 @@ export function memoryReader<T>(): MemoryReader<T> {
       const messages = waiting.splice(0, count);
       inHand += messages.length;
       return messages.map(deliver);
+    },
+    async *reread(subject, fromSequence) {
+      for (const message of all) {
+        if (message.subject !== subject || message.sequence < fromSequence) continue;
+        inHand += 1;
+        const delivery = deliver(message);
+        await delivery.ack();
+        yield delivery;
+      }
     },
     position: async () => ({ doneUpTo: done, leftCount: waiting.length + inHand }),
     idle: async () => {

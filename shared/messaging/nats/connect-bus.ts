@@ -5,6 +5,7 @@ import { contentAggregate } from '#shared/aggregates/content/content.ts';
 import { directoryAggregate } from '#shared/aggregates/directory/directory.ts';
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import { threadAggregate } from '#shared/aggregates/thread/thread.ts';
+import { deadLetterSchema } from '#shared/contracts/dead-letters.ts';
 import { storedAccessRecord, storedFact } from '#shared/contracts/export-facts.ts';
 import { storedBundleTask, storedRenderTask } from '#shared/contracts/export-tasks.ts';
 import {
@@ -75,7 +76,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
   const pointerStore = await documents('projections', projectionPointerSchema);
   const pointers = followPointers(pointerStore);
   const reader = <T>(stream: string, durable: string, schema: z.ZodType<T>) =>
-    natsDurableReader(js, stream, durable, schema, log);
+    natsDurableReader({ js, jsm }, stream, durable, schema, log);
   const projectionReader =
     <T>(projection: keyof typeof projectionTable, schema: z.ZodType<T>) =>
     (which: Generation) => {
@@ -106,10 +107,12 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
         await publishDurably(js, { subject, body: task, messageId: task.taskId, traceparent: task.traceparent });
       },
     }),
-    deadLetters: () => ({
-      async put(letter) {
-        const subject = deadLetterSubject(letter.service, letter.stream);
-        await publishDurably(js, { subject, body: letter, messageId: `${letter.subject}:${letter.sequence}` });
+    deadLetters: () => documents('dead-letters', deadLetterSchema),
+    deadLetterLog: () => ({
+      async record(record) {
+        const subject = deadLetterSubject(record.service, record.stream);
+        const messageId = [record.subject, record.sequence, record.outcome, record.decision?.id ?? ''].join(':');
+        await publishDurably(js, { subject, body: record, messageId });
       },
     }),
     exportReader: () => () => reader('EXPORTS', 'orchestrator-exports', exportJobAggregate.storedCommit),

@@ -1,10 +1,11 @@
-import type { Consumer, JetStreamClient, JsMsg } from '@nats-io/jetstream';
+import type { Consumer, JetStreamClient, JetStreamManager, JsMsg } from '@nats-io/jetstream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { BusUnavailable } from '../bus.ts';
 import type { Delivery, DurableReader } from '../durable-reader.ts';
+import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { parseMessage } from '../parse-message.ts';
+import { parseMessage, type StoredMessage } from '../parse-message.ts';
 import { whileAway } from './connection.ts';
 
 const bindDeadlineMs = 15_000;
@@ -18,7 +19,7 @@ const noticeAfterMs = 30_000;
 
 /** Binds to a durable that the provisioner made. */
 export async function natsDurableReader<T>(
-  js: JetStreamClient,
+  { js, jsm }: { js: JetStreamClient; jsm: JetStreamManager },
   stream: string,
   durable: string,
   schema: z.ZodType<T>,
@@ -67,6 +68,22 @@ export async function natsDurableReader<T>(
         const { ack_floor, num_pending, num_ack_pending } = await consumer.info();
         return { doneUpTo: ack_floor.stream_seq, leftCount: num_pending + num_ack_pending };
       }),
+    async *reread(subject, fromSequence) {
+      for (let sequence = fromSequence; ; ) {
+        const message = await whileAway(`reading ${subject}`, positionDeadlineMs, () =>
+          jsm.direct.getMessage(stream, { seq: sequence, next_by_subj: subject }),
+        );
+        if (message === null) return;
+        const settled = { ack: async () => {}, working: () => {}, nak: () => {}, terminate: () => {} };
+        const traceparent = message.header.get('traceparent') || undefined;
+        yield {
+          ...{ subject, sequence: message.seq, deliveryCount: 2, pendingCount: 0, traceparent },
+          ...parsedOf(message, schema),
+          ...settled,
+        };
+        sequence = message.seq + 1;
+      }
+    },
   };
 }
 
@@ -100,21 +117,21 @@ async function unlessAborted(pending: Promise<JsMsg | null>, signal: AbortSignal
   return message;
 }
 
-function delivery<T>(message: JsMsg, schema: z.ZodType<T>): Delivery<T> {
-  let value: T | undefined;
-  let problem: string | undefined;
+function parsedOf<T>(message: StoredMessage, schema: z.ZodType<T>): Pick<Delivery<T>, 'value' | 'problem'> {
   try {
-    value = parseMessage(message, schema);
+    return { value: parseMessage(message, schema), problem: undefined };
   } catch (error) {
-    problem = error instanceof Error ? error.message : String(error);
+    return { value: undefined, problem: error instanceof Poison ? error : new Poison(messageOf(error)) };
   }
+}
+
+function delivery<T>(message: JsMsg, schema: z.ZodType<T>): Delivery<T> {
   return {
     subject: message.subject,
     sequence: message.seq,
     deliveryCount: message.info.deliveryCount,
     pendingCount: message.info.pending,
-    value,
-    problem,
+    ...parsedOf(message, schema),
     traceparent: message.headers?.get('traceparent') || undefined,
     async ack() {
       for (let attempt = 1; attempt <= ackAttempts; attempt += 1) {

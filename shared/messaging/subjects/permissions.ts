@@ -71,6 +71,8 @@ function permissionsOf(user: BusUser): Permissions {
       `$JS.API.CONSUMER.INFO.${stream}.${name}`,
       `$JS.ACK.${stream}.${name}.>`,
     );
+    // A dead letter is read once more from its log.
+    if (isLog(stream)) publish.push(`$JS.API.DIRECT.GET.${stream}`);
     if (remade === true) {
       publish.push(`$JS.API.CONSUMER.DELETE.${stream}.${name}`, `$JS.API.CONSUMER.CREATE.${stream}.${name}.${filter}`);
     }
@@ -82,6 +84,9 @@ function permissionsOf(user: BusUser): Permissions {
   }
   return { publish, refused, subscribe };
 }
+
+const isLog = (stream: string): boolean =>
+  streamRows.some(({ name, retention }) => name === stream && retention === 'log');
 
 /** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
 function provisionerPermissions(): Permissions {

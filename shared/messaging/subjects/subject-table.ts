@@ -16,7 +16,7 @@ const services = [
 
 /**
  * Everyone who has a NATS user: each service, an `auditor` who reads logs and read models and writes nothing, and an `operator` who asks
- * for rebuilds. The `provisioner` makes streams, buckets and consumers; services only bind to them.
+ * for rebuilds and decides about dead letters. The `provisioner` makes streams, buckets and consumers; services only bind to them.
  */
 export const busUsers = [...services, 'auditor', 'operator'] as const;
 
@@ -92,23 +92,27 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['gateway', 'orchestrator'],
     last: ['gateway', 'orchestrator', 'projector', 'link-signer', 'housekeeper'],
     history: ['gateway', 'orchestrator', 'projector', 'housekeeper'],
-    auditors: ['auditor', 'housekeeper'],
+    auditors: ['auditor', 'housekeeper', 'operator'],
     purgers: ['housekeeper'],
     kept: 'until archived',
   }),
-  stream('FACTS', ['facts.*.*'], { writers: ['page-renderer', 'bundler', 'gateway'], keptDays: 7 }),
-  stream('ACCESS', ['access.*.*'], { writers: ['link-signer'], keptDays: accessKeptDays }),
+  stream('FACTS', ['facts.*.*'], {
+    writers: ['page-renderer', 'bundler', 'gateway'],
+    auditors: ['operator'],
+    keptDays: 7,
+  }),
+  stream('ACCESS', ['access.*.*'], { writers: ['link-signer'], auditors: ['operator'], keptDays: accessKeptDays }),
   stream('CONTENT', ['content.*.*.log'], {
     writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper'],
     history: ['projector', 'gateway'],
-    auditors: ['auditor', 'housekeeper'],
+    auditors: ['auditor', 'housekeeper', 'operator'],
   }),
   stream('DIRECTORY', ['directory.*.log'], {
     writers: ['gateway'],
     last: ['gateway', 'projector'],
     history: ['projector'],
-    auditors: ['auditor', 'housekeeper'],
+    auditors: ['auditor', 'housekeeper', 'operator'],
   }),
   stream('CONVERSATIONS', ['threads.*.*.*'], {
     writers: ['assistant'],
@@ -125,7 +129,7 @@ export const streamRows: readonly StreamRow[] = [
     keptDays: 1,
     kept: 'until acknowledged, and a day at most; may be thrown away and refilled from the log',
   }),
-  stream('DEAD', ['dead.*.*'], { writers: services, keptDays: 90 }),
+  stream('DEAD', ['dead.*.*'], { writers: services, auditors: ['operator'], keptDays: accessKeptDays }),
 ];
 
 const readModel = (name: string, key: string, row: Partial<BucketRow> = {}): BucketRow => ({
@@ -177,6 +181,13 @@ export const bucketRows: readonly BucketRow[] = [
     writers: ['operator'],
     readers: ['projector'],
     kept: 'the last rebuild request',
+  },
+  {
+    name: 'dead-letters',
+    key: '<service>.<stream>.<sequence>',
+    writers: ['indexer', 'orchestrator', 'projector', 'operator'],
+    readers: [],
+    kept: 'until they are handled; dropped ones for good',
   },
   { name: 'active-jobs', key: '<org>.<job>', writers: ['orchestrator'], readers: [], kept: 'rebuilt at will' },
   {

@@ -1,0 +1,280 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DeadLetter, deadLetterKey, type DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
+import { Conflict, messageOf, NewerMessage, Poison, Unavailable } from '#shared/runtime/failures.ts';
+import type { RetryPolicy } from '#shared/runtime/retry.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import type { Delivery, DurableReader } from './durable-reader.ts';
+import type { DocumentStore } from './read-models.ts';
+
+/** What happened to dead letters, for auditors (400 days). */
+export type DeadLetterLog = { record(record: DeadLetterRecord): Promise<void> };
+
+/** Who reads which stream, and what happens to messages that fail. */
+export type Consumer = {
+  service: string;
+  stream: string;
+  deadLetterLog: DeadLetterLog;
+  /** Where messages of a log are set aside. Absent for a work queue: what it loses is handed out anew. */
+  deadLetters?: DocumentStore<DeadLetter>;
+  /** Later messages of a subject wait for one that was set aside. */
+  isOrdered?: boolean;
+  logger: Logger;
+  /** The pauses before a message comes again. */
+  retry: RetryPolicy;
+  /** After this many deliveries a message becomes a dead letter, whatever the reason. Absent: only poison does. */
+  mostDeliveries?: number;
+};
+
+/** The messages that one reader has set aside, and what operators decide about them. */
+export type LetterDesk = {
+  consumer: Consumer;
+  /** Resolves once it is known what is set aside, however long the bus is away; also when the desk closes. */
+  ready: Promise<void>;
+  /** Sets a message aside, for good or until it is handled after all. Resolves when that is stored. */
+  put(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>, error: unknown): Promise<void>;
+  /** Does the message wait behind one of its subject that is set aside? */
+  isBehind(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
+  /** Was an earlier message of its subject dropped? Then it follows on a hole. */
+  hasHole(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>): boolean;
+  /**
+   * Carries out one decision, or tries one message again that waited for an upgrade; false when there is none. `again` handles the message
+   * of a letter and those that waited behind it, or those behind it alone. It rejects when the message itself fails once more.
+   */
+  settleOne(again: (letter: DeadLetter, from: 'it' | 'after-it') => Promise<void>): Promise<boolean>;
+  /** Resolves when there may be something to settle, when `signal` aborts, or when the desk closes. */
+  changed(signal: AbortSignal): Promise<void>;
+};
+
+const followAgainAfterMs = 1_000;
+const tryAgainAfterMs = 1_000;
+
+/**
+ * Opens the desk of a reader until `signal` aborts. A decision is done by one process and at least once: what a dead process began, the next
+ * one that opens the desk begins again.
+ */
+export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk {
+  const { service, stream, deadLetters, deadLetterLog, logger, isOrdered = false } = consumer;
+  const clerk = randomBase62(8);
+  const letters = new Map<string, DeadLetter>();
+  const todo = new Map<string, { letter: DeadLetter; revision: number }>();
+  const opened = Promise.withResolvers<void>();
+  const closed = () => opened.resolve();
+  signal.addEventListener('abort', closed, { once: true });
+  let wake = () => {};
+
+  async function follow(store: DocumentStore<DeadLetter>): Promise<void> {
+    for await (const change of store.watch(deadLetterKey(service, stream, 0).replace(/0$/, '>'), signal)) {
+      if (change.kind === 'caught-up') {
+        opened.resolve();
+        continue;
+      }
+      todo.delete(change.key);
+      if (change.kind !== 'put') {
+        if (change.kind === 'unreadable') logger.error({ problem: change.problem }, 'a dead letter cannot be read');
+        letters.delete(change.key);
+        continue;
+      }
+      const letter = change.document;
+      letters.set(change.key, letter);
+      if (!isDue(letter, change.initial)) continue;
+      todo.set(change.key, { letter, revision: change.revision });
+      wake();
+    }
+  }
+  async function keepFollowing(store: DocumentStore<DeadLetter>): Promise<void> {
+    while (!signal.aborted) {
+      await follow(store).catch((error: unknown) =>
+        logger.warn({ err: error, stream }, 'the dead letters cannot be followed; it is tried again'),
+      );
+      await delay(followAgainAfterMs, undefined, { signal }).catch(() => {});
+    }
+  }
+  if (deadLetters === undefined || signal.aborted) opened.resolve();
+  else void keepFollowing(deadLetters);
+
+  const isAfter = (
+    state: DeadLetter['state'],
+    { subject, sequence }: Pick<Delivery<unknown>, 'subject' | 'sequence'>,
+  ) =>
+    [...letters.values()].some(
+      (letter) => letter.state === state && letter.subject === subject && letter.sequence < sequence,
+    );
+
+  /** The record comes first: what is in the bucket has always been recorded. */
+  async function settle(
+    { letter, revision }: { letter: DeadLetter; revision: number },
+    outcome: DeadLetterRecord['outcome'],
+    reason: string,
+  ): Promise<void> {
+    if (deadLetters === undefined) return;
+    const { decision, takenBy: _, ...rest } = letter;
+    const key = deadLetterKey(service, stream, letter.sequence);
+    const done = decision === undefined ? {} : { decision };
+    if (outcome !== 'failed-again' || decision !== undefined) {
+      await deadLetterLog.record({ ...recordOf(letter), reason, outcome, at: new Date().toISOString(), ...done });
+    }
+    if (outcome === 'retried') {
+      await deadLetters.remove(key);
+      letters.delete(key);
+      return;
+    }
+    const { decision: _decision, ...open } = rest as DeadLetter;
+    const next: DeadLetter =
+      outcome === 'dropped'
+        ? { ...open, ...done, state: 'dropped' }
+        : { ...open, reason, ...(decision === undefined ? {} : { failed: { ...decision, reason } }) };
+    await deadLetters.put(key, next, { expectedRevision: revision });
+    letters.set(key, next);
+  }
+
+  return {
+    consumer,
+    ready: opened.promise,
+    isBehind: (message) => isOrdered && isAfter('aside', message),
+    hasHole: (message) => isAfter('dropped', message),
+
+    async put({ subject, sequence }, error) {
+      if (deadLetters === undefined) return;
+      const key = deadLetterKey(service, stream, sequence);
+      // The message comes again when its end did not reach the bus, and to the reader of another generation.
+      if ((await deadLetters.get(key, { fromLeader: true })) !== undefined) return;
+      const now = new Date().toISOString();
+      const letter: DeadLetter = {
+        ...{ service, stream, subject, sequence, isOrdered },
+        state: 'aside',
+        cause: error instanceof NewerMessage ? 'newer' : 'poison',
+        reason: messageOf(error),
+        setAsideAt: now,
+      };
+      await deadLetterLog.record({ ...recordOf(letter), outcome: 'set-aside', at: now });
+      await deadLetters.put(key, letter, { expectedRevision: 0 });
+      letters.set(key, letter);
+    },
+
+    async settleOne(again) {
+      const [first] = todo;
+      if (first === undefined || deadLetters === undefined) return false;
+      const [key, { letter }] = first;
+      try {
+        const taken = { ...letter, takenBy: clerk };
+        const revision = await deadLetters.put(key, taken, { expectedRevision: first[1].revision });
+        todo.delete(key);
+        // Another process took it, or the operator changed it, which comes as a change.
+        if (revision === undefined) return true;
+        await carryOut({ letter: taken, revision }, again);
+      } catch (error) {
+        if (signal.aborted) return false;
+        logger.warn({ err: error, letter: key }, 'a dead letter cannot be settled yet; it is tried again');
+        await delay(tryAgainAfterMs, undefined, { signal }).catch(() => {});
+        const stored = await deadLetters.get(key, { fromLeader: true }).catch(() => undefined);
+        if (stored !== undefined) todo.set(key, { letter: stored.document, revision: stored.revision });
+      }
+      return true;
+    },
+
+    changed(until) {
+      if (todo.size > 0 || until.aborted || signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const end = () => {
+          for (const each of [until, signal]) each.removeEventListener('abort', end);
+          resolve();
+        };
+        wake = end;
+        for (const each of [until, signal]) each.addEventListener('abort', end, { once: true });
+      });
+    },
+  };
+
+  async function carryOut(
+    taken: { letter: DeadLetter; revision: number },
+    again: (letter: DeadLetter, from: 'it' | 'after-it') => Promise<void>,
+  ): Promise<void> {
+    const { letter } = taken;
+    const key = deadLetterKey(service, stream, letter.sequence);
+    if (letter.decision?.action === 'drop') {
+      await again(letter, 'after-it');
+      await settle(taken, 'dropped', letter.reason);
+      logger.warn({ letter: key, decision: letter.decision }, 'a dead letter was dropped');
+      return;
+    }
+    try {
+      await again(letter, 'it');
+    } catch (error) {
+      if (signal.aborted || error instanceof Unavailable || error instanceof Conflict) throw error;
+      await settle(taken, 'failed-again', messageOf(error));
+      if (letter.decision !== undefined) logger.error({ err: error, letter: key }, 'a dead letter failed again');
+      return;
+    }
+    await settle(taken, 'retried', letter.reason);
+    logger.info({ letter: key, decision: letter.decision }, 'a dead letter was handled after all');
+  }
+}
+
+/** Settles letters as operators decide, until `signal` aborts. Never rejects. */
+export async function settleLetters(
+  desk: LetterDesk,
+  again: Parameters<LetterDesk['settleOne']>[0],
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) if (!(await desk.settleOne(again))) await desk.changed(signal);
+}
+
+/** The message of a letter, as its stream has it. Throws `Poison` when it is not there any more. */
+export async function messageOfLetter<T>(
+  reader: Pick<DurableReader<T>, 'reread'>,
+  { stream, subject, sequence }: DeadLetter,
+): Promise<Delivery<T>> {
+  for await (const delivery of reader.reread(subject, sequence)) {
+    if (delivery.sequence === sequence) return delivery;
+    break;
+  }
+  throw new Poison(
+    `Message ${sequence} on ${subject} is not in ${stream} any more: its time was over, or it was removed.`,
+  );
+}
+
+/** One that somebody took is theirs, unless they died: then it is due for whoever begins to follow. */
+function isDue({ state, cause, decision, takenBy }: DeadLetter, isInitial: boolean): boolean {
+  if (state !== 'aside') return false;
+  return isInitial ? decision !== undefined || cause === 'newer' : decision !== undefined && takenBy === undefined;
+}
+
+const recordOf = ({ service, stream, subject, sequence, reason }: DeadLetter) => ({
+  ...{ service, stream, subject, sequence, reason },
+});
+
+/** How many messages a service has set aside, followed as it changes. It is logged at the start and with each change. */
+export function countLetters(
+  deadLetters: Pick<DocumentStore<DeadLetter>, 'watch'>,
+  service: string,
+  logger: Logger,
+  signal: AbortSignal,
+): () => number {
+  const aside = new Set<string>();
+  let isKnown = false;
+  const say = () => {
+    if (isKnown && aside.size > 0) {
+      logger.warn({ setAside: aside.size }, 'messages are set aside; "bindery dead list" shows them');
+    }
+  };
+  const follow = async () => {
+    for await (const change of deadLetters.watch(`${service}.>`, signal)) {
+      const before = aside.size;
+      if (change.kind === 'caught-up') isKnown = true;
+      else if (change.kind === 'put' && change.document.state === 'aside') aside.add(change.key);
+      else aside.delete(change.key);
+      if (change.kind === 'caught-up' || aside.size !== before) say();
+    }
+  };
+  const keepFollowing = async () => {
+    while (!signal.aborted) {
+      isKnown = false;
+      aside.clear();
+      await follow().catch(() => {});
+      await delay(followAgainAfterMs, undefined, { signal }).catch(() => {});
+    }
+  };
+  void keepFollowing();
+  return () => aside.size;
+}
