@@ -9,8 +9,8 @@ import Fastify, {
 } from 'fastify';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { addHealthRoutes } from '#shared/runtime/health-routes.ts';
-import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { GatewayContext } from './context.ts';
+import { answerAndClose, limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { contentRoutes } from './content/content-routes.ts';
 import { apiKeyRoutes } from './directory/api-key-routes.ts';
@@ -68,6 +68,7 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  limitConnections(app, context);
   addHealthRoutes(
     app,
     'gateway',
@@ -111,21 +112,11 @@ function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     socket.destroy();
     return;
   }
-  const requestId = `req_${randomBase62(22)}`;
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const answer = tooLarge
-    ? new ApiError('too_large', 'The headers of the request are too large.')
-    : new ApiError('invalid_request', 'This is not a valid HTTP request, or it took too long to arrive.');
-  const body = JSON.stringify(answer.toBody(requestId));
-  socket.end(
-    [
-      `HTTP/1.1 ${answer.status} ${tooLarge ? 'Content Too Large' : 'Bad Request'}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${requestId}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
+  answerAndClose(
+    socket,
+    tooLarge
+      ? new ApiError('too_large', 'The headers of the request are too large.')
+      : new ApiError('invalid_request', 'This is not a valid HTTP request, or it took too long to arrive.'),
   );
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type OrganizationPlan, organizationPlans } from '#shared/contracts/identifiers.ts';
 import { busSettings, hashKeySettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
+import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 type PlanLimit = Readonly<Record<OrganizationPlan, number>>;
@@ -46,8 +47,22 @@ export const gatewaySettings = {
     z
       .string()
       .default('')
-      .transform((text) => text.split(',').flatMap((part) => part.trim() || [])),
+      .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+      .refine(
+        (parts) => parts.every((part) => proxyRanges(part).length > 0),
+        'must be addresses and networks, or loopback, linklocal, uniquelocal',
+      ),
     'addresses and networks of the proxies in front, comma-separated; only they may say who the client is',
+  ),
+  connectionsPerAddress: setting(
+    'BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS',
+    wholeNumber(1, 1_000_000).default(1_000),
+    'connections that an IP address (IPv6: a /64) may have at once; behind a trusted proxy: requests of one client',
+  ),
+  stalledAfterSeconds: setting(
+    'BINDERY_STALLED_AFTER_SECONDS',
+    wholeNumber(1, 3_600).default(60),
+    'a connection on which nothing moves for so many seconds ends, unless its request is being worked on',
   ),
   operatorToken: secretSetting(
     'BINDERY_OPERATOR_TOKEN',

@@ -40,6 +40,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
       ),
       BINDERY_SERVICE_TOKEN: 'the-service-token-of-tests',
       BINDERY_HASH_KEY: 'the-hash-key-of-tests',
+      BINDERY_AUDIT_KEY: 'the-audit-key-of-tests',
       BINDERY_OPERATOR_TOKEN: operatorToken,
       BINDERY_LINK_SIGNING_KEY: 'the-link-signing-key-of-tests',
       BINDERY_DATA: folder,

@@ -65,7 +65,7 @@ type SharedDeclaration = {
 
 /** All codes that a route may answer with: those that follow from its declaration, and those that it names. */
 export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
-  const { key, plan, params, query, headers, body, limits, crossOrigin, errors = [] } = declaration;
+  const { key, plan, params, query, headers, body, crossOrigin, errors = [] } = declaration;
   const codes: (readonly ErrorCode[] | false)[] = [
     key !== 'none' && ['missing_key', 'invalid_key'],
     (key === 'admin' || key === 'operator') && ['wrong_key_kind'],
@@ -76,9 +76,9 @@ export function routeErrors(declaration: RouteDeclaration): ErrorCode[] {
     (query !== undefined || headers !== undefined) && ['invalid_request'],
     body !== undefined && ['too_large', 'unsupported_media_type'],
     body === 'archive' ? ['invalid_project'] : body !== undefined && ['invalid_json', 'invalid_request'],
-    limits !== undefined && ['rate_limited'],
     errors,
-    ['internal', 'unavailable'],
+    // An address may have too many requests at once on any route.
+    ['rate_limited', 'internal', 'unavailable'],
   ];
   const declared = new Set(codes.flatMap((some) => some || []));
   return errorCodes.filter((code) => declared.has(code));

@@ -26,6 +26,15 @@ export function addressRange(text: string): AddressRange | undefined {
 export const addressRanges = (list: readonly string[]): AddressRange[] =>
   list.flatMap((text) => addressRange(text) ?? []);
 
+const namedRanges: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/** The ranges of one part of a list of trusted proxies, where private networks have names as well. None: it is no such part. Pure. */
+export const proxyRanges = (text: string): AddressRange[] => addressRanges(namedRanges[text] ?? [text]);
+
 /** Whether all addresses of `range` are in the union of `ranges`. Pure. */
 export function covers(ranges: readonly AddressRange[], range: AddressRange): boolean {
   let from = range.first;

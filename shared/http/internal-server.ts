@@ -13,6 +13,7 @@ import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
+import { endStalledConnections } from './stalled-connections.ts';
 import { detachedBody, disconnectSignal } from './client-connection.ts';
 import { ApiError, invalidRequest, toApiError } from './errors.ts';
 
@@ -21,6 +22,8 @@ export const serviceTokenHeader = 'x-bindery-service-token';
 
 /** The gateway refuses more than 1 MiB before it gets here. */
 const mostJsonBytes = 2 * 1024 * 1024;
+/** Longer than any pause in what the gateway sends or reads while it lives. */
+const stalledAfterMs = 120_000;
 /** The caller's header can hold the names of many groups. */
 const mostHeaderBytes = 128 * 1024;
 
@@ -63,6 +66,7 @@ export function internalApp(service: InternalCall['service'], options: InternalS
     genReqId: (request) => requestIdIn(request.headers[callerHeader]),
     http: { maxHeaderSize: mostHeaderBytes },
   });
+  endStalledConnections(app.server, stalledAfterMs);
   // The pattern of the route that matched, not the address as it was written: there are many ways to write one.
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.url?.startsWith('/internal/')) checkServiceToken(request, options.serviceToken);

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import {
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../../test/support/gateway-harness.ts';
+
+/** Stands for the assistant and the publisher. */
+let behind: FastifyInstance;
+let answer: (request: FastifyRequest, reply: FastifyReply) => unknown;
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+let sockets: Socket[];
+
+async function start(settings: Record<string, string>): Promise<void> {
+  sockets = [];
+  behind = Fastify({ forceCloseConnections: true });
+  behind.removeAllContentTypeParsers();
+  behind.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  behind.all('/internal/*', (request, reply) => answer(request, reply));
+  const url = await behind.listen({ host: '127.0.0.1', port: 0 });
+  gateway = await gatewayHarness({ BINDERY_ASSISTANT_URL: url, BINDERY_PUBLISHER_URL: url, ...settings });
+  acme = await createOrganization(gateway);
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  gateway.app.server.closeAllConnections();
+  await gateway.close();
+  await behind.close();
+});
+
+/** A connection, what came over it so far, and when it ends. */
+async function open() {
+  const socket = connect((gateway.app.server.address() as AddressInfo).port, '127.0.0.1');
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += String(chunk);
+  });
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  return {
+    socket,
+    text: () => text,
+    ended: () => withDeadline(closed, 8_000, () => new Error(`The connection goes on: ${text}`)),
+    head: (method: string, path: string, headers: Record<string, string | number> = {}) => {
+      const lines = { host: 'x', authorization: `Bearer ${acme.adminKey}`, ...headers };
+      const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n`);
+    },
+  };
+}
+
+const message = '/discovery/v2/assistant/docs/message';
+const json = { 'content-type': 'application/json' };
+
+describe('what stands still', () => {
+  beforeEach(() => start({ BINDERY_STALLED_AFTER_SECONDS: '1' }));
+
+  test('is ended: a body that stops arriving', async () => {
+    const client = await open();
+    client.head('POST', '/v1/api-keys', { ...json, 'content-length': 100 });
+    client.socket.write('{"kind":');
+    await client.ended();
+    expect(client.text()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(client.text()).toContain('stopped arriving');
+  });
+
+  test('is ended: an upload that is passed on, also where it is passed on to', async () => {
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+    answer = (request, reply) => {
+      request.raw.on('error', () => {}).resume();
+      reply.hijack();
+      resolve(request.raw);
+    };
+    const client = await open();
+    client.head('PUT', '/v1/domains/docs/content', { 'content-type': 'application/gzip', 'content-length': 1_000 });
+    client.socket.write('the first part');
+    const passedOn = await promise;
+    const over = new Promise((done) => passedOn.once('close', done));
+    await client.ended();
+    expect(client.text()).toContain('stopped arriving');
+    await withDeadline(over, 8_000, () => new Error('The upload goes on behind the gateway.'));
+    expect(passedOn.complete).toBe(false);
+  });
+
+  test('is ended: a stream that its reader does not read, also where it comes from', async () => {
+    const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+    answer = (_request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = () => {
+        while (!reply.raw.destroyed && reply.raw.write('x'.repeat(65_536)));
+      };
+      reply.raw.on('drain', more);
+      more();
+      resolve(reply.raw);
+    };
+    const client = await open();
+    client.socket.pause();
+    client.head('POST', message, { ...json, 'content-length': 2 });
+    client.socket.write('{}');
+    const stream = await promise;
+    const over = new Promise((done) => stream.once('close', done));
+    await withDeadline(over, 8_000, () => new Error('The stream goes on behind the gateway.'));
+    client.socket.resume();
+    await client.ended();
+  });
+
+  test('is ended: a connection that says nothing', async () => {
+    await (await open()).ended();
+  });
+
+  test('is not ended: a request that has arrived and is being worked on', async () => {
+    answer = async (_request, reply) => {
+      await once(gateway.app.server, 'timeout');
+      return reply.send([]);
+    };
+    const client = await open();
+    client.head('POST', '/discovery/v1/search/docs', { ...json, 'content-length': 2, connection: 'close' });
+    client.socket.write('{}');
+    await client.ended();
+    expect(client.text()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('is not ended: an upload that we do not take because the service behind is busy', async () => {
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+    answer = (request, reply) => {
+      reply.hijack();
+      resolve(request.raw);
+    };
+    const client = await open();
+    const bytes = 20_000_000;
+    client.head('PUT', '/v1/domains/docs/content', { 'content-type': 'application/gzip', 'content-length': bytes });
+    client.socket.write(Buffer.alloc(bytes));
+    const upload = await promise;
+    await once(gateway.app.server, 'timeout');
+    const taken = once(upload.resume(), 'end');
+    await withDeadline(taken, 8_000, () => new Error('The upload does not go on.'));
+    expect(upload.complete).toBe(true);
+  });
+});
+
+describe('connections of one address', () => {
+  test('have a cap, which says so; those that end make room', async () => {
+    await start({ BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS: '3' });
+    const some = [await open(), await open(), await open()];
+    const refused = await open();
+    await refused.ended();
+    expect(refused.text()).toMatch(/^HTTP\/1\.1 429 [^]*retry-after: [^]*"code":"rate_limited"/);
+    some[0]?.socket.destroy();
+    await some[0]?.ended();
+    await expect
+      .poll(async () => {
+        const again = await open();
+        again.head('GET', '/livez', { connection: 'close' });
+        await again.ended();
+        return again.text().slice(0, 12);
+      })
+      .toBe('HTTP/1.1 200');
+  });
+
+  test('behind a trusted proxy are the requests of one client at a time', async () => {
+    await start({ BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS: '3', BINDERY_TRUST_PROXY: '10.0.0.0/8, loopback' });
+    answer = (_request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {}\n\n');
+    };
+    const ask = async (address: string) => {
+      const client = await open();
+      client.head('POST', message, { ...json, 'content-length': 2, 'x-forwarded-for': address });
+      client.socket.write('{}');
+      await once(client.socket, 'data');
+      return client;
+    };
+    const streams = [await ask('192.0.2.1'), await ask('192.0.2.1'), await ask('192.0.2.1')];
+    expect((await ask('192.0.2.1')).text()).toMatch(/^HTTP\/1\.1 429 [^]*"code":"rate_limited"/);
+    const others = [await ask('192.0.2.2'), await ask('2001:db8::1'), await ask('192.0.2.3')];
+    for (const { text } of others) expect(text()).toMatch(/^HTTP\/1\.1 200 /);
+    streams[0]?.socket.destroy();
+    await expect.poll(async () => (await ask('192.0.2.1')).text().slice(0, 12)).toBe('HTTP/1.1 200');
+  });
+});

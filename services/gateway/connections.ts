@@ -1,0 +1,109 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { addressGroup } from '#shared/http/rate-limit.ts';
+import { endStalledConnections } from '#shared/http/stalled-connections.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import type { GatewayContext } from './context.ts';
+
+/** Who opens too many must not fill the log as well. */
+const warnEveryMs = 60_000;
+
+/**
+ * What connections may cost: how many one address may have (IPv6: one /64), and how long one may stand still. A trusted proxy brings
+ * everybody's, so there the requests count that one client has under way.
+ */
+export function limitConnections(app: FastifyInstance, { config, clock, logger }: GatewayContext): void {
+  const { connectionsPerAddress, stalledAfterSeconds, trustProxy } = config;
+  const proxies = trustProxy.flatMap(proxyRanges);
+  const isProxy = (address: string | undefined) => {
+    const range = address === undefined ? undefined : addressRange(address);
+    return range !== undefined && covers(proxies, range);
+  };
+  const count = counter(connectionsPerAddress);
+  // A server of Fastify's type for HTTP/1.1.
+  const server: Server = app.server;
+  endStalledConnections(server, stalledAfterSeconds * 1_000, (socket) =>
+    answerAndClose(
+      socket,
+      new ApiError('invalid_request', `The body stopped arriving for ${stalledAfterSeconds} seconds. Send it again.`),
+    ),
+  );
+
+  let warnedAt = 0;
+  const warn = (address: string) => {
+    const now = clock.now().getTime();
+    if (now - warnedAt < warnEveryMs) return;
+    warnedAt = now;
+    logger.warn({ address }, 'an address has too many connections; is it a proxy that should be trusted?');
+  };
+
+  server.prependListener('connection', (socket: Socket) => {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || isProxy(remoteAddress)) return;
+    const done = count(addressGroup(remoteAddress));
+    if (done !== undefined) {
+      socket.once('close', done);
+      return;
+    }
+    warn(remoteAddress);
+    answerAndClose(socket, tooMany(`${connectionsPerAddress} connections`));
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isProxy(request.socket.remoteAddress)) return;
+    const done = count(addressGroup(request.ip));
+    if (done === undefined) throw tooMany(`${connectionsPerAddress} requests at a time`);
+    reply.raw.once('close', done);
+  });
+}
+
+const tooMany = (what: string): ApiError =>
+  new ApiError('rate_limited', `Your address has more than ${what}. End some, then try again.`, {
+    retryAfterSeconds: 1,
+  });
+
+/** Counts up to `most` by name. Each call adds one and gives back how to take it away again; undefined when there are as many already. */
+function counter(most: number): (name: string) => (() => void) | undefined {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const before = counts.get(name) ?? 0;
+    if (before >= most) return undefined;
+    counts.set(name, before + 1);
+    return () => {
+      const left = (counts.get(name) ?? 1) - 1;
+      if (left === 0) counts.delete(name);
+      else counts.set(name, left);
+    };
+  };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  413: 'Content Too Large',
+  429: 'Too Many Requests',
+};
+
+/** Answers on a connection whose request never came to be, and closes it. */
+export function answerAndClose(socket: Socket, error: ApiError): void {
+  const requestId = `req_${randomBase62(22)}`;
+  const body = JSON.stringify(error.toBody(requestId));
+  const { status, retryAfterSeconds } = error;
+  socket.on('error', () => {});
+  socket.write(
+    [
+      `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      ...(retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`]),
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  // Not `end`, after which the other side may stay for as long as it likes.
+  socket.destroySoon();
+}

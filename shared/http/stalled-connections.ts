@@ -1,0 +1,30 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What is under way on a connection. */
+type Exchange = { request: IncomingMessage; response: ServerResponse };
+
+/**
+ * Ends connections on which nothing has moved for `afterMs` and whose client is to go on: a body that stops arriving, an answer that its
+ * client stops reading, a connection between requests. Where the next step is ours it may take longer: a request that is being worked on, a
+ * body that we are not taking yet, an answer that we have no more of yet.
+ * `refuse` answers a body that stopped, and closes the connection.
+ */
+export function endStalledConnections(
+  server: Server,
+  afterMs: number,
+  refuse: (socket: Socket) => void = (socket) => socket.destroy(),
+): void {
+  const exchanges = new WeakMap<Socket, Exchange>();
+  // Sets the timer of each socket. It starts again with every byte in either direction, also while a long write goes on.
+  server.setTimeout(afterMs, (socket: Socket) => {
+    const { request, response } = exchanges.get(socket) ?? {};
+    const isIdle = request === undefined || response === undefined || response.writableFinished;
+    if (isIdle || response.writableLength > 0 || socket.writableLength > 0) socket.destroy();
+    else if (response.headersSent || request.complete) socket.setTimeout(afterMs);
+    // When the buffer is full, it is us who take no more.
+    else if (request.readableLength >= request.readableHighWaterMark) socket.setTimeout(afterMs);
+    else refuse(socket);
+  });
+  server.prependListener('request', (request, response) => void exchanges.set(request.socket, { request, response }));
+}
