@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
 
 const secret = z.string().min(16);
@@ -9,7 +10,8 @@ const secret = z.string().min(16);
 /** The secrets of an installation: made once per data folder, kept in `secrets.json` with mode 0600. */
 const secretsSchema = z.object({
   natsPasswords: z.record(z.string(), secret),
-  serviceToken: secret,
+  /** By their environment variables. */
+  callTokens: z.record(z.string(), secret),
   operatorToken: secret,
   hashKey: secret,
   linkSigningKey: secret,
@@ -28,7 +30,11 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     natsPasswords: Object.fromEntries(
       [...busUsers, 'provisioner'].map((user) => [user, known?.natsPasswords?.[user] ?? random()]),
     ),
-    serviceToken: known?.serviceToken ?? random(),
+    callTokens: Object.fromEntries(
+      callPairs
+        .map(({ caller, service }) => callTokenVariable(caller, service))
+        .map((variable) => [variable, known?.callTokens?.[variable] ?? random()]),
+    ),
     operatorToken: known?.operatorToken ?? random(),
     hashKey: known?.hashKey ?? random(),
     linkSigningKey: known?.linkSigningKey ?? random(),

@@ -9,6 +9,7 @@ import { lockFolder, openSecrets, type Secrets, writePrivateJson } from './data-
 import { freePorts, isFree } from './free-ports.ts';
 import { keepRunning, type KeptProcess } from './keep-running.ts';
 import { runNatsServer } from './nats-server.ts';
+import { closeFolder, createPrivately } from './private-files.ts';
 import { type InstallationPlan, serviceEnvironment, type ServiceName, serviceNames } from './services.ts';
 
 /** The installation cannot start; the message names the setting or file that prevents it. */
@@ -52,6 +53,9 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       'There is no nats-server of version 2.12 or later. "npm start" obtains one; or install it and put it on the PATH.',
     );
   }
+  createPrivately();
+  const { foreign } = await closeFolder(dataFolder);
+  if (foreign > 0) onNews(`${foreign} files or folders in ${dataFolder} belong to another user and keep their modes`);
   const secrets = await openSecrets(dataFolder);
   const lock = await lockFolder(dataFolder);
   const undo: (() => Promise<void>)[] = [() => lock.release()];

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { serviceEnvironment, serviceNames } from './services.ts';
 
 const plan = {
@@ -13,7 +14,9 @@ const plan = {
   >,
   secrets: {
     natsPasswords: Object.fromEntries(serviceNames.map((name) => [name, `password-of-${name}`])),
-    serviceToken: 'service-token-service-token',
+    callTokens: Object.fromEntries(
+      callPairs.map(({ caller, service }) => [callTokenVariable(caller, service), `token-of-${caller}-for-${service}`]),
+    ),
     operatorToken: 'operator-token-operator-token',
     hashKey: 'hash-key-hash-key-hash-key',
     linkSigningKey: 'link-key-link-key-link-key',
@@ -22,17 +25,55 @@ const plan = {
   rendererSlots: 2,
 };
 
-test('a service gets its own bus password and no other, and only the gateway the operator token', () => {
-  for (const name of serviceNames) {
-    const values = Object.values(
-      serviceEnvironment(name, plan, { BINDERY_OPERATOR_TOKEN: 'from outside', SECRET: 'x' }),
-    );
-    expect(values.filter((value) => value.startsWith('password-of-'))).toEqual([`password-of-${name}`]);
-    expect(values.includes('operator-token-operator-token')).toBe(name === 'gateway');
-    // Whoever writes a log must not be able to anchor it.
-    expect(values.includes('audit-key-audit-key-audit-key')).toBe(name === 'projector');
-    expect(values).not.toContain('x');
-  }
+/** What the services of an installation are given, beside the password of their own user of the bus. */
+const needed: Record<(typeof serviceNames)[number], string[]> = {
+  projector: ['BINDERY_AUDIT_KEY'],
+  publisher: ['BINDERY_TOKEN_GATEWAY_TO_PUBLISHER', 'BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
+  indexer: [],
+  orchestrator: [],
+  'page-renderer': [],
+  bundler: [],
+  'link-signer': ['BINDERY_LINK_SIGNING_KEY', 'BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER'],
+  assistant: ['BINDERY_HASH_KEY', 'BINDERY_TOKEN_GATEWAY_TO_ASSISTANT'],
+  housekeeper: ['BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
+  gateway: [
+    'BINDERY_HASH_KEY',
+    'BINDERY_LINK_SIGNING_KEY',
+    'BINDERY_OPERATOR_TOKEN',
+    'BINDERY_TOKEN_GATEWAY_TO_ASSISTANT',
+    'BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER',
+    'BINDERY_TOKEN_GATEWAY_TO_PUBLISHER',
+  ],
+};
+const isSecret = (value: string) => /^(password-of|token-of|\w+-key|operator-token)-/.test(value);
+
+test.each(serviceNames)('the %s gets the secrets that it needs, and no other', (name) => {
+  const env = serviceEnvironment(name, plan, { BINDERY_OPERATOR_TOKEN: 'from outside', SECRET: 'x' });
+  const password = `BINDERY_NATS_PASSWORD_${name.toUpperCase().replace('-', '_')}`;
+  const secrets = Object.keys(env).filter((variable) => isSecret(env[variable] ?? ''));
+  expect(secrets.toSorted()).toEqual([...needed[name], password].toSorted());
+  expect(env[password]).toBe(`password-of-${name}`);
+  expect(Object.values(env)).not.toContain('from outside');
+  expect(Object.values(env)).not.toContain('x');
+});
+
+test('secrets that the user chose reach those that need them, too', () => {
+  const chosen = {
+    BINDERY_HASH_KEY: 'chosen hash',
+    BINDERY_LINK_SIGNING_KEY: 'chosen link',
+    BINDERY_MISTRAL_API_KEY: 'chosen model',
+    BINDERY_S3_SECRET_ACCESS_KEY: 'chosen store',
+    BINDERY_AUDIT_KEY: 'chosen audit',
+    BINDERY_SERVICE_TOKEN: 'chosen token',
+    BINDERY_TOKEN_GATEWAY_TO_PUBLISHER: 'chosen token',
+    BINDERY_KEY: 'chosen key of the command line',
+  };
+  const got = (name: (typeof serviceNames)[number]) =>
+    Object.values(serviceEnvironment(name, plan, chosen)).filter((value) => value.startsWith('chosen'));
+  expect(got('page-renderer')).toEqual(['chosen store']);
+  expect(got('indexer')).toEqual(['chosen store']);
+  expect(got('assistant').toSorted()).toEqual(['chosen hash', 'chosen model', 'chosen store']);
+  expect(got('gateway').toSorted()).toEqual(['chosen hash', 'chosen link', 'chosen store']);
 });
 
 test('what the user set wins, but for what the supervisor alone can know', () => {

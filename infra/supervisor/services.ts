@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { cacheFolder } from '#infra/setup/server-locations.mjs';
+import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import type { Secrets } from './data-folder.ts';
 
@@ -46,20 +47,13 @@ export function serviceEnvironment(
   plan: InstallationPlan,
   environment: Record<string, string | undefined>,
 ): Record<string, string> {
-  const inherited = Object.entries(environment).filter(
-    ([name]) => passedOn.test(name) && !name.startsWith('BINDERY_NATS_PASSWORD'),
-  );
   const internalUrl = (name: ServiceName) => `http://127.0.0.1:${plan.ports[name]}`;
   const own: Record<string, string> = {
     BINDERY_NATS_URL: plan.natsUrl,
-    [`BINDERY_NATS_PASSWORD_${variableName(service)}`]: plan.secrets.natsPasswords[service] ?? '',
     BINDERY_DATA: plan.dataFolder,
     BINDERY_OBJECT_STORE: 'folder',
     BINDERY_OBJECT_FOLDER: join(plan.dataFolder, 'objects'),
     BINDERY_PUBLIC_URL: plan.publicUrl,
-    BINDERY_LINK_SIGNING_KEY: plan.secrets.linkSigningKey,
-    BINDERY_SERVICE_TOKEN: plan.secrets.serviceToken,
-    BINDERY_HASH_KEY: plan.secrets.hashKey,
     BINDERY_PUBLISHER_URL: internalUrl('publisher'),
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
@@ -68,21 +62,52 @@ export function serviceEnvironment(
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
   for (const name of serviceNames) own[`BINDERY_${variableName(name)}_PORT`] = String(plan.ports[name]);
-  if (service === 'projector') own.BINDERY_AUDIT_KEY = plan.secrets.auditKey;
   if (service === 'gateway') {
     own.BINDERY_HOST = plan.host;
     own.BINDERY_PORT = String(plan.gatewayPort);
-    own.BINDERY_OPERATOR_TOKEN = plan.secrets.operatorToken;
   }
   // What the user set wins, except for what only the supervisor knows.
-  const decided = new Set([
-    'BINDERY_NATS_URL',
-    'BINDERY_DATA',
-    'BINDERY_HOST',
-    'BINDERY_PORT',
-    'BINDERY_OPERATOR_TOKEN',
-    'BINDERY_AUDIT_KEY',
-  ]);
-  const chosen = inherited.filter(([name]) => !decided.has(name) && name !== 'BINDERY_OPERATOR_TOKEN');
-  return { ...own, ...Object.fromEntries(chosen.map(([name, value]) => [name, value ?? ''])) };
+  const decided = new Set(['BINDERY_NATS_URL', 'BINDERY_DATA', 'BINDERY_HOST', 'BINDERY_PORT']);
+  const secrets = secretsOf(service, plan.secrets);
+  const chosen = Object.entries(environment).flatMap(([name, value]): [string, string][] => {
+    if (!passedOn.test(name) || decided.has(name) || value === undefined) return [];
+    return !isSecret(name) || chosenSecrets[name]?.includes(service) ? [[name, value]] : [];
+  });
+  return { ...own, ...secrets, ...Object.fromEntries(chosen) };
 }
+
+/** The secrets of an installation that a service needs, by their variables, and no others. */
+function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
+  const { hashKey, linkSigningKey, operatorToken, auditKey } = secrets;
+  const variables = callPairs
+    .filter((pair) => pair.caller === service || pair.service === service)
+    .map((pair) => callTokenVariable(pair.caller, pair.service));
+  const needed: Partial<Record<ServiceName, Record<string, string>>> = {
+    gateway: {
+      BINDERY_HASH_KEY: hashKey,
+      BINDERY_LINK_SIGNING_KEY: linkSigningKey,
+      BINDERY_OPERATOR_TOKEN: operatorToken,
+    },
+    assistant: { BINDERY_HASH_KEY: hashKey },
+    'link-signer': { BINDERY_LINK_SIGNING_KEY: linkSigningKey },
+    projector: { BINDERY_AUDIT_KEY: auditKey },
+  };
+  return {
+    [`BINDERY_NATS_PASSWORD_${variableName(service)}`]: secrets.natsPasswords[service] ?? '',
+    ...Object.fromEntries(variables.map((variable) => [variable, secrets.callTokens[variable] ?? ''])),
+    ...needed[service],
+  };
+}
+
+/** Secrets that a user may choose, with the services that need them. All others are the supervisor's. */
+const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
+  BINDERY_HASH_KEY: ['gateway', 'assistant'],
+  BINDERY_LINK_SIGNING_KEY: ['gateway', 'link-signer'],
+  BINDERY_MISTRAL_API_KEY: ['assistant'],
+  MISTRAL_API_KEY: ['assistant'],
+  BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,
+};
+
+/** `BINDERY_KEY` is the API key of the command line. */
+const isSecret = (variable: string): boolean =>
+  Object.hasOwn(chosenSecrets, variable) || /_(KEY|TOKEN|SECRET)$|^BINDERY_(NATS_PASSWORD|TOKEN)_/.test(variable);

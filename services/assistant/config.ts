@@ -1,11 +1,11 @@
-import { hashKeySettings, serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, hashKeySettings, serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
 import { languageModelSettings } from './language-model.ts';
 
 export const assistantSettings = {
   ...serviceSettings('assistant'),
-  ...serviceTokenSettings,
+  gatewayToken: callTokenSetting('gateway', 'assistant'),
   ...hashKeySettings,
   ...searchSettings,
   ...languageModelSettings,

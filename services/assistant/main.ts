@@ -10,7 +10,8 @@ const drainMs = 4_000;
 /** Answers questions from the documentation, and searches it. */
 export function start(config: AssistantConfig): Promise<Running> {
   return startService('assistant', config, async (service) => {
-    const { hashKey, serviceToken } = config;
+    const { hashKey } = config;
+    const callerTokens = { gateway: config.gatewayToken };
     const model = await openLanguageModel(config);
     const searchIndex = await openSearchIndex(config);
     const cut = new AbortController();
@@ -20,7 +21,7 @@ export function start(config: AssistantConfig): Promise<Running> {
     const context = { ...service, searchIndex, model, hashKey, budgetBytes, answerTimeoutMs, cutAnswers: cut.signal };
     const checks = { ...service.checks, search: () => searchIndex.check() };
     return {
-      app: assistantApp(context, { ...service, serviceToken, checks }),
+      app: assistantApp(context, { ...service, callerTokens, checks }),
       async drain() {
         timer = setTimeout(() => cut.abort(new Error('The service stops.')), drainMs);
       },

@@ -1,3 +1,4 @@
+import { createPrivately } from '#infra/supervisor/private-files.ts';
 import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
@@ -21,6 +22,7 @@ export function parseServiceNames(list: string): ServiceName[] {
  * ignored here, because the supervisor knows the order of stopping.
  */
 export async function runServices(names: ServiceName[]): Promise<void> {
+  createPrivately();
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);

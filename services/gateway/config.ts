@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type OrganizationPlan, organizationPlans } from '#shared/contracts/identifiers.ts';
-import { busSettings, hashKeySettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
-import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
+import { busSettings, callTokenSetting, hashKeySettings } from '#shared/runtime/common-settings.ts';
+import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -37,9 +37,12 @@ const limit = (variable: string, requests: number, description: string) =>
 
 export const gatewaySettings = {
   ...busSettings('gateway'),
-  ...serviceTokenSettings,
   ...hashKeySettings,
   ...objectStoreSettings,
+  ...linkSigningSettings,
+  publisherToken: callTokenSetting('gateway', 'publisher'),
+  linkSignerToken: callTokenSetting('gateway', 'link-signer'),
+  assistantToken: callTokenSetting('gateway', 'assistant'),
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on; 0: a free one'),
   trustProxy: setting(

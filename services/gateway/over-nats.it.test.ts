@@ -10,6 +10,7 @@ import { gatewaySettings } from '#services/gateway/config.ts';
 import { linkSignerSettings } from '#services/link-signer/config.ts';
 import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
+import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
 import { connect } from '@nats-io/transport-node';
@@ -38,7 +39,12 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
           password,
         ]),
       ),
-      BINDERY_SERVICE_TOKEN: 'the-service-token-of-tests',
+      ...Object.fromEntries(
+        callPairs.map(({ caller, service }) => [
+          callTokenVariable(caller, service),
+          `token of the ${caller} for the ${service}`,
+        ]),
+      ),
       BINDERY_HASH_KEY: 'the-hash-key-of-tests',
       BINDERY_AUDIT_KEY: 'the-audit-key-of-tests',
       BINDERY_OPERATOR_TOKEN: operatorToken,

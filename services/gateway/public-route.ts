@@ -7,7 +7,7 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, errorCodes, type ErrorCode } from '#shared/http/errors.ts';
-import { type CallParts, callService, type ServiceAnswer } from '#shared/http/internal-client.ts';
+import { type CallParts, callService, type ServiceAddress, type ServiceAnswer } from '#shared/http/internal-client.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
 import { authenticateKey, authenticateOperator, type Principal, resolveDomain } from './auth/authenticate.ts';
@@ -273,9 +273,13 @@ function oneHeader(request: FastifyRequest, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-const urlSettings = { publisher: 'publisherUrl', 'link-signer': 'linkSignerUrl', assistant: 'assistantUrl' } as const;
+const addressSettings = {
+  publisher: ['publisherUrl', 'publisherToken'],
+  'link-signer': ['linkSignerUrl', 'linkSignerToken'],
+  assistant: ['assistantUrl', 'assistantToken'],
+} as const;
 
-const addressOf = ({ config }: GatewayContext, { service }: InternalCall) => ({
-  baseUrl: config[urlSettings[service]],
-  serviceToken: config.serviceToken,
-});
+function addressOf({ config }: GatewayContext, { service }: InternalCall): ServiceAddress {
+  const [url, token] = addressSettings[service];
+  return { baseUrl: config[url], serviceToken: config[token] };
+}

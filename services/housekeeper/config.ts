@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, serviceSettings } from '#shared/runtime/common-settings.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -15,7 +15,7 @@ export const retentionSettings = {
 
 export const housekeeperSettings = {
   ...serviceSettings('housekeeper'),
-  ...serviceTokenSettings,
+  publisherToken: callTokenSetting('housekeeper', 'publisher'),
   ...retentionSettings,
   publisherUrl: setting(
     'BINDERY_PUBLISHER_URL',

@@ -15,7 +15,7 @@ export function start(config: HousekeeperConfig): Promise<Running> {
     const context: HousekeeperContext = {
       ...service,
       keptJobs: keptJobsIn(bus.exports, objectStore),
-      endContent: endContentBy({ baseUrl: config.publisherUrl, serviceToken: config.serviceToken, random }),
+      endContent: endContentBy({ baseUrl: config.publisherUrl, serviceToken: config.publisherToken, random }),
       keepObjectsMs: config.keepObjectsDays * dayMs,
       dryRun: false,
     };

@@ -50,7 +50,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
     publisher = publisherApp(
       { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploadFolder },
-      { serviceToken, logger, checks: {}, draining: () => false },
+      { callerTokens: { housekeeper: serviceToken }, logger, checks: {}, draining: () => false },
     );
     publisherUrl = await publisher.listen({ host: '127.0.0.1', port: 0 });
   });
@@ -155,7 +155,11 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   });
 
   test('the service is ready with the rights of its user, and gives the lease back when it stops', async () => {
-    const env = { ...harness.environment, BINDERY_SERVICE_TOKEN: serviceToken, BINDERY_PUBLISHER_URL: publisherUrl };
+    const env = {
+      ...harness.environment,
+      BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER: serviceToken,
+      BINDERY_PUBLISHER_URL: publisherUrl,
+    };
     const running = await start(loadConfig(housekeeperSettings, env));
     const answer = await fetch(`${running.url}/readyz`);
     expect([answer.status, await answer.json()]).toMatchObject([200, { service: 'housekeeper', missing: {} }]);

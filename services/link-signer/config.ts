@@ -1,9 +1,11 @@
-import { serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
+import { linkSigningSettings } from '#shared/storage/open-object-store.ts';
 
 export const linkSignerSettings = {
   ...serviceSettings('link-signer'),
-  ...serviceTokenSettings,
+  ...linkSigningSettings,
+  gatewayToken: callTokenSetting('gateway', 'link-signer'),
   linkLifetimeSeconds: setting(
     'BINDERY_LINK_LIFETIME_SECONDS',
     wholeNumber(60, 604_800).default(3_600),

@@ -7,9 +7,10 @@ import { checkClockSkew, linkSignerApp } from './sign-link.ts';
 export function start(config: LinkSignerConfig): Promise<Running> {
   return startService('link-signer', config, async (service) => {
     const { objectStore } = service;
-    const { linkLifetimeSeconds, serviceToken } = config;
+    const { linkLifetimeSeconds, gatewayToken } = config;
     const bus = { ...service.bus, exports: logWithArchive(service.bus.exports, objectStore) };
     const checks = { ...service.checks, clock: () => checkClockSkew(objectStore) };
-    return { app: linkSignerApp({ ...service, bus, linkLifetimeSeconds }, { ...service, serviceToken, checks }) };
+    const callerTokens = { gateway: gatewayToken };
+    return { app: linkSignerApp({ ...service, bus, linkLifetimeSeconds }, { ...service, callerTokens, checks }) };
   });
 }

@@ -1,10 +1,11 @@
-import { dataFolderSettings, serviceSettings, serviceTokenSettings } from '#shared/runtime/common-settings.ts';
+import { callTokenSetting, dataFolderSettings, serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const publisherSettings = {
   ...serviceSettings('publisher'),
-  ...serviceTokenSettings,
   ...dataFolderSettings,
+  gatewayToken: callTokenSetting('gateway', 'publisher'),
+  housekeeperToken: callTokenSetting('housekeeper', 'publisher'),
   slots: setting(
     'BINDERY_PUBLISHER_SLOTS',
     wholeNumber(1, 64).default(1),

@@ -9,12 +9,12 @@ import { publisherApp } from './publisher-app.ts';
 /** Takes docs projects and stores them by content. */
 export function start(config: PublisherConfig): Promise<Running> {
   return startService('publisher', config, async (service) => {
-    const { serviceToken } = config;
+    const callerTokens = { gateway: config.gatewayToken, housekeeper: config.housekeeperToken };
     const uploadFolder = join(config.dataFolder, 'uploads');
     await prepareUploadFolder(uploadFolder, service.clock.now());
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const pool = projectPool({ slots: config.slots });
-    const app = publisherApp({ ...service, pool, uploadFolder }, { ...service, serviceToken });
+    const app = publisherApp({ ...service, pool, uploadFolder }, { ...service, callerTokens });
     return { app, close: () => pool.close() };
   });
 }

@@ -17,7 +17,7 @@ afterEach(() => app.close());
 /** A link-signer that notes who calls. */
 function noting(callers: Caller[]): FastifyInstance {
   app = internalApp('link-signer', {
-    serviceToken,
+    callerTokens: { gateway: serviceToken },
     logger: pino({ level: 'silent' }),
     checks: {},
     draining: () => false,

@@ -8,7 +8,7 @@ import { ApiError, type ErrorBody, errorTable } from './errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 
-/** Where a service is, and how it knows its callers. */
+/** Where a service is, and the token that this caller shows it. */
 export type ServiceAddress = { baseUrl: string; serviceToken: string };
 
 type Part<Name extends string, S> = S extends z.ZodType ? Record<Name, z.input<S>> : unknown;

@@ -11,7 +11,7 @@ import Fastify, {
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
-import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
+import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import { endStalledConnections } from './stalled-connections.ts';
 import { detachedBody, disconnectSignal } from './client-connection.ts';
@@ -49,8 +49,11 @@ type CallAnswer<C extends InternalCall> = C extends { answer: infer A extends z.
     : { body: z.input<A> }
   : FastifyReply;
 
+type CallerTokens = Partial<Record<InternalCaller, string>>;
+
 export type InternalServerOptions = {
-  serviceToken: string;
+  /** What each service shows that may call this one. */
+  callerTokens: CallerTokens;
   logger: Logger;
   checks: ReadinessChecks;
   draining: () => boolean;
@@ -69,7 +72,7 @@ export function internalApp(service: InternalCall['service'], options: InternalS
   endStalledConnections(app.server, stalledAfterMs);
   // The pattern of the route that matched, not the address as it was written: there are many ways to write one.
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url?.startsWith('/internal/')) checkServiceToken(request, options.serviceToken);
+    if (request.routeOptions.url?.startsWith('/internal/')) checkServiceToken(request, options.callerTokens);
   });
   addHealthRoutes(app, service, options.checks, options.draining);
   app.setNotFoundHandler((request) => {
@@ -86,11 +89,19 @@ export function internalApp(service: InternalCall['service'], options: InternalS
   return app;
 }
 
-function checkServiceToken(request: FastifyRequest, token: string): void {
-  const expected = Buffer.from(token);
-  const shown = Buffer.from(String(request.headers[serviceTokenHeader] ?? ''));
-  if (shown.length === expected.length && timingSafeEqual(shown, expected)) return;
-  throw new ApiError('invalid_key', 'Internal routes need the service token.');
+function checkServiceToken(request: FastifyRequest, tokens: CallerTokens): void {
+  const shown = String(request.headers[serviceTokenHeader] ?? '');
+  const known = (Object.keys(tokens) as InternalCaller[]).filter((caller) => isSame(shown, tokens[caller]));
+  if (known.length === 0) throw new ApiError('invalid_key', 'Internal routes need the service token.');
+  const { callers = [] } = request.routeOptions.config as { callers?: readonly InternalCaller[] };
+  if (known.some((caller) => callers.includes(caller))) return;
+  throw new ApiError('invalid_key', `The ${known.join(' and the ')} may not make this call.`);
+}
+
+function isSame(shown: string, token: string | undefined): boolean {
+  if (token === undefined) return false;
+  const [one, other] = [Buffer.from(shown), Buffer.from(token)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function requestIdIn(header: string | string[] | undefined): string {
@@ -115,6 +126,7 @@ export function answerCall<C extends InternalCall>(
     scope.route({
       method: call.method,
       url: call.path,
+      config: { callers: call.callers },
       handler: async (request, reply) => {
         const answer = await handle({
           caller: callerOf(request),

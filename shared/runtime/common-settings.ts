@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { InternalCaller, InternalService } from '#shared/contracts/internal/internal-call.ts';
+import { callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { portNumber, secretSetting, setting } from './config.ts';
 
@@ -33,14 +35,13 @@ const internalServerSettings = (service: string) => ({
   ),
 });
 
-/** The shared secret of calls between services. */
-export const serviceTokenSettings = {
-  serviceToken: secretSetting(
-    'BINDERY_SERVICE_TOKEN',
+/** The secret that one service shows another. No third one has it, so what a service can ask for is what it needs. */
+export const callTokenSetting = (caller: InternalCaller, service: InternalService) =>
+  secretSetting(
+    callTokenVariable(caller, service),
     z.string().min(16),
-    'secret that services show each other; 16 characters or more',
-  ),
-};
+    `secret that the ${caller} shows the ${service}; 16 characters or more, for these two alone`,
+  );
 
 export const dataFolderSettings = {
   dataFolder: setting(

@@ -4,7 +4,7 @@ import { countLetters } from '#shared/messaging/dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
-import { openObjectStore } from '#shared/storage/open-object-store.ts';
+import { type ObjectStoreConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { serviceSettings } from './common-settings.ts';
 import type { ConfigOf } from './config.ts';
 import { addHealthRoutes, type ReadinessChecks } from './health-routes.ts';
@@ -52,7 +52,7 @@ export type Running = {
 /** Connects a service, opens its parts, and listens. `stop` goes the same way back. */
 export async function startService<Name extends BusUser>(
   name: Name,
-  config: ConfigOf<ReturnType<typeof serviceSettings>>,
+  config: ConfigOf<ReturnType<typeof serviceSettings>> & ObjectStoreConfig,
   open: (service: Service<Name>) => Promise<ServiceParts>,
 ): Promise<Running> {
   const instance = `${name}-${randomBase62(8)}`;

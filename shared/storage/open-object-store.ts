@@ -21,11 +21,6 @@ export const objectStoreSettings = {
     z.string().default('http://127.0.0.1:8080'),
     'address under which clients reach the gateway; links of the object store "folder" start with it',
   ),
-  linkSigningKey: secretSetting(
-    'BINDERY_LINK_SIGNING_KEY',
-    z.string().min(16).optional(),
-    'key that signs links of the object store "folder"',
-  ),
   maxLinkLifetimeSeconds: setting(
     'BINDERY_MAX_LINK_LIFETIME_SECONDS',
     wholeNumber(60, 604_800).default(604_800),
@@ -52,7 +47,16 @@ export const objectStoreSettings = {
   ),
 };
 
-type ObjectStoreConfig = ConfigOf<typeof objectStoreSettings>;
+/** For those who sign links or follow them. */
+export const linkSigningSettings = {
+  linkSigningKey: secretSetting(
+    'BINDERY_LINK_SIGNING_KEY',
+    z.string().min(16).optional(),
+    'key that signs links of the object store "folder"',
+  ),
+};
+
+export type ObjectStoreConfig = ConfigOf<typeof objectStoreSettings> & { linkSigningKey?: string | undefined };
 
 /** The object store that the configuration chooses. Nothing is contacted: `check` says whether it can be used. */
 export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {

@@ -114,7 +114,7 @@ export async function startAssistantHarness(
       answerTimeoutMs: 60_000,
       cutAnswers: new AbortController().signal,
     },
-    { serviceToken, logger, checks: {}, draining: () => false },
+    { callerTokens: { gateway: serviceToken }, logger, checks: {}, draining: () => false },
   );
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

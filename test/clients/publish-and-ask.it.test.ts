@@ -51,7 +51,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
       BINDERY_NATS_PASSWORD_ASSISTANT: testBus.passwords.assistant,
       BINDERY_DATA: folder,
       BINDERY_OBJECT_FOLDER: join(folder, 'objects'),
-      BINDERY_SERVICE_TOKEN: serviceToken,
+      BINDERY_TOKEN_GATEWAY_TO_ASSISTANT: serviceToken,
       BINDERY_HASH_KEY: 'a hash key for tests',
     };
     [indexer, assistant] = await Promise.all([

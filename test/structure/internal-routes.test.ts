@@ -6,14 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { linkSignerApp } from '#services/link-signer/sign-link.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
-import { assistant } from '#shared/contracts/internal/assistant.ts';
-import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
-import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
-import { publisher } from '#shared/contracts/internal/publisher.ts';
+import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
+import { internalCalls } from '#shared/contracts/internal/internal-calls.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
 
-const serviceToken = 'the-service-token-of-tests';
-const options = { serviceToken, logger: pino({ level: 'silent' }), checks: {}, draining: () => false };
+const callerTokens = { gateway: 'what-the-gateway-shows', housekeeper: 'what-the-housekeeper-shows' };
+const options = { callerTokens, logger: pino({ level: 'silent' }), checks: {}, draining: () => false };
 
 /** Nothing is behind the routes. */
 const nothing = {} as never;
@@ -22,7 +20,6 @@ const apps: Record<InternalCall['service'], () => FastifyInstance> = {
   'link-signer': () => linkSignerApp(nothing, options),
   publisher: () => publisherApp(nothing, options),
 };
-const calls: readonly InternalCall[] = [linkSigner, publisher, assistant].flatMap((service) => Object.values(service));
 
 const hex = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
 
@@ -72,9 +69,18 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
     return `${/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim();
   }
 
-  test.each(calls.filter((call) => call.service === service).map((call) => [`${call.method} ${call.path}`, call]))(
-    '%s wants the service token, however its address is written',
-    async (_name, { method, path }) => {
+  const calls = internalCalls.filter((call) => call.service === service);
+  test.each(calls.map((call) => [`${call.method} ${call.path}`, call] as const))(
+    '%s wants the token of who may make it, however its address is written',
+    async (_name, { method, path, callers }) => {
+      const tokens = (Object.keys(callerTokens) as InternalCaller[]).filter((caller) => callers.includes(caller));
+      const others = Object.entries(callerTokens).flatMap(([caller, token]) =>
+        tokens.some((one) => one === caller) ? [] : [token],
+      );
+      const serviceToken = callerTokens[tokens[0] ?? 'gateway'];
+      for (const caller of tokens) {
+        expect(await answer(method, path.replaceAll(/:\w+/g, 'x'), callerTokens[caller])).toBe('500 internal');
+      }
       expect(app.hasRoute({ method, url: path })).toBe(true);
       const address = path.replaceAll(/:\w+/g, `cv_${'0'.repeat(32)}`);
       let matched = 0;
@@ -83,7 +89,7 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
         // Without a caller the route itself fails with "internal": so far nobody gets without the token.
         const isRoute = (await answer(method, target, serviceToken)) === '500 internal';
         if (isRoute) matched += 1;
-        for (const token of [undefined, 'x', serviceToken.slice(0, -1)]) {
+        for (const token of [undefined, 'x', serviceToken.slice(0, -1), ...others]) {
           const refused = await answer(method, target, token);
           expect(`${target}: ${refused}`).toMatch(isRoute ? /: 401 invalid_key$/ : /: (404 not_found|400)$/);
         }

@@ -11,7 +11,7 @@ export async function contentServices({ bus, objectStore, clock, logger, folder 
   const uploadFolder = join(folder, 'uploads-of-tests');
   await mkdir(uploadFolder);
   const pool = projectPool({ slots: 1 });
-  const options = { serviceToken, logger, checks: {}, draining: () => false };
+  const options = { callerTokens: { gateway: serviceToken }, logger, checks: {}, draining: () => false };
   const publisher = publisherApp({ bus, objectStore, pool, clock, random: randomBase62, uploadFolder }, options);
   const linkSigner = linkSignerApp({ bus, objectStore, clock, linkLifetimeSeconds: 3600 }, options);
   return {

@@ -55,7 +55,9 @@ export async function gatewayHarness(
   const services = await startServices?.({ bus, objectStore, clock, logger, folder });
   const config = loadConfig(gatewaySettings, {
     BINDERY_NATS_PASSWORD_GATEWAY: 'unused',
-    BINDERY_SERVICE_TOKEN: serviceToken,
+    BINDERY_TOKEN_GATEWAY_TO_PUBLISHER: serviceToken,
+    BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER: serviceToken,
+    BINDERY_TOKEN_GATEWAY_TO_ASSISTANT: serviceToken,
     BINDERY_HASH_KEY: 'the-hash-key-of-tests',
     BINDERY_OPERATOR_TOKEN: operatorToken,
     BINDERY_LINK_SIGNING_KEY: linkSigningKey,

@@ -33,7 +33,14 @@ const streamHeaders = z.object({
   'x-vercel-ai-data-stream': text,
 });
 
-const base = { service: 'assistant', method: 'POST', headers: readerHeaders, answerWithinMs, idleMs } as const;
+const base = {
+  service: 'assistant',
+  callers: ['gateway'],
+  method: 'POST',
+  headers: readerHeaders,
+  answerWithinMs,
+  idleMs,
+} as const;
 const message = {
   ...base,
   answer: 'stream',

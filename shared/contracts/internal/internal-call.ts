@@ -1,9 +1,17 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '#shared/http/errors.ts';
 
+/** Services that take calls. */
+export type InternalService = 'publisher' | 'link-signer' | 'assistant';
+
+/** Services that make calls. */
+export type InternalCaller = 'gateway' | 'housekeeper';
+
 /** A call from one service to another, declared once: its caller and its route both go by the declaration. */
 export type InternalCall = {
-  service: 'publisher' | 'link-signer' | 'assistant';
+  service: InternalService;
+  /** Who may make it; the service refuses the others. */
+  callers: readonly InternalCaller[];
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `:name` stands for a parameter. */
   path: `/internal/${string}`;

@@ -9,6 +9,7 @@ const withinMs = 10_000;
 export const linkSigner = {
   signLink: internalCall({
     service: 'link-signer',
+    callers: ['gateway'],
     method: 'POST',
     path: '/internal/links',
     body: z.object({ jobId }),

@@ -11,6 +11,7 @@ const revisionHeader = z.object({ 'x-bindery-content-revision': z.coerce.number(
 
 const change = {
   service: 'publisher',
+  callers: ['gateway'],
   params: z.object({ contentVersion }),
   answer: z.object({}),
   answerHeaders: revisionHeader,
@@ -23,6 +24,7 @@ const change = {
 export const publisher = {
   publishContent: internalCall({
     service: 'publisher',
+    callers: ['gateway'],
     method: 'PUT',
     path: '/internal/content',
     query: z.object({ label: contentLabel.optional() }),
@@ -39,5 +41,10 @@ export const publisher = {
     method: 'POST',
     path: '/internal/content/:contentVersion/promote',
   }),
-  deleteContent: internalCall({ ...change, method: 'DELETE', path: '/internal/content/:contentVersion' }),
+  deleteContent: internalCall({
+    ...change,
+    callers: ['gateway', 'housekeeper'],
+    method: 'DELETE',
+    path: '/internal/content/:contentVersion',
+  }),
 };

@@ -1,0 +1,22 @@
+import { assistant } from './assistant.ts';
+import type { InternalCall, InternalCaller, InternalService } from './internal-call.ts';
+import { linkSigner } from './link-signer.ts';
+import { publisher } from './publisher.ts';
+
+/** Every call from one service to another. */
+export const internalCalls: readonly InternalCall[] = [linkSigner, publisher, assistant].flatMap((calls) =>
+  Object.values(calls),
+);
+
+/** Services of which one calls the other. Each pair has a token of its own. */
+export const callPairs: readonly { caller: InternalCaller; service: InternalService }[] = [
+  ...new Map(
+    internalCalls.flatMap(({ callers, service }) =>
+      callers.map((caller) => [`${caller} ${service}`, { caller, service }] as const),
+    ),
+  ).values(),
+];
+
+/** The environment variable with the token of such a pair. */
+export const callTokenVariable = (caller: InternalCaller, service: InternalService): string =>
+  `BINDERY_TOKEN_${caller}_TO_${service}`.toUpperCase().replaceAll('-', '_');
