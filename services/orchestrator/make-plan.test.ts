@@ -69,3 +69,14 @@ test('scripts of the project are left out where tenants may run none', async () 
   expect(pathsOf((await makePlan(input(model))).plan.chunks, 'assets')).toEqual(['custom.js']);
   expect(pathsOf((await makePlan(input(model, { options }))).plan.chunks, 'assets')).toEqual([]);
 });
+
+test('files that are changed where scripts are not allowed have other keys there, others the same', async () => {
+  const assets = { 'images/a.png': 'a', 'images/b.svg': '<svg/>' };
+  const keysWith = async (files: Record<string, string>, allowTenantScripts: boolean) => {
+    const options = { groups: [], deployment: 'cloud' as const, onPageError: 'fail' as const, allowTenantScripts };
+    const { plan } = await makePlan(input(siteModel(pages(1), { assets: files }), { options }));
+    return plan.chunks.flatMap(({ kind, key }) => (kind === 'assets' ? [key] : []));
+  };
+  expect(await keysWith(assets, false)).not.toEqual(await keysWith(assets, true));
+  expect(await keysWith({ 'a.png': 'a' }, false)).toEqual(await keysWith({ 'a.png': 'a' }, true));
+});

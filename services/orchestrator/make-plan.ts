@@ -60,7 +60,7 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
 function assetChunks({ model, domain, rendererVersion, options }: PlanInput, exported: string[]): PlanChunk[] {
   return cutChunks(exportedFiles(model, exported, options.allowTenantScripts), assetChunkLimits).map((files) => ({
     kind: 'assets',
-    key: assetsKey(rendererVersion, domain, files),
+    key: assetsKey(rendererVersion, domain, files, options),
     paths: files.map(({ path }) => path),
   }));
 }

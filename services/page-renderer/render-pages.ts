@@ -96,7 +96,7 @@ export async function renderPage(
 }
 
 type PageResponse = Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
-type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'closing'
+type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'closing' | 'isolated-file'
   ? Extract<RenderResponse, { kind: 'files' }>
   : PageResponse;
 

@@ -1,11 +1,13 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import type { ExportPlan, PlanChunk, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
-import { archivePath } from '#shared/export/bundle/pack-export.ts';
+import { archivePath, type StoredFile } from '#shared/export/bundle/pack-export.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { segmentsDigest, readSegmentDigest, readSidecar } from '#shared/export/export-objects.ts';
+import { isIsolated } from '#shared/docs/render/isolate/isolate-file.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
+import { isolateFiles } from './isolate-files.ts';
 import type { PlannedSite } from './planned-sites.ts';
 import { inFreshChild, renderPages, runChild } from './render-pages.ts';
 import { existingSegment, storeAssets, storeSegment } from './store-segment.ts';
@@ -35,7 +37,7 @@ export async function renderChunk(
     if (failedPages.length > 0) return { kind: 'pages-failed', failedPages };
     await storeSegment(context, place, files, { pages }, signal);
   } else if (chunk.kind === 'assets') {
-    await storeAssets(context, place, filesOf(site, chunk.paths), signal);
+    await storeAssets(context, place, await filesOf(context, site, chunk.paths, signal), signal);
   } else {
     await storeSegment(context, place, await renderSite(context, site, signal), {}, signal);
   }
@@ -54,12 +56,26 @@ async function renderSite(context: RendererContext, { plan, index, exported }: P
   return files;
 }
 
-function filesOf({ files }: PlannedSite, paths: readonly string[]) {
-  return paths.map((path) => {
+/** Files of the project; where its scripts are not allowed, with the bytes that take the place of those which could run something. */
+async function filesOf(
+  context: RendererContext,
+  { plan, files }: PlannedSite,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<StoredFile[]> {
+  const named = paths.map((path) => {
     const file = files.get(path);
     if (file === undefined) throw new Error(`the content version has no file ${path}, which the plan names`);
     return file;
   });
+  if (plan.allowTenantScripts) return named;
+  const isolated = await isolateFiles(
+    context,
+    plan.organization,
+    named.filter(({ path }) => isIsolated(path)),
+    signal,
+  );
+  return named.map((file) => ({ ...file, ...isolated.get(file.path) }));
 }
 
 export type ClosingOutcome =

@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isolateFile } from '#shared/docs/render/isolate/isolate-file.ts';
 import { findServer } from '#infra/setup/find-server.ts';
 import { pagesToOpen } from '../hostile/pages.ts';
 import { openBrowser } from '../support/open-browser.ts';
@@ -10,6 +12,10 @@ import { siteFolder } from './site-folder.ts';
 const hostile = Object.entries(pagesToOpen).flatMap(([file, { source, failure }]): [string, string][] =>
   failure === undefined && typeof source === 'string' ? [[file, source]] : [],
 );
+
+const hostilePicture = `<svg xmlns="http://www.w3.org/2000/svg" onload="pwned(1)"><script>pwned(2)</script>
+<foreignObject width="9" height="9"><body xmlns="http://www.w3.org/1999/xhtml"><img src="x:" onerror="pwned(3)"/></body></foreignObject>
+<image href="x:" onerror="pwned(4)"/><a><set attributeName="href" to="javascript:pwned(5)"/><text>x</text></a></svg>`;
 
 describe.skipIf(findServer('chromium') === undefined)('hostile pages in Chromium (skipped where there is none)', () => {
   let browser: Browser;
@@ -44,6 +50,15 @@ describe.skipIf(findServer('chromium') === undefined)('hostile pages in Chromium
     await context.close();
     return found;
   }
+
+  test.each(['hostile.svg', 'isolated.svg'])('%s, opened by itself', async (file) => {
+    const source = Buffer.from(hostilePicture);
+    writeFileSync(join(folder, file), file === 'isolated.svg' ? isolateFile(file, source) : source);
+    const found = await ran(file, {});
+    // The picture as it was published shows that the test would see a script.
+    if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
+    else expect(found).toEqual([]);
+  });
 
   test.each(hostile)('%s runs nothing', async (file) => {
     const path = file.replace(/\.mdx?$/, '.html');

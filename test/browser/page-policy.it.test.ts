@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isolateFile } from '#shared/docs/render/isolate/isolate-file.ts';
 import { findServer } from '#infra/setup/find-server.ts';
 import { openBrowser } from '../support/open-browser.ts';
 import { serveFolder, siteFolder } from './site-folder.ts';
@@ -124,6 +126,22 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.context().close();
     });
 
+    test("where they are not allowed, the project's own styles reach only what is in the content", async () => {
+      const css =
+        ':root, body, .navbar, .content-box { display: none !important } :scope { position: fixed; inset: 0 !important; z-index: 99; transform: scale(9); contain: none } body::before { content: "x"; position: fixed; inset: 0 } p { color: rgb(7, 8, 9); position: fixed; inset: 0 }';
+      const folder = await siteFolder({ 'index.mdx': 'Words', 'own.css': css });
+      writeFileSync(join(folder, 'own.css'), isolateFile('own.css', Buffer.from(css)));
+      const { page } = await open(`file://${folder}/index.html`);
+      expect(await page.evaluate("getComputedStyle(document.querySelector('.mdx-content p')).color")).toBe(
+        'rgb(7, 8, 9)',
+      );
+      for (const part of ['.navbar', '.content-box', 'body']) expect(await page.locator(part).isVisible()).toBe(true);
+      expect(await page.evaluate("getComputedStyle(document.body, '::before').content")).toBe('none');
+      expect(await page.evaluate("document.elementFromPoint(5, 5).closest('.mdx-content')")).toBeNull();
+      await page.context().close();
+      rmSync(folder, { recursive: true });
+    });
+
     for (const width of [390, 1280]) {
       test(`at ${width} px, styles of the content cover nothing of the frame`, async () => {
         const { page } = await open(`file://${plain}/index.html`, { viewport: { width, height: 800 } });
@@ -149,7 +167,7 @@ describe.skipIf(findServer('chromium') === undefined)(
         await page.locator('.tooltip').hover();
         const [tip, box] = await Promise.all([
           page.locator('.tooltip-content').boundingBox(),
-          page.locator('#content').boundingBox(),
+          page.locator('.content-box').boundingBox(),
         ]);
         if (tip === null || box === null) throw new Error('there is no tooltip');
         expect(tip.x).toBeGreaterThanOrEqual(box.x);

@@ -180,6 +180,8 @@ test('a bundle is downloaded by its link, whole and in parts; the access is reco
   const whole = await fetch(download);
   expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true);
   expect(whole.headers.get('x-amz-meta-sha256')).toBe(sha256);
+  expect(whole.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+  expect(whole.headers.get('x-content-type-options')).toBe('nosniff');
   const rest = await fetch(download, { headers: { range: 'bytes=99990-' } });
   expect([rest.status, rest.headers.get('content-range')]).toEqual([206, 'bytes 99990-99999/100000']);
   expect(Buffer.from(await rest.arrayBuffer()).equals(bytes.subarray(99_990))).toBe(true);

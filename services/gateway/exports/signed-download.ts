@@ -30,6 +30,9 @@ export const signedDownloadRoutes = [
         'accept-ranges': 'bytes',
         'last-modified': head.modifiedAt.toUTCString(),
         'cache-control': 'private, no-store',
+        // Whatever the file is: a browser that shows it runs nothing and takes it for no other type.
+        'content-security-policy': "sandbox; default-src 'none'",
+        'x-content-type-options': 'nosniff',
         ...(head.metadata.sha256 === undefined ? {} : { etag: `"${head.metadata.sha256}"` }),
         ...Object.fromEntries(Object.entries(head.metadata).map(([name, value]) => [`x-amz-meta-${name}`, value])),
       });

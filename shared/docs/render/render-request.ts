@@ -1,5 +1,6 @@
 import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { isolateFile } from './isolate/isolate-file.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
@@ -12,6 +13,8 @@ export type RenderRequest =
   | ({ kind: 'page' } & PageInput)
   | { kind: 'failed-page'; slice: PageInput['slice']; source: PageInput['source']; reason: string }
   | { kind: 'site'; model: SiteModel; options: RenderOptions; exported?: readonly string[] }
+  /** A file of the project where its scripts are not allowed; without a source, what stands for one that cannot be read. */
+  | { kind: 'isolated-file'; path: string; source: Uint8Array | undefined }
   | ({ kind: 'closing' } & Omit<ClosingInput, 'sidecars'> & { sidecars: SegmentSidecar[] });
 
 /** The answer. A page that breaks a limit is `page-failed`, with a sentence for its author: another attempt would not help. */
@@ -35,6 +38,8 @@ export function handleRenderRequest(request: unknown): RenderResponse {
       return { kind: 'page', ...renderFailedPage(asked, asked.reason) };
     case 'site':
       return { kind: 'files', files: renderSite(asked.model, asked.options, asked.exported) };
+    case 'isolated-file':
+      return { kind: 'files', files: [{ path: asked.path, body: isolateFile(asked.path, asked.source) }] };
     case 'closing':
       return { kind: 'files', files: renderClosing(asked) };
   }

@@ -1,5 +1,6 @@
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { isIsolated } from './isolate/isolate-file.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { exportedPages } from './site-index.ts';
 
@@ -36,10 +37,16 @@ export function siteKey(
   return sha256OfJson({ kind: 'site', rendererVersion, domain, slice: siteSlice(model, options, exported) });
 }
 
-/** Of a segment of project files, in bundle order. */
-export function assetsKey(rendererVersion: string, domain: string, files: readonly FileEntry[]): string {
+/** Of a segment of project files, in bundle order. Where the project's scripts are not allowed, some of them are changed. */
+export function assetsKey(
+  rendererVersion: string,
+  domain: string,
+  files: readonly FileEntry[],
+  { allowTenantScripts }: Pick<RenderOptions, 'allowTenantScripts'>,
+): string {
   const listed = files.map(({ path, sha256 }) => [path, sha256]);
-  return sha256OfJson({ kind: 'assets', rendererVersion, domain, files: listed });
+  const isolated = !allowTenantScripts && files.some(({ path }) => isIsolated(path));
+  return sha256OfJson({ kind: 'assets', rendererVersion, domain, files: listed, ...(isolated && { isolated }) });
 }
 
 /** Of the closing segment: what all other segments hold, and what the manifest says about the plan. */

@@ -43,7 +43,7 @@ export async function renderedContent(source: string, others: Record<string, str
   const { files, page } = project.render('page');
   const html = Buffer.from(files[0]?.body ?? '').toString();
   const start = html.indexOf('class="mdx-content">') + 'class="mdx-content">'.length;
-  const end = html.lastIndexOf('\n</div>\n', html.indexOf('</main>'));
+  const end = html.lastIndexOf('\n</div></div>\n', html.indexOf('</main>'));
   return {
     html,
     content: html.slice(start, end).trim(),

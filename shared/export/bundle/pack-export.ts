@@ -17,8 +17,8 @@ export function packRendered(
   return packSegment(files.map(({ path, body }) => ({ path: archivePath(domain, path), body })));
 }
 
-/** A file of the project as it was published. */
-export type StoredFile = { path: string; sha256: string; sizeBytes: number };
+/** A file of the project as it was published, or with the bytes that take its place. */
+export type StoredFile = { path: string; sha256: string; sizeBytes: number; body?: Uint8Array };
 
 /**
  * Copies files of the project into a segment, in the order of the plan and in the memory of a few blocks. `open` gives the bytes of a file,
@@ -39,6 +39,10 @@ export async function packStored(
   try {
     for (const file of files) {
       const { path, sha256, sizeBytes } = file;
+      if (file.body !== undefined) {
+        await writer.add(archivePath(domain, path), file.body);
+        continue;
+      }
       const body = await open(file);
       if (body === undefined) throw new Error(`the file ${path} of the content version is gone`);
       try {

@@ -196,6 +196,6 @@ describe('built-in components', () => {
 
 test('examples stand in the column beside the text', async () => {
   const { html } = await renderedContent('<ResponseExample>\n\n```json 200\n{}\n```\n\n</ResponseExample>');
-  expect(html).toMatch(/class="page-aside"><section class="example response-example"/);
+  expect(html).toMatch(/class="page-aside"><div class="aside-content"><section class="example response-example"/);
   expect(html).toContain('has-aside');
 });

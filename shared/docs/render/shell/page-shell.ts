@@ -58,10 +58,10 @@ ${siteHeader(slice, id)}
 <script src="${top}_bindery/sidebar.js"></script>
 <main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
 ${pageTop(slice, parts.toc, id)}
-${parts.aside && html`<div${id('content-side-layout')} class="page-aside">${parts.aside}</div>`}
-<div${id('content')} class="mdx-content">
+${parts.aside && html`<div${id('content-side-layout')} class="page-aside"><div class="aside-content">${parts.aside}</div></div>`}
+<div class="content-box"><div${id('content')} class="mdx-content">
 ${parts.content}
-</div>
+</div></div>
 ${pagination(slice, id)}
 ${siteFooter(slice, id)}
 </main>

@@ -1,7 +1,7 @@
 // A tooltip opens where there is room for it: what leaves the content's box is not shown.
 all('.tooltip').forEach(function (tooltip) {
   var tip = tooltip.querySelector('.tooltip-content');
-  var box = tooltip.closest('.mdx-content, .page-aside');
+  var box = tooltip.closest('.content-box, .page-aside');
   if (!tip || !box) return;
   function place() {
     tooltip.classList.remove('below');

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { blobKey } from '#shared/contracts/stored-objects.ts';
+import { handleRenderRequest } from '#shared/docs/render/render-request.ts';
+import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
+import { isolateFiles } from './isolate-files.ts';
+
+const { signal } = new AbortController();
+let folder: string;
+let objectStore: ObjectStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-isolate-'));
+  objectStore = testObjectStore(folder);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Children that fail so, one after the other, and then work. */
+function isolate(files: Parameters<typeof isolateFiles>[2], ...failures: Error[]) {
+  const pool: ChildPool = {
+    run: async (request) => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      return handleRenderRequest(request);
+    },
+    drain: async () => {},
+    close: async () => {},
+  };
+  const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 };
+  return isolateFiles(
+    { objectStore, pool, freshPool: () => pool, pageDeadlineMs: 10_000, retry },
+    'acme',
+    files,
+    signal,
+  );
+}
+
+const stored = async (path: string, text: string) => {
+  const sha256 = sha256Of(text);
+  await objectStore.put(blobKey('acme', sha256), Buffer.from(text));
+  return { path, sha256, sizeBytes: Buffer.byteLength(text) };
+};
+const textOf = (made: Awaited<ReturnType<typeof isolateFiles>>, path: string) =>
+  Buffer.from(made.get(path)?.body ?? '').toString();
+
+const picture = '<svg onload="x()"><path d="M0 0"/></svg>';
+
+test('pictures and style sheets are changed in a child', async () => {
+  const made = await isolate([await stored('a.svg', picture), await stored('a.css', 'a { color: red }')]);
+  expect(textOf(made, 'a.svg')).toMatch(/^<svg [^>]*><path d="M0 0"><\/path><\/svg>\n$/);
+  expect(textOf(made, 'a.css')).toContain('@scope');
+});
+
+test('one that a child cannot read is tried again, then something takes its place', async () => {
+  const file = await stored('a.svg', picture);
+  const died = new ChildDied(1, undefined, 'out of memory');
+  expect(textOf(await isolate([file], died), 'a.svg')).toContain('<path');
+  expect(textOf(await isolate([file], died, new ChildTimedOut(10_000)), 'a.svg')).toMatch(/^<svg [^>]*><\/svg>\n$/);
+});
+
+test('one that is gone is named', async () => {
+  const gone = { path: 'gone.svg', sha256: sha256Of('gone'), sizeBytes: 4 };
+  await expect(isolate([gone])).rejects.toThrow('the file gone.svg of the content version is gone');
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { isIsolated, isolateFile } from './isolate-file.ts';
+
+const isolated = (path: string, text: string): string => Buffer.from(isolateFile(path, Buffer.from(text))).toString();
+
+const head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
+
+describe('pictures', () => {
+  const hostile: [string, string][] = [
+    [
+      'scripts',
+      '<script>pwned(1)</script><script xlink:href="https://e.invalid/x.js"/><svg:script>pwned(2)</svg:script>',
+    ],
+    ['handlers', '<rect onload="pwned(1)" ONCLICK="pwned(2)" width="1"/>'],
+    [
+      'HTML inside',
+      '<foreignObject><iframe src="javascript:pwned(1)"></iframe><body xmlns="http://www.w3.org/1999/xhtml" onload="pwned(2)"/></foreignObject>',
+    ],
+    [
+      'links that run',
+      '<a xlink:href="javascript:pwned(1)"><text>x</text></a><a href="java&#10;script:pwned(2)"><text>y</text></a>',
+    ],
+    [
+      'animated links',
+      '<a><animate attributeName="href" values="javascript:pwned(1)"/><set attributeName="xlink:href" to="javascript:pwned(2)"/><set attributeName="onclick" to="pwned(3)"/></a>',
+    ],
+    [
+      'other documents',
+      '<use href="https://e.invalid/a.svg#b"/><image href="https://e.invalid/a.png"/><image href="data:image/svg+xml,&lt;svg/&gt;"/><use href="data:image/svg+xml;base64,PHN2Zy8+#x"/>',
+    ],
+    [
+      'styles that load',
+      '<style>@import "https://e.invalid/a.css"; rect { fill: url(https://e.invalid/b) } g { background: u\\72l(https://e.invalid/c) }</style>',
+    ],
+    [
+      'attributes that load',
+      '<rect fill="url(https://e.invalid/a#b)" style="fill: url( \'//e.invalid/a\' ); mask-image: image-set(\'c.png\' 1x)" filter="u\\72l(https://e.invalid/d)"/>',
+    ],
+    [
+      'markup in text',
+      '<title>&lt;/title&gt;&lt;script&gt;pwned(1)&lt;/script&gt;</title><desc><![CDATA[</desc><script>pwned(2)</script>]]></desc>',
+    ],
+  ];
+
+  test.each(hostile)('lose %s', (_name, inside) => {
+    const made = isolated(
+      'a.svg',
+      `<?xml version="1.0"?><?xml-stylesheet href="https://e.invalid/s.css"?><!DOCTYPE svg [<!ENTITY x "y">]>${head}>${inside}<path d="M0 0"/></svg>`,
+    );
+    expect(made).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    expect(made).toContain('<path d="M0 0"></path>');
+    expect(made).not.toMatch(
+      /<script|<foreignObject|<iframe|on[a-z]+="|javascript:|script:|e\.invalid|svg\+xml|ENTITY|<\?/i,
+    );
+  });
+
+  test('keep what draws', () => {
+    const inside =
+      '<defs><linearGradient id="g" x1="0"><stop offset="0" stop-color="red"></stop></linearGradient></defs><style>.a{fill:url(#g)}</style><g class="a" clip-path="url(#c)" transform="rotate(4)"><text x="1" font-size="2">T &amp; t</text></g><use xlink:href="#g"></use><image href="data:image/png;base64,AAAA"></image><a href="https://example.com/"><circle r="1"><animate attributeName="r" values="1;2" dur="1s"></animate></circle></a>';
+    expect(isolated('a.svg', `${head} viewBox="0 0 8 8">${inside}</svg>`)).toBe(
+      `${head} viewBox="0 0 8 8">${inside}</svg>\n`,
+    );
+  });
+
+  test('are empty where there is none, or where a parser would not end', () => {
+    const empty = '<svg xmlns="http://www.w3.org/2000/svg"></svg>\n';
+    expect(isolated('a.SVG', '<html><body>x</body></html>')).toBe(empty);
+    expect(isolated('a.svg', `${'<svg>'.repeat(60_000)}<script>pwned(1)</script>`)).not.toContain('script');
+    expect(Buffer.from(isolateFile('a.svg', undefined)).toString()).toBe(empty);
+    expect(Buffer.from(isolateFile('a.svg', Buffer.from('<svg/>', 'utf16le'))).toString()).toBe(empty);
+  });
+});
+
+describe('style sheets', () => {
+  test('reach only what is inside the content', () => {
+    const css =
+      '.card:hover { color: red } @media (width > 1px) { a::before { content: "}" } } .md\\:x { background: url(a.png) }';
+    expect(isolated('a.css', css)).toBe(`@scope (.mdx-content, .aside-content) {\n${css}\n}\n`);
+  });
+
+  test.each([
+    'a { color: red } } body { display: none } @media all {',
+    'a { b: "x\n} body { c: d }',
+    '/* open',
+    'a { b: url(x"y) } body { c: "d) }" }',
+    'a { b: \\75rl(x"y) } body { c: "d) }" }',
+    'a { b: u\\rl(x"y) } body { c: "d) }" }',
+    'a { b: myurl(/*) } body { c: d } /*) */ }',
+    'a ( } ) {',
+    'a { b: c',
+    '\\',
+  ])('%j is left out', (css) => {
+    expect(isolated('a.css', css)).toMatch(/^\/\* Left out.*\*\/\n$/);
+  });
+});
+
+describe('XML', () => {
+  test('in no language with scripts stays as it is', () => {
+    const map = '<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>';
+    expect(isolated('sitemap.xml', map)).toBe(map);
+  });
+
+  test.each([
+    '<a xmlns="http://www.w3.org/1999/xhtml"><script>pwned(1)</script></a>',
+    "<a xmlns:h = 'http://www.w3.org/1999/&#120;html'><h:script>pwned(1)</h:script></a>",
+    '<?xml-stylesheet type="text/xsl" href="a.xml"?><a/>',
+    '<!DOCTYPE a [<!ENTITY x "http://www.w3.org/1999/xhtml">]><a/>',
+    '<?xml version="1.0" encoding="UTF-7"?><a/>',
+  ])('%s is left out', (xml) => {
+    expect(isolated('a.xml', xml)).toContain('<left-out>');
+  });
+});
+
+test('other files are not changed', () => {
+  expect(['a.png', 'a.js', 'svg', 'a.json', 'a.svg.txt'].filter(isIsolated)).toEqual([]);
+});

@@ -1,0 +1,114 @@
+import type { Element, Nodes, Properties } from 'hast';
+import { fromHtml } from 'hast-util-from-html';
+import { find, svg as svgNames } from 'property-information';
+import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { writeSvg } from '../write-html.ts';
+
+const words = (list: string): string[] => list.trim().split(/\s+/);
+
+/** All elements that a picture may have: no scripts, no HTML, no other documents. */
+const elements = new Set(
+  words(`svg g defs symbol use switch a view path rect circle ellipse line polyline polygon text tspan textPath image title desc style
+    linearGradient radialGradient stop pattern clipPath mask marker filter feBlend feColorMatrix feComponentTransfer feComposite
+    feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur
+    feImage feMerge feMergeNode feMorphology feOffset fePointLight feSpecularLighting feSpotLight feTile feTurbulence
+    animate animateMotion animateTransform mpath set`),
+);
+
+/** What styles and animations may set. */
+const presentation = words(`alignment-baseline baseline-shift clip clip-path clip-rule color color-interpolation
+  color-interpolation-filters cursor cx cy d direction display dominant-baseline fill fill-opacity fill-rule filter flood-color flood-opacity
+  font-family font-size font-size-adjust font-stretch font-style font-variant font-weight fx fy fr gradientTransform height image-rendering
+  letter-spacing lighting-color marker-end marker-mid marker-start mask mask-type offset opacity overflow paint-order patternTransform
+  pointer-events points preserveAspectRatio r rx ry shape-rendering startOffset stdDeviation stop-color stop-opacity stroke stroke-dasharray
+  stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor text-decoration
+  text-rendering transform transform-origin unicode-bidi vector-effect viewBox visibility width word-spacing writing-mode x x1 x2 y y1 y2
+  dx dy rotate baseFrequency k1 k2 k3 k4 numOctaves radius scale seed surfaceScale values tableValues slope intercept amplitude exponent`);
+
+/** All attributes that its elements may have. `href` and `style` are looked at on their own. */
+const attributes = new Set([
+  ...presentation,
+  ...words(`id class style lang xml:lang xml:space tabindex role aria-label aria-labelledby aria-describedby aria-hidden href xlink:href version
+    baseProfile systemLanguage media type pathLength textLength lengthAdjust method spacing side gradientUnits spreadMethod patternUnits
+    patternContentUnits clipPathUnits maskUnits maskContentUnits markerUnits markerWidth markerHeight refX refY orient filterUnits
+    primitiveUnits in in2 result mode edgeMode kernelMatrix order divisor bias targetX targetY preserveAlpha operator xChannelSelector
+    yChannelSelector diffuseConstant specularConstant specularExponent kernelUnitLength azimuth elevation pointsAtX pointsAtY pointsAtZ
+    limitingConeAngle stitchTiles z attributeName attributeType from to by begin dur end min max restart repeatCount repeatDur calcMode
+    keyTimes keySplines keyPoints path additive accumulate`),
+]);
+
+/** Elements that set an attribute, and the attributes that they may set. */
+const animations = new Set(['animate', 'animateTransform', 'set']);
+const animated = new Set(presentation);
+
+/**
+ * A picture of which nothing is left but shapes, text, styles, animations of these, and links: opening it by itself runs no script and loads
+ * nothing. Undefined for a text that has no picture. Throws for one that is nested too deep. Pure.
+ */
+export function isolateSvg(text: string): string | undefined {
+  // Some programs write a prefix in front of every name.
+  const tree = fromHtml(text.replaceAll(/<(\/?)svg:/g, '<$1'), { fragment: true });
+  const [picture] = tree.children.flatMap(firstSvg);
+  const [cleaned] = picture === undefined ? [] : clean(picture);
+  return cleaned?.type === 'element' ? writeSvg(cleaned) : undefined;
+}
+
+function firstSvg(node: Nodes): Element[] {
+  if (node.type !== 'element') return [];
+  return node.tagName === 'svg' ? [node] : node.children.flatMap(firstSvg).slice(0, 1);
+}
+
+function clean(node: Nodes): (Element | { type: 'text'; value: string })[] {
+  if (node.type === 'text') return [{ type: 'text', value: node.value }];
+  if (node.type !== 'element' || !elements.has(node.tagName)) return [];
+  const { tagName } = node;
+  const properties = cleanProperties(node);
+  if (animations.has(tagName) && !animated.has(String(properties['attributeName']))) return [];
+  if (tagName === 'style') {
+    const css = node.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
+    return [{ type: 'element', tagName, properties: {}, children: [{ type: 'text', value: cssWithoutLoads(css) }] }];
+  }
+  return [{ type: 'element', tagName, properties, children: node.children.flatMap(clean) }];
+}
+
+function cleanProperties({ tagName, properties }: Element): Properties {
+  const kept: Properties = {};
+  for (const [property, value] of Object.entries(properties)) {
+    const { attribute } = find(svgNames, property);
+    if (!attributes.has(attribute) || value === null || value === undefined) continue;
+    const text = Array.isArray(value) ? value.join(' ') : String(value);
+    if (attribute === 'href' || attribute === 'xlink:href') {
+      if (isSafeReference(tagName, text)) kept[property] = text.trim();
+    } else if (attribute === 'style') kept[property] = cssWithoutLoads(text);
+    else if (cssWithoutLoads(text) === text) kept[property] = value;
+  }
+  return kept;
+}
+
+const inlinePicture = /^data:image\/(png|jpeg|gif|webp|avif);base64,[a-z0-9+/=\s]+$/i;
+
+/** Links may lead to other sites; everything else is in the picture itself. */
+function isSafeReference(tagName: string, address: string): boolean {
+  if (address.trim().startsWith('#')) return true;
+  if (tagName === 'a') return /^https?:/.test(hrefOf(address)) && !/[\u0000-\u001f]/.test(address);
+  return (tagName === 'image' || tagName === 'feImage') && inlinePicture.test(address.trim());
+}
+
+function hrefOf(address: string): string {
+  const url = classifyUrl(address);
+  return url.kind === 'external' ? url.href : '';
+}
+
+/** CSS without what loads something: only parts of the picture itself and inline pictures and fonts may be named. */
+function cssWithoutLoads(css: string): string {
+  // An escape could hide a name.
+  if (css.includes('\\')) return '';
+  return css
+    .replaceAll(/\/\*[\s\S]*?(\*\/|$)/g, ' ')
+    .replaceAll(/@import[^;]*(;|$)/gi, ' ')
+    .replaceAll(
+      /\burl\(\s*(["']?)(?!\s*#|data:(?:image\/(?:png|jpeg|gif|webp|avif)|font\/|application\/(?:x-)?font))[^)]*\)?/gi,
+      'none',
+    )
+    .replaceAll(/\b(image-set|image|cross-fade|src|paint|element|expression)\(/gi, 'none(');
+}
