@@ -51,6 +51,12 @@ type CallAnswer<C extends InternalCall> = C extends { answer: infer A extends z.
 
 type CallerTokens = Partial<Record<InternalCaller, string>>;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    call?: InternalCall;
+  }
+}
+
 export type InternalServerOptions = {
   /** What each service shows that may call this one. */
   callerTokens: CallerTokens;
@@ -70,11 +76,15 @@ export function internalApp(service: InternalCall['service'], options: InternalS
     http: { maxHeaderSize: mostHeaderBytes },
   });
   endStalledConnections(app.server, stalledAfterMs);
-  // The pattern of the route that matched, not the address as it was written: there are many ways to write one.
+  // The route that matched, not the address as it was written: there are many ways to write one.
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url?.startsWith('/internal/')) checkServiceToken(request, options.callerTokens);
+    const { call } = request.routeOptions.config;
+    if (call !== undefined) checkServiceToken(request, options.callerTokens, call);
   });
   addHealthRoutes(app, service, options.checks, options.draining);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.call === undefined) throw new Error(`${String(method)} ${url} is no call that a service declares`);
+  });
   app.setNotFoundHandler((request) => {
     throw new ApiError('not_found', `The ${service} has no ${request.method} ${request.url.slice(0, 200)}.`);
   });
@@ -89,11 +99,10 @@ export function internalApp(service: InternalCall['service'], options: InternalS
   return app;
 }
 
-function checkServiceToken(request: FastifyRequest, tokens: CallerTokens): void {
+function checkServiceToken(request: FastifyRequest, tokens: CallerTokens, { callers }: InternalCall): void {
   const shown = String(request.headers[serviceTokenHeader] ?? '');
   const known = (Object.keys(tokens) as InternalCaller[]).filter((caller) => isSame(shown, tokens[caller]));
   if (known.length === 0) throw new ApiError('invalid_key', 'Internal routes need the service token.');
-  const { callers = [] } = request.routeOptions.config as { callers?: readonly InternalCaller[] };
   if (known.some((caller) => callers.includes(caller))) return;
   throw new ApiError('invalid_key', `The ${known.join(' and the ')} may not make this call.`);
 }
@@ -126,7 +135,7 @@ export function answerCall<C extends InternalCall>(
     scope.route({
       method: call.method,
       url: call.path,
-      config: { callers: call.callers },
+      config: { call },
       handler: async (request, reply) => {
         const answer = await handle({
           caller: callerOf(request),

@@ -9,6 +9,7 @@ import { publisherApp } from '#services/publisher/publisher-app.ts';
 import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
 import { internalCalls } from '#shared/contracts/internal/internal-calls.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
+import { sourceFiles } from './source-files.ts';
 
 const callerTokens = { gateway: 'what-the-gateway-shows', housekeeper: 'what-the-housekeeper-shows' };
 const options = { callerTokens, logger: pino({ level: 'silent' }), checks: {}, draining: () => false };
@@ -47,6 +48,29 @@ const spellings: readonly ((path: string) => string)[] = [
   (path) => `HTTP://any.test:80${path}?x=1`,
   (path) => `http://127.0.0.1${path.replace('n', hex)}`,
 ];
+
+/** `GET /livez` and so on, as the router has them. */
+function routesOf(app: FastifyInstance): string[] {
+  const parents: string[] = [];
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', path = '', methods] = /^([│├└─\s]*)(\S+)(?: \((.+)\))?/u.exec(line) ?? [];
+      const depth = Math.floor(indent.length / 4);
+      parents.splice(depth - 1, parents.length, path);
+      return methods?.split(', ').map((method) => `${method} ${parents.join('')}`) ?? [];
+    });
+}
+
+test('are of every service that answers calls', () => {
+  const rooms = [...sourceFiles()]
+    .filter(
+      ([file, source]) => file.startsWith('services/') && !file.endsWith('.test.ts') && /\binternalApp\(/.test(source),
+    )
+    .map(([file]) => file.split('/')[1] ?? '');
+  expect(rooms.toSorted()).toEqual(Object.keys(apps).toSorted());
+});
 
 describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) => {
   let app: FastifyInstance;
@@ -97,4 +121,12 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
       expect(matched).toBeGreaterThanOrEqual(8);
     },
   );
+
+  test('has no routes but its calls and its health', async () => {
+    const declared = calls.filter((call) => call.service === service).map(({ method, path }) => `${method} ${path}`);
+    const health = ['GET /livez', 'GET /readyz', 'HEAD /livez', 'HEAD /readyz'];
+    expect(routesOf(app).toSorted()).toEqual([...declared, ...health].toSorted());
+    expect(() => apps[service]().get('/internal/secret', async () => 'x')).toThrow('GET /internal/secret is no call');
+    expect(() => apps[service]().get('/secret', async () => 'x')).toThrow('GET /secret is no call');
+  });
 });
