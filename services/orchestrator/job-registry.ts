@@ -102,8 +102,8 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
   }
 
   /** If this fails, the next leader removes it. Never rejects. */
-  function forget({ organization, jobId }: ActiveJob): Promise<void> {
-    return bus.activeJobs.remove(jobStatusKey(organization, jobId)).catch((error: unknown) => {
+  async function forget({ organization, jobId }: ActiveJob): Promise<void> {
+    await bus.activeJobs.remove(jobStatusKey(organization, jobId)).catch((error: unknown) => {
       logger.warn({ err: error, jobId }, 'a job stays in the index of active jobs for now');
     });
   }

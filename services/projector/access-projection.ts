@@ -5,6 +5,7 @@ import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts
 import { accessSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { auditTrail } from './audit-trail.ts';
+import { removeDaysBefore } from './day-list.ts';
 import { type ProjectionSource, updateDocument } from './projection.ts';
 
 /**
@@ -13,9 +14,10 @@ import { type ProjectionSource, updateDocument } from './projection.ts';
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
+  shape: 2,
   openReader: (bus, generation) => bus.projectionReaders.access(generation),
-  into: ({ auditAccess, usageAccess }) => {
-    const trail = auditTrail(auditAccess, usageAccess);
+  into: ({ auditAccess, auditAccessDays, usageAccess }) => {
+    const trail = auditTrail({ days: auditAccessDays, parts: auditAccess }, usageAccess);
     return {
       fold: async (record) => trail.add(record.organization, [accessAuditEntry(record)]),
       finish: () => trail.write(),
@@ -46,11 +48,11 @@ export function accessAuditEntry(record: AccessRecord): AuditEntry {
  * rebuild could not make the day's documents again. The figures go with the entries that they count.
  */
 export async function expireAccess(
-  { auditAccess, usageAccess }: Pick<ReadModels, 'auditAccess' | 'usageAccess'>,
+  { auditAccess, auditAccessDays, usageAccess }: Pick<ReadModels, 'auditAccess' | 'auditAccessDays' | 'usageAccess'>,
   now: Date,
 ): Promise<void> {
   const firstDay = firstKeptDay(now);
-  for (const key of await auditAccess.keys()) if (dateInKey(key) < firstDay) await auditAccess.remove(key);
+  await removeDaysBefore({ days: auditAccessDays, parts: auditAccess }, firstDay);
   for (const key of await usageAccess.keys()) {
     if (dateInKey(key) <= firstDay.slice(0, 7)) await removeDays(usageAccess, key, firstDay);
   }
@@ -59,7 +61,7 @@ export async function expireAccess(
 async function removeDays(usage: DocumentStore<UsageDocument>, key: string, firstDay: string): Promise<void> {
   const isKept = (day: string): boolean => `${dateInKey(key)}-${day}` >= firstDay;
   const stored = await usage.get(key, { fromLeader: true });
-  if (!Object.keys(stored?.document.days ?? {}).some(isKept)) return usage.remove(key);
+  if (!Object.keys(stored?.document.days ?? {}).some(isKept)) return void (await usage.remove(key));
   await updateDocument<UsageDocument>(usage, key, ({ days } = { days: {} }) => {
     const kept = Object.entries(days).filter(([day]) => isKept(day));
     return kept.length === Object.keys(days).length ? undefined : { days: Object.fromEntries(kept) };

@@ -10,8 +10,8 @@ import {
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import {
-  auditKey,
   type Generation,
+  listPartKey,
   otherGeneration,
   type ProjectionName,
   projectionNames,
@@ -183,7 +183,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
   const entriesOf = async (store: ReadModels['auditExports'], day = today): Promise<AuditEntry[]> => {
     const entries: AuditEntry[] = [];
     for (let part = 0; ; part += 1) {
-      const stored = await store.get(auditKey(organization, day, part), { fromLeader: true });
+      const stored = await store.get(listPartKey(organization, day, part), { fromLeader: true });
       if (stored === undefined) return entries;
       entries.push(...stored.document.entries);
     }

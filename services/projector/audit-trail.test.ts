@@ -1,20 +1,29 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { type AuditDocument, auditKey, type UsageDocument, usageKey } from '#shared/contracts/read-models.ts';
+import {
+  type AuditDocument,
+  type ListDaysDocument,
+  listPartKey,
+  type UsageDocument,
+  usageKey,
+} from '#shared/contracts/read-models.ts';
 import { accessRecord } from '../../test/support/make-commit.ts';
 import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
 import { accessAuditEntry, expireAccess } from './access-projection.ts';
-import { auditTrail, entriesPerPart, lastPartFirst } from './audit-trail.ts';
+import { auditTrail, entriesPerPart } from './audit-trail.ts';
 import { bufferedStore } from './buffered-store.ts';
+import { lastPartFirst } from './day-list.ts';
 import { WrittenMeanwhile } from './projection.ts';
 
 let auditAccess: MemoryDocuments<AuditDocument>;
+let auditAccessDays: MemoryDocuments<ListDaysDocument>;
 let usageAccess: MemoryDocuments<UsageDocument>;
 /** How many more documents can be written before the projector dies. */
 let writesLeft: number;
 
 beforeEach(() => {
   auditAccess = memoryDocuments(async () => {});
+  auditAccessDays = memoryDocuments(async () => {});
   usageAccess = memoryDocuments(async () => {});
   writesLeft = Infinity;
 });
@@ -40,15 +49,17 @@ async function fold(...entries: AuditEntry[]): Promise<void> {
   });
   const audit = bufferedStore(mortal(auditAccess), { rounds: lastPartFirst });
   const usage = bufferedStore(mortal(usageAccess));
-  const trail = auditTrail(audit, usage);
+  const counts = bufferedStore(mortal(auditAccessDays));
+  const trail = auditTrail({ days: counts, parts: audit }, usage);
   trail.add('acme', entries);
   await trail.write();
+  await counts.flush();
   await audit.flush();
   await usage.flush();
 }
 
 const part = async (number: number, day = '2026-03-01') =>
-  (await auditAccess.get(auditKey('acme', day, number)))?.document.entries.map(({ id }) => id);
+  (await auditAccess.get(listPartKey('acme', day, number)))?.document.entries.map(({ id }) => id);
 const days = async (month = '2026-03') => (await usageAccess.get(usageKey('acme', month)))?.document.days;
 const ids = (...entries: AuditEntry[]) => entries.map(({ id }) => id);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => link(from + index));
@@ -83,6 +94,7 @@ test('given a crash between any two writes, when the batch comes again, then not
   const before = all.filter((entry) => entry !== late);
   for (let survived = 0; survived < 4; survived += 1) {
     auditAccess = memoryDocuments(async () => {});
+    auditAccessDays = memoryDocuments(async () => {});
     usageAccess = memoryDocuments(async () => {});
     writesLeft = Infinity;
     await fold(...before);
@@ -102,8 +114,9 @@ test('given a crash before the first part of a new day, when the batch comes aga
   const all = range(0, entriesPerPart * 2 + 1);
   for (const pieces of [[all], [all.slice(0, 300), all.slice(300)], [all.slice(600), all.slice(0, 600)]]) {
     auditAccess = memoryDocuments(async () => {});
+    auditAccessDays = memoryDocuments(async () => {});
     usageAccess = memoryDocuments(async () => {});
-    writesLeft = 2;
+    writesLeft = 3;
     await expect(fold(...all)).rejects.toThrow('killed');
     expect(await part(0)).toBeUndefined();
     writesLeft = Infinity;
@@ -116,7 +129,7 @@ test('given a crash before the first part of a new day, when the batch comes aga
 test('given two projectors at once, then the one that knows less is refused, and later both are counted', async () => {
   await fold(link(0));
   const slow = { audit: bufferedStore(auditAccess, { rounds: lastPartFirst }), usage: bufferedStore(usageAccess) };
-  const trail = auditTrail(slow.audit, slow.usage);
+  const trail = auditTrail({ days: bufferedStore(auditAccessDays), parts: slow.audit }, slow.usage);
   trail.add('acme', [link(1)]);
   await trail.write();
   await fold(link(2));
@@ -129,13 +142,16 @@ test('given two projectors at once, then the one that knows less is refused, and
 
 test('given links of 400 days, when a day begins, then those of the first day go, and their figures', async () => {
   await fold(link(0, '2025-01-25'), link(0, '2025-01-26'), link(0, '2024-12-31'), link(0));
-  const models = { auditAccess, usageAccess };
+  const models = { auditAccess, auditAccessDays, usageAccess };
   await expireAccess(models, new Date('2026-02-28T23:59:59.999Z'));
   expect(await auditAccess.keys()).toHaveLength(3);
   expect(await usageAccess.keys()).toHaveLength(2);
   expect(await days('2025-01')).toEqual({ '25': { linksSigned: 1 }, '26': { linksSigned: 1 } });
   await expireAccess(models, new Date('2026-03-01T00:00:00.000Z'));
   expect(await part(0, '2025-01-25')).toBeUndefined();
+  expect((await auditAccessDays.get('acme'))?.document).toEqual({
+    months: { '2025-01': { '26': 1 }, '2026-03': { '01': 1 } },
+  });
   expect(await days('2025-01')).toEqual({ '26': { linksSigned: 1 } });
   await expireAccess(models, new Date('2026-03-02T00:00:00.000Z'));
   expect(await days('2025-01')).toBeUndefined();

@@ -7,7 +7,7 @@ import {
   type StoredDocument,
 } from '#shared/messaging/read-models.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { lastPartFirst } from './audit-trail.ts';
+import { lastPartFirst } from './day-list.ts';
 import { WrittenMeanwhile } from './projection.ts';
 
 export type BufferedStore<T> = Pick<DocumentStore<T>, 'get' | 'put'> & {
@@ -83,15 +83,15 @@ type Buffered = { [Name in ReadModelName]: BufferedStore<DocumentOf<Name>> };
 type DocumentOf<Name extends ReadModelName> = ReadModels[Name] extends DocumentStore<infer T> ? T : never;
 
 /**
- * All read models of a generation, buffered; `flush` writes the named stores in that order. Documents that hold a whole day or month change
- * with each of its commits, so the newest of them are remembered from batch to batch.
+ * All read models of a generation, buffered; `flush` writes the named stores in that order. A document that many aggregates share changes with
+ * the commits of each, so the newest of them are remembered from batch to batch.
  */
 export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
   const buffer = (name: ReadModelName) => {
-    const isAudit = name.startsWith('audit');
+    const { isShared, isInParts } = readModelTable[name];
     return bufferedStore(models[name] as DocumentStore<never>, {
-      ...(isAudit ? { rounds: lastPartFirst } : {}),
-      ...(isAudit || name.startsWith('usage') ? { remembered: { memory, as: name } } : {}),
+      ...(isInParts ? { rounds: lastPartFirst } : {}),
+      ...(isShared ? { remembered: { memory, as: name } } : {}),
     });
   };
   const names = Object.keys(readModelTable) as ReadModelName[];
@@ -119,9 +119,12 @@ export type DocumentMemory = {
   clear(): void;
 };
 
-/** Remembers the documents that were used last. The caller knows which type each store has. */
-export function documentMemory(mostDocuments: number): DocumentMemory {
-  const documents = new LRUCache<string, StoredDocument<unknown>>({ max: mostDocuments });
+/** Remembers the documents that were used last, up to so many entries of lists; any other document counts as one. The caller knows which type each store has. */
+export function documentMemory(mostEntries: number): DocumentMemory {
+  const documents = new LRUCache<string, StoredDocument<unknown>>({
+    maxSize: mostEntries,
+    sizeCalculation: ({ document }) => Math.max(1, (document as { entries?: unknown[] }).entries?.length ?? 1),
+  });
   return {
     get: <T>(store: string, key: string) => documents.get(`${store} ${key}`) as StoredDocument<T> | undefined,
     set: (store, stored) => void documents.set(`${store} ${stored.key}`, stored),

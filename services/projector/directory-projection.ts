@@ -7,9 +7,10 @@ import { commitHandler, type ProjectionSource, updateDocument } from './projecti
 /** The organizations, what each API key allows (under the key's hash), and who changed what of them. */
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
+  shape: 2,
   openReader: (bus, generation) => bus.projectionReaders.directory(generation),
-  into: ({ directoryOrganizations, directoryKeys, auditDirectory }, logs, by) => {
-    const trail = auditTrail(auditDirectory);
+  into: ({ directoryOrganizations, directoryKeys, auditDirectory, auditDirectoryDays }, logs, by) => {
+    const trail = auditTrail({ days: auditDirectoryDays, parts: auditDirectory });
     return commitHandler(
       {
         primary: directoryOrganizations,

@@ -2,30 +2,41 @@ import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/ex
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import { exportJobStatus } from '#shared/contracts/http/exports.ts';
-import { type JobListDocument, jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { type JobListEntry, jobListOrder, jobStatusKey } from '#shared/contracts/read-models.ts';
 import { archivedHistories } from '#shared/export/archived-jobs.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
-import { commitHandler, type ProjectionSource, updateDocument } from './projection.ts';
+import { dayList, type DayListKind } from './day-list.ts';
+import { commitHandler, type ProjectionSource } from './projection.ts';
 
 /** The status of each job, the jobs of each day, and who exported what. */
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
+  shape: 2,
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
   archived: archivedHistories,
-  into: ({ jobStatus, jobList, auditExports, usageExports }, logs, by) => {
-    const trail = auditTrail(auditExports, usageExports);
+  into: ({ jobStatus, jobList, jobDays, auditExports, auditExportsDays, usageExports }, logs, by) => {
+    const anew = new WeakSet<JobListEntry>();
+    const jobs = dayList(
+      { days: jobDays, parts: jobList },
+      jobListKind((entry) => anew.has(entry)),
+    );
+    const trail = auditTrail({ days: auditExportsDays, parts: auditExports }, usageExports);
     return commitHandler(
       {
         primary: jobStatus,
         keyOf: ({ data: { state } }) => jobStatusKey(state.organization, state.jobId),
         async writeSecondary(commit, lost) {
-          trail.add(commit.data.state.organization, exportAuditEntries(commit));
-          const { organization, createdAt } = commit.data.state;
-          await updateDocument(jobList, jobListKey(organization, createdAt), (list) =>
-            addToJobList(list, commit, lost !== undefined),
-          );
+          const { organization, jobId, domain, createdAt, phase } = commit.data.state;
+          trail.add(organization, exportAuditEntries(commit));
+          const { revision } = commit;
+          const entry = { jobId, domain, createdAt, revision, status: exportJobStatus(phase) };
+          if (lost !== undefined) anew.add(entry);
+          jobs.add(organization, entry);
         },
-        finish: () => trail.write(),
+        async finish() {
+          await jobs.write();
+          await trail.write();
+        },
       },
       logs.exports,
       by,
@@ -34,26 +45,15 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
 };
 
 /**
- * The day's list after one more commit, or undefined when it stays the same. An entry changes only with the status, so a job costs the
- * list three writes however many chunks it has; `revision` is the one at which the status changed. With `anew` the known entry
- * is one of commits that were lost. Pure.
+ * An entry changes only with the status of its job, so a job costs the list three writes however many chunks it has. One that is `anew`
+ * takes the place of what lost commits said.
  */
-function addToJobList(
-  list: JobListDocument | undefined,
-  commit: ExportCommit,
-  anew: boolean,
-): JobListDocument | undefined {
-  const { jobId, domain, createdAt, phase } = commit.data.state;
-  const entry = { jobId, domain, createdAt, revision: commit.revision, status: exportJobStatus(phase) };
-  const jobs = list?.jobs ?? [];
-  const known = jobs.find((job) => job.jobId === jobId);
-  const isKnown = known !== undefined && (known.revision >= entry.revision || known.status === entry.status);
-  if (isKnown && !anew) return undefined;
-  const changed = [...jobs.filter((job) => job !== known), entry];
-  return { jobs: changed.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.jobId, b.jobId)) };
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const jobListKind = (isAnew: (entry: JobListEntry) => boolean): DayListKind<JobListEntry> => ({
+  orderOf: jobListOrder,
+  newer: (known, coming) =>
+    isAnew(coming) || (known.revision < coming.revision && known.status !== coming.status) ? coming : known,
+  size: 250,
+});
 
 /** What auditors see of a job: its request and its end. Pure. */
 export function exportAuditEntries(commit: ExportCommit): AuditEntry[] {

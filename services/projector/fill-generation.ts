@@ -11,8 +11,8 @@ import type { ProjectionRun } from './projection.ts';
 
 /** No more than may be unacknowledged at once (see the table); it is folded long before the bus delivers it again (30 s). */
 const mostAtOnce = 4_000;
-/** Each under half a megabyte. */
-const mostRemembered = 32;
+/** Entries of lists, each under a kilobyte. */
+const mostRemembered = 16_000;
 
 type Follower = {
   /**
@@ -61,37 +61,78 @@ async function checkThere(reader: DurableReader<unknown>): Promise<void> {
 }
 
 /**
- * A message that cannot be folded becomes a dead letter. Later commits of the same aggregate wait behind it: the hole that it leaves makes
- * their folds go back to the log and stop at the same message.
+ * A message that cannot be folded becomes a dead letter, and so does one that leads to a document that cannot be written; the messages of
+ * other aggregates go on. Later commits of the same aggregate wait behind it: the hole that it leaves makes their folds go back to the log
+ * and stop at the same message.
  */
 async function foldDeliveries<M>(
   run: ProjectionRun<M>,
   desk: LetterDesk,
   generation: Generation,
-  deliveries: Delivery<M>[],
+  deliveries: readonly Delivery<M>[],
   memory: DocumentMemory,
 ): Promise<void> {
+  const settled = new Set<Delivery<M>>();
+  const fold = async (some: readonly Delivery<M>[]): Promise<void> => {
+    const left = some.filter((delivery) => !settled.has(delivery));
+    const batch = beginBatch(run, generation, memory);
+    await batch.prepare(left.flatMap(({ value }) => (value === undefined ? [] : value)));
+    const folded: Delivery<M>[] = [];
+    for (const delivery of left) {
+      try {
+        await batch.fold(readable(delivery), { overHole: desk.hasHole(delivery) });
+        folded.push(delivery);
+      } catch (error) {
+        settled.add(delivery);
+        await settleFailure(desk, [delivery], error);
+      }
+    }
+    try {
+      await batch.write();
+      crashPoint('before-ack', 'projector');
+      await Promise.all(folded.map((delivery) => delivery.ack()));
+    } catch (error) {
+      if (error instanceof Poison && folded.length > 0) throw error;
+      // It is not the fault of any one message, so none of them becomes a dead letter.
+      await settleFailure(desk, folded, new Error('A batch could not be written.', { cause: error }));
+    }
+  };
+  await inHalves(deliveries, fold, (delivery, error) => settleFailure(desk, [delivery], error));
+}
+
+/** One batch of messages for a generation; nothing is stored before `write`. */
+function beginBatch<M>(run: ProjectionRun<M>, generation: Generation, memory: DocumentMemory) {
   const { bus, source } = run;
   const buffer = bufferedReadModels(bus.generations[generation], memory);
   const batch = source.into(buffer.models, bus, run);
-  const folded: Delivery<M>[] = [];
-  await batch.prepare?.(deliveries.flatMap(({ value }) => (value === undefined ? [] : value)));
-  for (const delivery of deliveries) {
-    try {
-      await batch.fold(readable(delivery), { overHole: desk.hasHole(delivery) });
-      folded.push(delivery);
-    } catch (error) {
-      await settleFailure(desk, [delivery], error);
-    }
-  }
+  return {
+    prepare: async (messages: readonly M[]) => batch.prepare?.(messages),
+    fold: batch.fold,
+    async write() {
+      await batch.finish();
+      await buffer.flush(storesOf[source.name]);
+    },
+  };
+}
+
+/**
+ * Works on items together. When that fails with `Poison`, something that one or some of them lead to cannot be written: then it works on each
+ * half, and so finds those, one by one. What was written before is written again, which changes nothing.
+ */
+async function inHalves<T>(
+  items: readonly T[],
+  work: (items: readonly T[]) => Promise<void>,
+  setAside: (item: T, error: Poison) => Promise<void> | void,
+): Promise<void> {
   try {
-    await batch.finish();
-    await buffer.flush(storesOf[source.name]);
-    crashPoint('before-ack', 'projector');
-    await Promise.all(folded.map((delivery) => delivery.ack()));
+    await work(items);
   } catch (error) {
-    // It is not the fault of any one message, so none of them becomes a dead letter.
-    await settleFailure(desk, folded, new Error('A batch could not be written.', { cause: error }));
+    if (!(error instanceof Poison)) throw error;
+    const [only, ...others] = items;
+    if (only !== undefined && others.length === 0) return setAside(only, error);
+    const middle = Math.ceil(items.length / 2);
+    await inHalves(items.slice(0, middle), work, setAside);
+    await inHalves(items.slice(middle), work, setAside);
   }
 }
 
@@ -102,10 +143,8 @@ async function foldAgain<M>(
   { letter, from }: { letter: DeadLetter; from: 'it' | 'after-it' },
   memory: DocumentMemory,
 ): Promise<void> {
-  const { bus, source } = run;
-  const buffer = bufferedReadModels(bus.generations[generation], memory);
-  const batch = source.into(buffer.models, bus, run);
-  const reader = await source.openReader(bus, generation);
+  const batch = beginBatch(run, generation, memory);
+  const reader = await run.source.openReader(run.bus, generation);
   if (from === 'it') await batch.fold(readable(await messageOfLetter(reader, letter)));
   if (letter.isOrdered) {
     for await (const delivery of reader.reread(letter.subject, letter.sequence + 1)) {
@@ -118,8 +157,7 @@ async function foldAgain<M>(
       }
     }
   }
-  await batch.finish();
-  await buffer.flush(storesOf[source.name]);
+  await batch.write();
 }
 
 /** An archived object that was left out, and why, as a sentence. */
@@ -127,6 +165,7 @@ export type SetAside = { key: string; reason: string };
 
 /** Commits are folded together until there are this many. */
 const archivedAtOnce = 1_000;
+
 /**
  * Folds archived histories into a generation that is being filled, and answers which objects were left out because they cannot be folded.
  * No other process may write to the generation meanwhile. Repeating it changes nothing. Rejects when the archive cannot be read to its
@@ -169,22 +208,24 @@ async function foldHistories<M>(
   histories: readonly ArchivedCommits<M>[],
   memory: DocumentMemory,
 ): Promise<SetAside[]> {
-  const { bus, source } = run;
-  const buffer = bufferedReadModels(bus.generations[generation], memory);
-  const batch = source.into(buffer.models, bus, run);
-  const setAside: SetAside[] = [];
-  await batch.prepare?.(histories.flatMap(({ commits }) => commits));
-  for (const { key, commits } of histories) {
-    try {
-      for (const commit of commits) await batch.fold(commit);
-    } catch (error) {
-      if (!(error instanceof Poison)) throw error;
-      setAside.push({ key, reason: error.message });
+  const setAside = new Map<string, SetAside>();
+  const leaveOut = (key: string, { message }: Poison) => void setAside.set(key, { key, reason: message });
+  const fold = async (some: readonly ArchivedCommits<M>[]): Promise<void> => {
+    const left = some.filter(({ key }) => !setAside.has(key));
+    const batch = beginBatch(run, generation, memory);
+    await batch.prepare(left.flatMap(({ commits }) => commits));
+    for (const { key, commits } of left) {
+      try {
+        for (const commit of commits) await batch.fold(commit);
+      } catch (error) {
+        if (!(error instanceof Poison)) throw error;
+        leaveOut(key, error);
+      }
     }
-  }
-  await batch.finish();
-  await buffer.flush(storesOf[source.name]);
-  return setAside;
+    await batch.write();
+  };
+  await inHalves(histories, fold, ({ key }, error) => leaveOut(key, error));
+  return [...setAside.values()];
 }
 
 /** Fills generations side by side: at most one follower each. */

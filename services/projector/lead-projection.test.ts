@@ -13,10 +13,11 @@ import {
   flip,
   isNew,
   leadProjection,
+  rebuildForShape,
 } from './lead-projection.ts';
 
 const noon = new Date('2026-03-01T12:00:00.000Z');
-const same = { documentCount: 3, different: [] };
+const same = { comparison: { documentCount: 3, different: [] }, shape: 1 };
 
 test('a rebuild goes from asked over filling to the other generation, which is read while the old one is kept a day', () => {
   const begun = beginRebuild(firstPointer, 'r1', noon);
@@ -28,7 +29,7 @@ test('a rebuild goes from asked over filling to the other generation, which is r
   expect(after).toMatchObject({ live: 'green', keptUntil: '2026-03-02T12:00:00.000Z', lastRebuild: { id: 'r1' } });
   expect(after.rebuild).toBeUndefined();
   expect(projectionPointerSchema.parse(after)).toEqual(after);
-  expect(dropKept(after)).toEqual({ live: 'green', lastRebuild: after.lastRebuild });
+  expect(dropKept(after)).toEqual({ live: 'green', shape: 1, lastRebuild: after.lastRebuild });
 });
 
 test('the same request is met once; the next one takes the place of the generation that was kept', () => {
@@ -40,6 +41,20 @@ test('the same request is met once; the next one takes the place of the generati
   expect(isNew(after, request('r1'))).toBe(false);
   expect(isNew(after, request('r2'))).toBe(true);
   expect(beginRebuild(after, 'r2', noon).keptUntil).toBeUndefined();
+});
+
+test('what has an older shape is rebuilt once, and the request before it stays met', () => {
+  const request = { id: 'r1', askedAt: noon.toISOString() };
+  const before = flip(beginFilling(beginRebuild(firstPointer, 'r1', noon)), same, noon);
+  const id = rebuildForShape(before, 2) ?? '';
+  const after = flip(beginFilling(beginRebuild(before, id, noon)), { ...same, shape: 2 }, noon);
+  expect(after).toMatchObject({ shape: 2, lastRebuild: { id } });
+  expect(rebuildForShape(after, 2)).toBeUndefined();
+  expect(isNew(after, request)).toBe(false);
+  expect(projectionPointerSchema.parse(after)).toEqual(after);
+  // A projector of the version before does not go back by itself, and what an operator called off is not begun again.
+  expect(rebuildForShape(after, 1)).toBeUndefined();
+  expect(rebuildForShape(callOff(beginRebuild(before, id, noon), 'r2', noon), 2)).toBeUndefined();
 });
 
 test('a rebuild that was called off leaves what is read as it was, and the request is met', () => {
@@ -54,7 +69,7 @@ test('of many differences all are counted and the first are named', () => {
   const different = Array.from({ length: 30 }, (_, n) => `jobStatus/${n}`);
   const { lastRebuild } = flip(
     beginFilling(beginRebuild(firstPointer, 'r1', noon)),
-    { documentCount: 40, different },
+    { ...same, comparison: { documentCount: 40, different } },
     noon,
   );
   expect(lastRebuild).toMatchObject({ documentCount: 40, differentCount: 30 });

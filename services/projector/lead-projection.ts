@@ -106,6 +106,11 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       logger.info({ projection: source.name, rebuild: request.id }, 'a read model is rebuilt');
       return save(beginRebuild(pointer, request.id, clock.now()));
     }
+    const ownRebuild = rebuildForShape(pointer, source.shape);
+    if (ownRebuild !== undefined) {
+      logger.info({ projection: source.name, shape: source.shape }, 'a read model of an older shape is rebuilt');
+      return save(beginRebuild(pointer, ownRebuild, clock.now()));
+    }
     const remainingMs =
       pointer.keptUntil === undefined ? undefined : Date.parse(pointer.keptUntil) - clock.now().getTime();
     if (remainingMs !== undefined && remainingMs <= 0) {
@@ -140,10 +145,13 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     const comparison = await compareReadModels(before, after, storesOf[source.name], wanted);
     await followers.stop(live);
     await reached(other, (await positionOf(live)).doneUpTo, wanted);
-    await save(flip(pointer, comparison, clock.now(), setAside));
+    await save(flip(pointer, { comparison, setAside, shape: source.shape }, clock.now()));
     logger.info({ projection: source.name, live: other, ...pointer.lastRebuild }, 'a read model was rebuilt');
   };
 
+  /** Nothing was written before the first projector, so nothing has an older shape. */
+  const shapeAtFirst = async (): Promise<Pick<ProjectionPointer, 'shape'>> =>
+    stored === undefined && (await positionOf(firstPointer.live)).doneUpTo === 0 ? { shape: source.shape } : {};
   const positionOf = async (generation: Generation) => (await source.openReader(bus, generation)).position();
   const reached = async (generation: Generation, sequence: number, wanted: AbortSignal): Promise<void> => {
     const reader = await source.openReader(bus, generation);
@@ -162,9 +170,9 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   };
 
   const steps = async () => {
-    await save({ ...pointer, leader: instance });
     // One that ended between removing a reader and making it anew left it missing.
     for (const generation of generations) await bus.projections.makeReader(source.name, generation);
+    await save({ ...pointer, ...(await shapeAtFirst()), leader: instance });
     while (!ended.aborted) await step();
   };
   const working = steps();
@@ -182,7 +190,7 @@ export const firstPointer: ProjectionPointer = { live: 'blue' };
 
 /** A request that was neither met nor begun. Pure, like the transitions below. */
 export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
-  ![pointer.rebuild?.id, pointer.lastRebuild?.id, pointer.calledOff?.id].includes(request.id);
+  ![pointer.rebuild?.id, pointer.lastRebuild?.id, pointer.met, pointer.calledOff?.id].includes(request.id);
 
 /** A rebuild begins and takes the place of a generation that was kept until now. */
 export function beginRebuild(
@@ -199,19 +207,23 @@ export function beginFilling(pointer: ProjectionPointer): ProjectionPointer {
   return { ...pointer, rebuild: { ...pointer.rebuild, state: 'filling' } };
 }
 
+/** How a rebuild went: how its documents compare, what was left out, and which shape they have. */
+type Filled = { comparison: Comparison; setAside?: readonly SetAside[]; shape: number };
+
 /** The other generation takes over. */
 export function flip(
-  pointer: ProjectionPointer,
-  comparison: Comparison,
+  { rebuild, ...pointer }: ProjectionPointer,
+  { comparison, setAside = [], shape }: Filled,
   now: Date,
-  setAside: readonly SetAside[] = [],
 ): ProjectionPointer {
-  if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
-  const { id, startedAt } = pointer.rebuild;
-  const { rebuild: _, ...rest } = pointer;
+  if (rebuild === undefined) throw new Error('No rebuild has begun.');
+  const { id, startedAt } = rebuild;
+  const met = id === ownRebuildId(shape) ? (pointer.lastRebuild?.id ?? pointer.met) : undefined;
   return {
-    ...rest,
+    ...pointer,
+    ...(met === undefined ? {} : { met }),
     live: otherGeneration(pointer.live),
+    shape,
     keptUntil: new Date(now.getTime() + dayMs).toISOString(),
     lastRebuild: {
       id,
@@ -223,6 +235,14 @@ export function flip(
       ...(setAside.length === 0 ? {} : { setAsideCount: setAside.length, setAside: setAside.slice(0, 20) }),
     },
   };
+}
+
+const ownRebuildId = (shape: number): string => `shape-${shape}`;
+
+/** The rebuild that a projector begins by itself, because what is read has an older shape than it writes; once, unless it is called off. */
+export function rebuildForShape(pointer: ProjectionPointer, shape: number): string | undefined {
+  const id = ownRebuildId(shape);
+  return (pointer.shape ?? 1) < shape && pointer.calledOff?.rebuildId !== id ? id : undefined;
 }
 
 /** What was filled is thrown away, and nothing is rebuilt. */

@@ -10,7 +10,7 @@ import {
   type DirectoryEvent,
 } from '#shared/aggregates/directory/directory.ts';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { apiKeyKey, jobListKey, jobStatusKey, organizationKey } from '#shared/contracts/read-models.ts';
+import { apiKeyKey, jobStatusKey, listPartKey, organizationKey } from '#shared/contracts/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
@@ -171,10 +171,10 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     expect((await statusOf('b'))?.lost).toMatchObject([{ revision: 4, commitId: 'b4' }]);
     expect((await statusOf('c'))?.lost).toMatchObject([{ revision: 3, commitId: 'c3' }]);
     expect(await statusOf('d')).not.toHaveProperty('lost');
-    const list = await gateway.readModels.jobList.get(jobListKey('acme', exportState().createdAt), {
+    const list = await gateway.readModels.jobList.get(listPartKey('acme', '2026-03-01', 0), {
       fromLeader: true,
     });
-    expect(Object.fromEntries(list?.document.jobs.map(({ jobId, status }) => [jobId, status]) ?? [])).toEqual({
+    expect(Object.fromEntries(list?.document.entries.map(({ jobId, status }) => [jobId, status]) ?? [])).toEqual({
       [jobId('a')]: 'running',
       [jobId('b')]: 'running',
       [jobId('c')]: 'running',

@@ -33,6 +33,8 @@ export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> 
 /** One projection, whichever generation it fills: where its messages come from, and how to fold them into given stores. */
 export type ProjectionSource<M> = {
   name: ProjectionName;
+  /** Of its documents: one more when they change so that stored ones have to be made again. A projector does that by itself. */
+  shape: number;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into(stores: Stores, logs: Logs, by: Witness): BatchHandler<M>;
   /** The histories that were moved from its log to the archive, and the objects there that are none. */

@@ -282,6 +282,22 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     expect(await countOf(old, 'jobStatus')).toBe(0);
   });
 
+  test('a read model of an older shape is rebuilt by itself, once', async () => {
+    await stopProjector();
+    const pointers = projector.projections.pointers;
+    const stored = await pointers.get('exports', { fromLeader: true });
+    const { shape, keptUntil: _, ...older } = stored?.document ?? { live: 'blue', shape: 1, keptUntil: '' };
+    expect(shape).toBeGreaterThan(1);
+    await pointers.put('exports', older);
+    startProjector();
+    for await (const change of operator.projections.pointers.watch('exports', never)) {
+      if (change.kind === 'put' && change.document.shape === shape) break;
+    }
+    expect(await liveOf('exports')).not.toBe(older.live);
+    await projected(await runJob());
+    expect((await pointers.get('exports', { fromLeader: true }))?.document.rebuild).toBeUndefined();
+  });
+
   test('who may only ask for rebuilds cannot write a read model or the pointer', async () => {
     await expect(operator.projections.pointers.put('exports', { live: 'blue' })).rejects.toThrow(/no right to publish/);
     expect(operator).not.toHaveProperty('generations');

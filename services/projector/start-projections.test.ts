@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jobListKey, jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey, listPartKey } from '#shared/contracts/read-models.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
@@ -51,8 +51,8 @@ test('status and list show the last commit', async () => {
     updatedAt: third.commit.time,
     state: { phase: 'completed' },
   });
-  const list = await bus.readModels.jobList.get(jobListKey('acme', exportState().createdAt));
-  expect(list?.document.jobs).toMatchObject([{ revision: 3, status: 'completed' }]);
+  const list = await bus.readModels.jobList.get(listPartKey('acme', '2026-03-01', 0));
+  expect(list?.document.entries).toMatchObject([{ revision: 3, status: 'completed' }]);
 });
 
 test('a commit that was delivered before changes nothing', async () => {

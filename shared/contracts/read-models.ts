@@ -20,13 +20,38 @@ export type Anchored = z.infer<typeof anchoredSchema>;
 export const jobStatusDocumentSchema = z.object({ ...anchored, state: exportJobStateSchema });
 export type JobStatusDocument = z.infer<typeof jobStatusDocumentSchema>;
 
-/** Bucket `job-list`, key `<org>.<yyyy-mm-dd>`: the jobs created that day, newest last. */
-export const jobListDocumentSchema = z.object({
-  jobs: z.array(
-    z.object({ jobId: z.string(), domain: z.string(), createdAt: timestamp, revision: z.int(), status: z.string() }),
-  ),
+/**
+ * Lists that grow without end are kept in parts by day: key `<org>.<yyyy-mm-dd>.<part>`, oldest entry first, every entry once. The first
+ * part has the first entries of the day, the next part the following: which entry is where follows from the entries alone. No document
+ * grows beyond its part, and a reader takes the parts that it needs by their keys.
+ */
+const listPart = <E extends z.ZodType>(entry: E) => z.object({ entries: z.array(entry) });
+
+/**
+ * Which parts such a list has, key `<org>`: by month (`2026-03`) and day of the month (`01`), how many. Written before the parts, so a part
+ * that is counted may be missing for a moment, and then is empty.
+ */
+export const listDaysDocumentSchema = z.object({
+  months: z.record(z.string().regex(/^\d{4}-\d\d$/), z.record(z.string().regex(/^\d\d$/), z.int().min(1))),
 });
-export type JobListDocument = z.infer<typeof jobListDocumentSchema>;
+export type ListDaysDocument = z.infer<typeof listDaysDocumentSchema>;
+
+/** A job in a list; `revision` is the one at which its status changed last. */
+const jobListEntrySchema = z.object({
+  jobId: z.string(),
+  domain: z.string(),
+  createdAt: timestamp,
+  revision: z.int(),
+  status: z.string(),
+});
+export type JobListEntry = z.infer<typeof jobListEntrySchema>;
+
+/** Bucket `job-list`, key `list.<org>.<yyyy-mm-dd>.<part>`: the jobs created that day, by `jobListOrder`; key `days.<org>`: which parts. */
+export const jobListDocumentSchema = listPart(jobListEntrySchema);
+
+/** A text that sorts jobs by the time of their request, then by their ids. Pure. */
+export const jobListOrder = ({ createdAt, jobId }: Pick<JobListEntry, 'createdAt' | 'jobId'>): string =>
+  `${createdAt} ${jobId}`;
 
 /** Bucket `directory`, key `org.<org>`. */
 export const organizationDocumentSchema = z.object({ ...anchored, state: directoryStateSchema });
@@ -60,10 +85,10 @@ export const conversationSizesSchema = z.object({
 export type ConversationSizes = z.infer<typeof conversationSizesSchema>;
 
 /**
- * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: what one log says of one day, oldest first by `auditOrder`, and every entry
- * once. The first part has the first entries of the day, the next part the following: which entry is where follows from the entries alone.
+ * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: what one log says of one day, by `auditOrder`; key `<source>-days.<org>`: which
+ * parts there are.
  */
-export const auditDocumentSchema = z.object({ entries: z.array(auditEntrySchema) });
+export const auditDocumentSchema = listPart(auditEntrySchema);
 export type AuditDocument = z.infer<typeof auditDocumentSchema>;
 
 /** Bucket `usage`, key `<source>.<org>.<yyyy-mm>`: figures by day of the month (`01`…), each counted from that day's audit entries. */
@@ -74,22 +99,43 @@ export type UsageDocument = z.infer<typeof usageDocumentSchema>;
 
 /**
  * Keys of read-model documents, as the stores of the bus take them. The bucket `directory` holds three kinds, which the bus tells apart
- * by a prefix of its own (`org.`, `key.`, `content.`); `audit` and `usage` hold one for each source, told apart the same way.
+ * by a prefix of its own (`org.`, `key.`, `content.`); `job-list`, `audit` and `usage` hold several, told apart the same way.
  */
 export const jobStatusKey = (organization: string, jobId: string): string => `${organization}.${jobId}`;
-/** `createdAt` as in the log; the day is UTC. */
-export const jobListKey = (organization: string, createdAt: string): string =>
-  `${organization}.${createdAt.slice(0, 10)}`;
+/** Of a part of a list: `day` is a date in UTC; parts count from 0. */
+export const listPartKey = (organization: string, day: string, part: number): string =>
+  `${organization}.${day}.${part}`;
+export const listDaysKey = (organization: string): string => organization;
 export const organizationKey = (organization: string): string => organization;
 export const apiKeyKey = (sha256: string): string => sha256;
 export const contentsKey = (organization: string, domain: string): string => `${organization}.${domain}`;
-/** `day` is a date in UTC; parts count from 0. */
-export const auditKey = (organization: string, day: string, part: number): string => `${organization}.${day}.${part}`;
 /** `month` is `yyyy-mm`, in UTC. */
 export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;
 
-/** The day in the key of an audit document, the month in that of a usage document. */
+/** The day in the key of a part of a list, the month in that of a usage document. */
 export const dateInKey = (key: string): string => key.split('.')[1] ?? '';
+
+/** In how many parts a list keeps a day (`yyyy-mm-dd`); 0 when it has nothing of it. Pure. */
+export const partCountOf = (days: ListDaysDocument | undefined, day: string): number =>
+  days?.months[day.slice(0, 7)]?.[day.slice(8)] ?? 0;
+
+/** The document after a day has so many parts; a day with none is left out. Days are in order, so that equal lists have equal documents. Pure. */
+export function withPartCount(days: ListDaysDocument | undefined, day: string, partCount: number): ListDaysDocument {
+  const month = day.slice(0, 7);
+  const { [day.slice(8)]: _, ...others } = days?.months[month] ?? {};
+  const counts = inOrder(partCount === 0 ? others : { ...others, [day.slice(8)]: partCount });
+  const { [month]: __, ...otherMonths } = days?.months ?? {};
+  return { months: inOrder(Object.keys(counts).length === 0 ? otherMonths : { ...otherMonths, [month]: counts }) };
+}
+
+const inOrder = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The days (`yyyy-mm-dd`) of which a list has entries, oldest first. Pure. */
+export const listedDays = (days: ListDaysDocument | undefined): string[] =>
+  Object.entries(days?.months ?? {})
+    .flatMap(([month, counts]) => Object.keys(counts).map((day) => `${month}-${day}`))
+    .sort();
 
 /** What is folded from one stream on its own, and so is rebuilt on its own. */
 export const projectionNames = ['exports', 'content', 'directory', 'access'] as const;
@@ -116,6 +162,8 @@ export const inGeneration = (name: string, generation: Generation): string =>
  */
 export const projectionPointerSchema = z.object({
   live: z.enum(generations),
+  /** Which shape the documents of the generation that is read have; absent: 1. A projector that writes another one rebuilds them by itself. */
+  shape: z.int().min(1).optional(),
   /** The projector that leads or led last: it writes its name before it does anything else, so a paused one before it notices. */
   leader: z.string().optional(),
   /** asked: the other generation has to be emptied. filling: it is empty or being filled. */
@@ -140,6 +188,8 @@ export const projectionPointerSchema = z.object({
         .optional(),
     })
     .optional(),
+  /** The request that was met last, when a rebuild that nobody requested came after it. */
+  met: z.string().optional(),
   /** The last request to call a rebuild off that was met, and the rebuild that it ended, if one was running. */
   calledOff: z.object({ id: z.string(), at: timestamp, rebuildId: z.string().optional() }).optional(),
 });

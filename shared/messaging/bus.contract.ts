@@ -5,6 +5,7 @@ import {
   type DirectoryEvent,
 } from '#shared/aggregates/directory/directory.ts';
 import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import type { BusOf } from './bus.ts';
 import { nextCommit } from './commit-chain.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
@@ -212,8 +213,8 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         const changes = jobList.watch('acme.>', stop.signal)[Symbol.asyncIterator]();
         expect((await changes.next()).value).toEqual({ kind: 'caught-up' });
         const waiting = changes.next();
-        const revision = await jobList.put('acme.2026-01-01', { jobs: [] }, { expectedRevision: 0 });
-        expect(await jobList.put('acme.2026-01-01', { jobs: [] }, { expectedRevision: 0 })).toBeUndefined();
+        const revision = await jobList.put('acme.2026-01-01', { entries: [] }, { expectedRevision: 0 });
+        expect(await jobList.put('acme.2026-01-01', { entries: [] }, { expectedRevision: 0 })).toBeUndefined();
         expect((await waiting).value).toMatchObject({ kind: 'put', key: 'acme.2026-01-01', revision, initial: false });
         expect(await jobList.keys('acme.>')).toEqual(['acme.2026-01-01']);
         await jobList.remove('acme.2026-01-01');
@@ -223,10 +224,30 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect((await changes.next()).done).toBe(true);
       });
 
+      test('refuses for good what is too large, and goes on', async () => {
+        const { jobList } = bus.projector.generations.blue;
+        const huge = { entries: [{ jobId: 'x'.repeat(1_100_000) }] };
+        await expect(jobList.put('huge.2026-01-01.0', huge as never, { expectedRevision: 0 })).rejects.toThrow(Poison);
+        expect(await jobList.get('huge.2026-01-01.0')).toBeUndefined();
+        expect(await jobList.put('huge.2026-01-01.0', { entries: [] }, { expectedRevision: 0 })).toBeDefined();
+      });
+
+      test('removes only the revision that was meant', async () => {
+        const { jobList } = bus.projector.generations.blue;
+        const key = 'removed.2026-01-01.0';
+        const first = await jobList.put(key, { entries: [] });
+        const second = await jobList.put(key, { entries: [] });
+        expect(await jobList.remove(key, { expectedRevision: first ?? 0 })).toBe(false);
+        expect(await jobList.get(key)).toBeDefined();
+        expect(await jobList.remove(key, { expectedRevision: second ?? 0 })).toBe(true);
+        expect(await jobList.get(key)).toBeUndefined();
+        expect(await jobList.put(key, { entries: [] }, { expectedRevision: 0 })).toBeDefined();
+      });
+
       test('begins a watch with what is there', async () => {
         const { jobList } = bus.projector.generations.blue;
-        await jobList.put('begin.a', { jobs: [] });
-        await jobList.put('begin.b', { jobs: [] });
+        await jobList.put('begin.a', { entries: [] });
+        await jobList.put('begin.b', { entries: [] });
         const kinds: string[] = [];
         const stop = new AbortController();
         for await (const change of jobList.watch('begin.>', stop.signal)) {

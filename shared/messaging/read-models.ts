@@ -6,6 +6,7 @@ import {
   type Generation,
   jobListDocumentSchema,
   jobStatusDocumentSchema,
+  listDaysDocumentSchema,
   keyDocumentSchema,
   organizationDocumentSchema,
   otherGeneration,
@@ -20,13 +21,15 @@ import {
  * What an adapter guarantees:
  * - Every change of one key has a growing `revision`; `put` with `expectedRevision` stores only if the key is at that revision
  *   (0: absent) and answers undefined otherwise.
+ * - What was removed leaves nothing behind for good: watchers are told, and the trace of it ends within minutes.
  * - `watch` first gives what is there (`initial: true`), then one `caught-up`, then changes as they come, and goes on after reconnects
  *   without a gap. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is a `Poison`.
  */
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;
   put(key: string, document: T, options?: { expectedRevision?: number }): Promise<number | undefined>;
-  remove(key: string): Promise<void>;
+  /** False when the key is not at `expectedRevision`. */
+  remove(key: string, options?: { expectedRevision?: number }): Promise<boolean>;
   /** Keys that match a subject filter such as `acme.>`; all by default. */
   keys(filter?: string): Promise<string[]>;
   watch(filter: string, signal: AbortSignal): AsyncIterable<DocumentChange<T>>;
@@ -124,7 +127,7 @@ export function liveStore<T>(
   return {
     get: async (key, options) => (await now()).get(key, options),
     put: async (key, document, options) => (await now()).put(key, document, options),
-    remove: async (key) => (await now()).remove(key),
+    remove: async (key, options) => (await now()).remove(key, options),
     keys: async (filter) => (await now()).keys(filter),
     async *watch(filter, signal) {
       while (!signal.aborted) {
@@ -153,29 +156,42 @@ type ReadModelRow<T> = {
   schema: z.ZodType<T>;
   /** Tells the kinds apart that share a bucket; callers do not see it. */
   prefix: string;
+  /** Many aggregates share a document, so it is written often. */
+  isShared: boolean;
+  /** Each document is a part of a list by day. */
+  isInParts: boolean;
 };
 
-const row = <T>(projection: ProjectionName, bucket: string, schema: z.ZodType<T>, prefix = ''): ReadModelRow<T> => ({
-  projection,
-  bucket,
-  schema,
-  prefix,
-});
+const row = <T>(
+  projection: ProjectionName,
+  bucket: string,
+  schema: z.ZodType<T>,
+  { prefix = '', isShared = false, isInParts = false }: Partial<ReadModelRow<T>> = {},
+): ReadModelRow<T> => ({ projection, bucket, schema, prefix, isShared, isInParts });
+
+/** The parts of a list by day, which many aggregates share. */
+const parts = (prefix: string) => ({ prefix, isShared: true, isInParts: true });
+const shared = (prefix: string) => ({ prefix, isShared: true });
 
 /** Every read model: the projection that fills it, and where and how its documents are stored. */
 export const readModelTable = {
   jobStatus: row('exports', 'job-status', jobStatusDocumentSchema),
-  jobList: row('exports', 'job-list', jobListDocumentSchema),
-  directoryOrganizations: row('directory', 'directory', organizationDocumentSchema, 'org.'),
-  directoryKeys: row('directory', 'directory', keyDocumentSchema, 'key.'),
-  directoryContents: row('content', 'directory', contentDocumentSchema, 'content.'),
-  auditExports: row('exports', 'audit', auditDocumentSchema, 'exports.'),
-  auditContent: row('content', 'audit', auditDocumentSchema, 'content.'),
-  auditDirectory: row('directory', 'audit', auditDocumentSchema, 'directory.'),
-  auditAccess: row('access', 'audit', auditDocumentSchema, 'access.'),
-  usageExports: row('exports', 'usage', usageDocumentSchema, 'exports.'),
-  usageContent: row('content', 'usage', usageDocumentSchema, 'content.'),
-  usageAccess: row('access', 'usage', usageDocumentSchema, 'access.'),
+  jobList: row('exports', 'job-list', jobListDocumentSchema, parts('list.')),
+  jobDays: row('exports', 'job-list', listDaysDocumentSchema, shared('days.')),
+  directoryOrganizations: row('directory', 'directory', organizationDocumentSchema, { prefix: 'org.' }),
+  directoryKeys: row('directory', 'directory', keyDocumentSchema, { prefix: 'key.' }),
+  directoryContents: row('content', 'directory', contentDocumentSchema, { prefix: 'content.' }),
+  auditExports: row('exports', 'audit', auditDocumentSchema, parts('exports.')),
+  auditContent: row('content', 'audit', auditDocumentSchema, parts('content.')),
+  auditDirectory: row('directory', 'audit', auditDocumentSchema, parts('directory.')),
+  auditAccess: row('access', 'audit', auditDocumentSchema, parts('access.')),
+  auditExportsDays: row('exports', 'audit', listDaysDocumentSchema, shared('exports-days.')),
+  auditContentDays: row('content', 'audit', listDaysDocumentSchema, shared('content-days.')),
+  auditDirectoryDays: row('directory', 'audit', listDaysDocumentSchema, shared('directory-days.')),
+  auditAccessDays: row('access', 'audit', listDaysDocumentSchema, shared('access-days.')),
+  usageExports: row('exports', 'usage', usageDocumentSchema, shared('exports.')),
+  usageContent: row('content', 'usage', usageDocumentSchema, shared('content.')),
+  usageAccess: row('access', 'usage', usageDocumentSchema, shared('access.')),
 };
 
 export type ReadModelName = keyof typeof readModelTable;
@@ -195,13 +211,14 @@ export function readModelsBy(
 
 /**
  * Which stores belong to which projection, in the order of writing. The last one says which revisions have been folded, where a log has
- * revisions. Usage is counted from audit entries, so it is written after them.
+ * revisions. Usage is counted from audit entries, so it is written after them; the parts of a list are written after the document that
+ * counts them.
  */
 export const storesOf = {
-  exports: ['auditExports', 'usageExports', 'jobList', 'jobStatus'],
-  content: ['auditContent', 'usageContent', 'directoryContents'],
-  directory: ['auditDirectory', 'directoryKeys', 'directoryOrganizations'],
-  access: ['auditAccess', 'usageAccess'],
+  exports: ['auditExportsDays', 'auditExports', 'usageExports', 'jobDays', 'jobList', 'jobStatus'],
+  content: ['auditContentDays', 'auditContent', 'usageContent', 'directoryContents'],
+  directory: ['auditDirectoryDays', 'auditDirectory', 'directoryKeys', 'directoryOrganizations'],
+  access: ['auditAccessDays', 'auditAccess', 'usageAccess'],
 } as const satisfies Record<ProjectionName, readonly ReadModelName[]>;
 
 /** The read models that are read now. */

@@ -1,5 +1,9 @@
 import type { DocumentChange, DocumentStore, StoredDocument } from '#shared/messaging/read-models.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
+
+/** As a server takes of a message. */
+const mostLength = 1_048_576;
 
 export type MemoryDocuments<T> = DocumentStore<T> & { onPut(listener: (key: string, document: T) => void): void };
 
@@ -46,16 +50,20 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
       await gate();
       const expected = options?.expectedRevision;
       if (expected !== undefined && (documents.get(key)?.revision ?? 0) !== expected) return undefined;
+      const text = JSON.stringify(document);
+      if (text.length > mostLength) throw new Poison(`The document "${key}" is too large to be stored.`);
       revision += 1;
-      const copy = JSON.parse(JSON.stringify(document)) as T;
+      const copy = JSON.parse(text) as T;
       documents.set(key, { key, document: copy, revision });
       emit({ kind: 'put', key, document: structuredClone(copy), revision, initial: false });
       return revision;
     },
-    remove: async (key) => {
+    remove: async (key, { expectedRevision } = {}) => {
       await gate();
+      if (expectedRevision !== undefined && documents.get(key)?.revision !== expectedRevision) return false;
       revision += 1;
       if (documents.delete(key)) emit({ kind: 'removed', key, revision, initial: false });
+      return true;
     },
     keys: async (filter = '>') => {
       await gate();

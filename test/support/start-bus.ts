@@ -19,11 +19,23 @@ export type TestBus = {
 };
 
 /** A real nats-server with the users, streams, buckets and consumers of an installation. */
-export async function startTestBus(options: { rendererVersions?: string[] } = {}): Promise<TestBus> {
+export async function startTestBus(
+  options: {
+    rendererVersions?: string[];
+    /** Instead of the limit of an installation, such as `128KB`. */
+    largestMessage?: string;
+  } = {},
+): Promise<TestBus> {
   const passwords = Object.fromEntries(
     [...busUsers, 'provisioner'].map((name) => [name, randomBytes(12).toString('hex')]),
   );
-  const server = await startNatsServer({ configText: natsConfig({ passwords }) });
+  const configText = natsConfig({ passwords });
+  const server = await startNatsServer({
+    configText:
+      options.largestMessage === undefined
+        ? configText
+        : configText.replace(/max_payload: \w+/, `max_payload: ${options.largestMessage}`),
+  });
   const opened: BusConnection[] = [];
   try {
     await provision({

@@ -6,18 +6,14 @@ import {
   auditSources,
 } from '#shared/contracts/audit-entry.ts';
 import { type AuditList, endOf, type ListAuditQuery } from '#shared/contracts/http/audit.ts';
-import { type AuditDocument, auditKey, dateInKey } from '#shared/contracts/read-models.ts';
-import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
-import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor, wrongCursor } from '../parse-input.ts';
+import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';
 
 const defaultLimit = 50;
-/** A search for rare entries stops after this many documents. Its answer then has fewer entries and a cursor. */
-const mostDocuments = 500;
 
-/** One page of an organization's audit entries, newest first. */
+/** One page of an organization's audit entries, newest first. When few match, it may have fewer than asked for and a cursor that goes on. */
 export async function listAudit(
   context: Pick<GatewayContext, 'bus' | 'clock'>,
   organization: string,
@@ -25,12 +21,12 @@ export async function listAudit(
   limit: number = defaultLimit,
 ): Promise<AuditList> {
   const found: AuditEntry[] = [];
-  let documentCount = 0;
-  for await (const { day, entries, ...read } of auditDays(context, organization, filter)) {
+  let readSoFar = 0;
+  for await (const { entries, position, cost } of auditEntries(context, organization, filter)) {
     found.push(...entries);
-    documentCount += read.documentCount;
+    readSoFar += cost;
     if (found.length > limit) break;
-    if (documentCount >= mostDocuments) return { entries: found, nextCursor: toCursor(beforeDay(day)) };
+    if (readSoFar >= mostRead) return { entries: found, nextCursor: toCursor(position) };
   }
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
@@ -46,7 +42,7 @@ export async function* auditLines(
   limit: number = Infinity,
 ): AsyncGenerator<string> {
   let left = limit;
-  for await (const { entries } of auditDays(context, organization, filter)) {
+  for await (const { entries } of auditEntries(context, organization, filter)) {
     for (const entry of entries) {
       if (left <= 0) return;
       left -= 1;
@@ -54,9 +50,6 @@ export async function* auditLines(
     }
   }
 }
-
-/** Comes after every entry of the day before: no subject begins with a tilde. */
-const beforeDay = (day: string): string => `${new Date(Date.parse(day) - 1).toISOString()} ~`;
 
 /** The position in a cursor. Throws `invalid_request` for a wrong one. Pure. */
 export function parseAuditCursor(cursor: string): string {
@@ -72,49 +65,67 @@ export type AuditFilter = Pick<ListAuditQuery, 'domain' | 'jobId' | 'actor' | 'a
   before: string | undefined;
 };
 
-/** The entries of one day that match, newest first. `documentCount` is how many documents were read for them. */
-type AuditDay = { day: string; entries: AuditEntry[]; documentCount: number };
+/** Entries that match, newest first. `position`: of the last entry that was looked at; `cost`: of what was read for them. */
+type AuditRun = { entries: AuditEntry[]; position: string; cost: number };
 
-/** An organization's audit entries by day, newest first. A day whose documents have no match is empty. */
-async function* auditDays(
+/**
+ * An organization's audit entries, newest first, run by run: from the parts of all logs that are read, those that no part that is still
+ * unread can come between. A run without a match is empty.
+ */
+async function* auditEntries(
   { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
   organization: string,
   filter: AuditFilter,
-): AsyncGenerator<AuditDay> {
-  const { auditExports, auditContent, auditDirectory, auditAccess } = bus.readModels;
-  const stores = { exports: auditExports, content: auditContent, directory: auditDirectory, access: auditAccess };
+): AsyncGenerator<AuditRun> {
   const range = timesOf(filter);
   const keptSince = { exports: '', content: '', directory: '', access: firstKeptDay(clock.now()) };
-  const found = await Promise.all(
-    auditSources
-      .filter((source) => mayMatch(source, filter))
-      .map(async (source) => {
-        const keys = await askBus(stores[source].keys(`${organization}.*.*`));
-        return keys.map((key) => ({ source, day: dateInKey(key) }));
+  const logs = auditSources
+    .filter((source) => mayMatch(source, filter))
+    .map((source) => ({
+      parts: partsNewestFirst(auditListOf(bus.readModels, source), organization, {
+        firstDay: [keptSince[source], range.since.slice(0, 10)].sort().at(-1) ?? '',
+        lastDay: range.until.slice(0, 10),
+        before: filter.before,
       }),
-  );
-  const sourcesByDay = Map.groupBy(
-    found.flat().filter(({ source, day }) => {
-      return day >= keptSince[source] && day >= range.since.slice(0, 10) && day <= range.until.slice(0, 10);
-    }),
-    ({ day }) => day,
-  );
-  for (const [day, ofDay] of [...sourcesByDay].sort(([a], [b]) => (a < b ? 1 : -1))) {
-    const sources = new Set(ofDay.map(({ source }) => source));
-    const read = await Promise.all([...sources].map((source) => readDay(stores[source], organization, day)));
-    const entries = read.flat().filter((entry) => matches(entry, filter, range));
-    yield { day, entries: sorted(entries), documentCount: ofDay.length };
+      left: [] as AuditEntry[],
+      isAtEnd: false,
+    }));
+  for (;;) {
+    let cost = 0;
+    await Promise.all(
+      logs.map(async (log) => {
+        while (log.left.length === 0 && !log.isAtEnd) {
+          const next = await log.parts.next();
+          if (next.done === true) log.isAtEnd = true;
+          else [log.left, cost] = [next.value, cost + readCost(next.value)];
+        }
+      }),
+    );
+    // The log whose part ends first may have the next entry in a part that is not read yet.
+    const position = logs.reduce((latest, { left }) => {
+      const last = left.at(-1);
+      return last === undefined || auditOrder(last) < latest ? latest : auditOrder(last);
+    }, '');
+    if (position === '') return;
+    const run = logs.flatMap((log) => {
+      const ready = log.left.filter((entry) => auditOrder(entry) >= position);
+      log.left = log.left.slice(ready.length);
+      return ready;
+    });
+    yield { entries: sorted(run.filter((entry) => matches(entry, filter, range))), position, cost };
   }
 }
 
-/** Reads earlier parts first: an entry that moves to the next part meanwhile is then seen twice, but never missed. */
-async function readDay(store: DocumentStore<AuditDocument>, organization: string, day: string): Promise<AuditEntry[]> {
-  const entries = new Map<string, AuditEntry>();
-  for (let part = 0; ; part += 1) {
-    const stored = await askBus(store.get(auditKey(organization, day, part)));
-    if (stored === undefined) return [...entries.values()];
-    for (const entry of stored.document.entries) entries.set(entry.id, entry);
-  }
+function auditListOf(models: GatewayContext['bus']['readModels'], source: AuditSource): DayList<AuditEntry> {
+  const { auditExports, auditContent, auditDirectory, auditAccess } = models;
+  const { auditExportsDays, auditContentDays, auditDirectoryDays, auditAccessDays } = models;
+  const lists = {
+    exports: { days: auditExportsDays, parts: auditExports },
+    content: { days: auditContentDays, parts: auditContent },
+    directory: { days: auditDirectoryDays, parts: auditDirectory },
+    access: { days: auditAccessDays, parts: auditAccess },
+  };
+  return { ...lists[source], orderOf: auditOrder };
 }
 
 /** Whether a log can have entries that match. The others need not be read. */

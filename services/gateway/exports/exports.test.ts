@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { listPartKey, withPartCount } from '#shared/contracts/read-models.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
@@ -241,6 +242,30 @@ describe('list', () => {
     expect((await list('domain=docs.acme.test')).jobs).toHaveLength(5);
     expect((await list('since=2026-03-02')).jobs).toHaveLength(3);
     expect(await list('cursor=nonsense')).toMatchObject({ code: 'invalid_request', fields: [{ path: 'cursor' }] });
+  });
+
+  test('a search for what is rare answers after so many jobs, and says how to go on', async () => {
+    await publish(one);
+    const { jobId } = (await start()).json();
+    const { jobDays, jobList } = gateway.bus.readModels;
+    const day = '2026-03-02';
+    const partCount = 90;
+    const entry = (n: number) => ({
+      jobId: `se_${String(n).padStart(22, '0')}`,
+      createdAt: `${day}T10:00:00.000Z`,
+      ...{ domain: 'docs', revision: 9, status: 'completed' },
+    });
+    await jobDays.put(acme.id, withPartCount((await jobDays.get(acme.id))?.document, day, partCount));
+    for (let part = 0; part < partCount; part += 1) {
+      const entries = Array.from({ length: 250 }, (_, n) => entry(part * 250 + n));
+      await jobList.put(listPartKey(acme.id, day, part), { entries });
+    }
+    const reads = vi.spyOn(jobList, 'get');
+    const first = (await request('GET', `${jobs}?status=queued`)).json();
+    expect(first).toEqual({ jobs: [], nextCursor: expect.any(String) });
+    expect(reads.mock.calls.length).toBeLessThan(partCount);
+    const second = (await request('GET', `${jobs}?status=queued&cursor=${first.nextCursor}`)).json();
+    expect(second).toEqual({ jobs: [expect.objectContaining({ jobId })] });
   });
 });
 

@@ -1,48 +1,52 @@
 import type { ExportList, ListExportsQuery } from '#shared/contracts/http/exports.ts';
-import { type JobListDocument, jobListKey } from '#shared/contracts/read-models.ts';
+import { type JobListEntry, jobListOrder } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { askBus } from '../ask-bus.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor } from '../parse-input.ts';
+import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';
 import { exportJobOf, readJob } from './read-job.ts';
 
-type Entry = JobListDocument['jobs'][number];
-
-/** An organization's jobs, newest first. `domain` is the slug. Throws `invalid_request` for a wrong cursor. */
+/**
+ * An organization's jobs, newest first. `domain` is the slug. When few jobs match, an answer may have fewer than asked for and a cursor
+ * that goes on. Throws `invalid_request` for a wrong cursor.
+ */
 export async function listJobs(
   context: Pick<GatewayContext, 'bus'>,
   organization: string,
   query: Omit<ListExportsQuery, 'domain'> & { domain: string | undefined },
 ): Promise<ExportList> {
-  const after = query.cursor === undefined ? undefined : parsePosition(query.cursor);
   const since = query.since === undefined ? '' : new Date(query.since).toISOString();
-  const { jobList } = context.bus.readModels;
-  const days = (await askBus(jobList.keys(`${organization}.*`)))
-    .filter((key) => dayOf(key) >= since.slice(0, 10) && dayOf(key) <= (after?.createdAt.slice(0, 10) ?? '9'))
-    .sort()
-    .reverse();
-  const found: Entry[] = [];
-  for (const key of days) {
-    const jobs = (await askBus(jobList.get(key)))?.document.jobs ?? [];
-    found.push(...jobs.toReversed().filter((job) => matches(job, query, since) && isOlder(job, after)));
-    if (found.length > query.limit) break;
+  const range = {
+    firstDay: since.slice(0, 10),
+    before: query.cursor === undefined ? undefined : parsePosition(query.cursor),
+  };
+  const found: JobListEntry[] = [];
+  let readSoFar = 0;
+  let next: string | undefined;
+  for await (const entries of partsNewestFirst(jobListOf(context), organization, range)) {
+    readSoFar += readCost(entries);
+    found.push(...entries.filter((job) => matches(job, query, since)));
+    const last = entries.at(-1);
+    next = last === undefined ? next : jobListOrder(last);
+    if (found.length > query.limit || readSoFar >= mostRead) break;
+    next = undefined;
   }
   const page = found.slice(0, query.limit);
   const last = page.at(-1);
+  if (found.length > query.limit && last !== undefined) next = jobListOrder(last);
   const jobs = await Promise.all(page.map(async (job) => exportJobOf(await readJob(context, organization, job.jobId))));
-  return {
-    jobs,
-    ...(found.length > query.limit && last !== undefined
-      ? { nextCursor: toCursor(`${last.createdAt} ${last.jobId}`) }
-      : {}),
-  };
+  return { jobs, ...(next === undefined ? {} : { nextCursor: toCursor(next) }) };
 }
 
-const dayOf = (key: string): string => key.slice(key.indexOf('.') + 1);
+const jobListOf = ({ bus: { readModels } }: Pick<GatewayContext, 'bus'>): DayList<JobListEntry> => ({
+  days: readModels.jobDays,
+  parts: readModels.jobList,
+  orderOf: jobListOrder,
+});
 
 function matches(
-  job: Entry,
+  job: JobListEntry,
   query: { domain: string | undefined; status?: string | undefined },
   since: string,
 ): boolean {
@@ -53,19 +57,11 @@ function matches(
   );
 }
 
-type Position = Pick<Entry, 'createdAt' | 'jobId'>;
-
-/** Whether a job comes after `after` in the list, which is sorted by time, and by id within one millisecond. */
-function isOlder(job: Position, after: Position | undefined): boolean {
-  if (after === undefined || job.createdAt < after.createdAt) return true;
-  return job.createdAt === after.createdAt && job.jobId < after.jobId;
-}
-
 const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (se_[0-9A-Za-z]{22})$/;
 
-function parsePosition(cursor: string): Position {
-  const [, createdAt = '', jobId = ''] = readCursor(cursor, positionPattern);
-  return { createdAt, jobId };
+function parsePosition(cursor: string): string {
+  const [position = ''] = readCursor(cursor, positionPattern);
+  return position;
 }
 
 /** No job lives longer than an hour. The list may lag a little. */
@@ -80,11 +76,13 @@ export async function checkActiveJobs(
 ): Promise<void> {
   const now = clock.now();
   const oldest = new Date(now.getTime() - longestJobMs).toISOString();
-  const days = new Set([jobListKey(organization, oldest), jobListKey(organization, now.toISOString())]);
-  const lists = await Promise.all([...days].map((key) => askBus(bus.readModels.jobList.get(key))));
-  const active = lists
-    .flatMap((stored) => stored?.document.jobs ?? [])
-    .filter((job) => (job.status === 'queued' || job.status === 'running') && job.createdAt > oldest).length;
+  let active = 0;
+  for await (const jobs of partsNewestFirst(jobListOf({ bus }), organization, { firstDay: oldest.slice(0, 10) })) {
+    active += jobs.filter(
+      (job) => (job.status === 'queued' || job.status === 'running') && job.createdAt > oldest,
+    ).length;
+    if (jobs.some((job) => job.createdAt <= oldest)) break;
+  }
   const most = config.activeJobs[organizationPlan];
   if (active < most) return;
   throw new ApiError(

@@ -91,7 +91,7 @@ export const listExportsQuerySchema = z.object({
 
 export type ListExportsQuery = z.infer<typeof listExportsQuerySchema>;
 
-/** Newest first; `nextCursor` is absent on the last page. */
+/** Newest first; `nextCursor` is absent on the last page. A page may be shorter than asked for although there is another one. */
 export const exportListSchema = z.object({ jobs: z.array(exportJobSchema), nextCursor: z.string().optional() });
 
 export type ExportList = z.infer<typeof exportListSchema>;

@@ -53,16 +53,16 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each user
     const user = 'projector';
     const pass = stand.passwords[user] ?? '';
     const client = await connect({ servers: stand.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
-    await client.request('$KV.job-list.watched.a', 'no JSON');
+    await client.request('$KV.job-list.list.watched.a', 'no JSON');
     const { jobList } = projector.generations.blue;
-    await jobList.put('watched.b', { jobs: [] });
+    await jobList.put('watched.b', { entries: [] });
     const stop = new AbortController();
     const seen: string[] = [];
     for await (const change of jobList.watch('watched.>', stop.signal)) {
       seen.push(change.kind === 'caught-up' ? change.kind : `${change.kind} ${change.key}`);
       if (change.kind === 'caught-up') {
-        await client.request('$KV.job-list.watched.c', '{"jobs":1}');
-        await jobList.put('watched.d', { jobs: [] });
+        await client.request('$KV.job-list.list.watched.c', '{"entries":1}');
+        await jobList.put('watched.d', { entries: [] });
       } else if (change.key === 'watched.d') stop.abort();
       if (change.kind === 'unreadable') expect(change.problem).toContain(change.key);
     }

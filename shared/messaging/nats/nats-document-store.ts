@@ -1,12 +1,16 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import type { KV, KvEntry } from '@nats-io/kv';
+import { errors } from '@nats-io/transport-node';
 import type { z } from 'zod';
+import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore } from '../read-models.ts';
 import { isConflict } from './nats-event-log.ts';
 import { BadMessage } from '../parse-message.ts';
 import { whileAway } from './connection.ts';
 
 const deadlineMs = 5_000;
+/** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
+const markerTtl = '10m';
 
 /** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
 export function natsDocumentStore<T>(
@@ -60,7 +64,9 @@ export function natsDocumentStore<T>(
           return expectedRevision === 0 ? kv.create(full, bytes) : kv.update(full, bytes, expectedRevision);
         });
       } catch (error) {
-        if (!isConflict(error)) throw error;
+        if (!isConflict(error)) {
+          throw isRefused(error) ? new DocumentRefused(bucket, full, Buffer.byteLength(bytes), error) : error;
+        }
         // An earlier try may have got through without its answer: then the key has what we wrote.
         if (attempts === 1) return undefined;
         const there = await newest(full);
@@ -68,7 +74,22 @@ export function natsDocumentStore<T>(
       }
     },
 
-    remove: (key) => call(`removing "${prefix}${key}"`, () => kv.delete(prefix + key)),
+    async remove(key, { expectedRevision } = {}) {
+      const full = prefix + key;
+      const guard = expectedRevision === undefined ? {} : { previousSeq: expectedRevision };
+      let attempts = 0;
+      try {
+        await call(`removing "${full}"`, () => {
+          attempts += 1;
+          return kv.purge(full, { ttl: markerTtl, ...guard });
+        });
+        return true;
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        // An earlier try may have got through without its answer.
+        return attempts > 1 && (await this.get(key, { fromLeader: true })) === undefined;
+      }
+    },
 
     async keys(filter = '>') {
       return call('listing keys', async () => {
@@ -114,6 +135,21 @@ export function natsDocumentStore<T>(
       return { kind: 'unreadable', key, revision: entry.revision, initial, problem: error.message };
     }
   }
+}
+
+/** The server does not take this document, and will not take it later either: it is too large, or its key is none. */
+class DocumentRefused extends Poison {
+  override name = 'DocumentRefused';
+
+  constructor(bucket: string, key: string, sizeBytes: number, cause: unknown) {
+    super(`The document "${key}" (${sizeBytes} bytes) cannot be stored in the bucket ${bucket}: ${messageOf(cause)}.`, {
+      cause,
+    });
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof errors.InvalidArgumentError || (error instanceof JetStreamApiError && error.status === 400);
 }
 
 /**

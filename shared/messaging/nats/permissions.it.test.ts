@@ -27,6 +27,10 @@ function rowsFor(user: BusUser): Row[] {
       })),
     ),
     ...bucketRows.map(({ name, writers }) => ({ subject: `$KV.${name}.x`, writers })),
+    ...bucketRows.map(({ name, writers, readers, byKey = [] }) => ({
+      subject: `$JS.API.CONSUMER.CREATE.KV_${name}.x`,
+      writers: [...writers, ...readers].filter((each) => !byKey.includes(each)),
+    })),
     ...coreRows.map(({ subject, writers }) => ({
       subject: concrete(writers.length === 0 ? subject : subject.replace('*', user)),
       writers,

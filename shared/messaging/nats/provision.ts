@@ -202,6 +202,8 @@ function bucketSettings(row: BucketRow, replicas: number): WantedStream {
     duplicate_window: (maxAgeSeconds === 0 ? duplicateWindowSeconds : maxAgeSeconds) * nanosPerSecond,
     allow_rollup_hdrs: true,
     allow_direct: true,
+    // Markers of removed keys end by themselves.
+    allow_msg_ttl: true,
     deny_delete: true,
     ...(row.republishTo === undefined ? {} : { republish: { src: `$KV.${row.name}.>`, dest: row.republishTo } }),
   };

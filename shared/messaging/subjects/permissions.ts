@@ -46,6 +46,9 @@ function permissionsOf(user: BusUser): Permissions {
       `$JS.API.DIRECT.GET.${stream}.>`,
       `$JS.API.STREAM.MSG.GET.${stream}`,
       `$JS.API.STREAM.INFO.${stream}`,
+    );
+    if (bucket.byKey?.includes(user) === true) continue;
+    publish.push(
       // Watching is a push consumer; the server asks for flow control here.
       `$JS.FC.${stream}.>`,
       ...['CREATE', 'INFO', 'DELETE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${stream}.>`),

@@ -11,10 +11,13 @@ export const projectionTable = {
 
 /**
  * What a projection writes: key filters of buckets, by the blue generation's names. So one generation of it can be emptied without touching
- * another projection's documents.
+ * another projection's documents. A bucket that no other projection writes is emptied as a whole: it may have documents of an older version.
  */
 export function keysOf(projection: ProjectionName): { bucket: string; filter: string }[] {
-  return Object.values(readModelTable)
-    .filter((row) => row.projection === projection)
-    .map(({ bucket, prefix }) => ({ bucket, filter: `${prefix}>` }));
+  const byBucket = Map.groupBy(Object.values(readModelTable), ({ bucket }) => bucket);
+  return [...byBucket].flatMap(([bucket, rows]) => {
+    const own = rows.filter((row) => row.projection === projection);
+    if (own.length === rows.length) return { bucket, filter: '>' };
+    return own.map(({ prefix }) => ({ bucket, filter: `${prefix}>` }));
+  });
 }

@@ -48,6 +48,8 @@ export type BucketRow = {
   key: string;
   writers: readonly BusUser[];
   readers: readonly BusUser[];
+  /** Those of the readers who read by key alone: they may not watch or list keys, for which the server makes a consumer each time. */
+  byKey?: readonly BusUser[];
   kept: string;
   ttlSeconds?: number;
   /** The server republishes every change under this subject. */
@@ -147,11 +149,12 @@ const blueRows: readonly BucketRow[] = [
     readers: ['gateway', 'projector', 'auditor', 'housekeeper'],
     republishTo: 'live.job-status.>',
   }),
-  readModel('job-list', '<org>.<day>'),
-  readModel('audit', '<source>.<org>.<day>.<part>', {
+  readModel('job-list', 'list.<org>.<day>.<part>, days.<org>', { byKey: ['gateway'] }),
+  readModel('audit', '<source>.<org>.<day>.<part>, <source>-days.<org>', {
+    byKey: ['gateway'],
     kept: `rebuilt at will; its records of \`ACCESS\` go after ${accessKeptDays} days`,
   }),
-  readModel('usage', '<source>.<org>.<month>', { kept: 'as `audit`' }),
+  readModel('usage', '<source>.<org>.<month>', { byKey: ['gateway'], kept: 'as `audit`' }),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
   }),

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { lastPartFirst, withEntries } from './audit-trail.ts';
+import { auditListKind } from './audit-trail.ts';
+import { lastPartFirst, withEntries as withEntriesOf } from './day-list.ts';
+
+const withEntries = (parts: readonly AuditEntry[][], added: readonly AuditEntry[], size = 500) =>
+  withEntriesOf(parts, added, { ...auditListKind, size });
 
 /** The n-th entry of a day. */
 const entry = (n: number): AuditEntry => ({

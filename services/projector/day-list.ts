@@ -1,0 +1,222 @@
+import {
+  dateInKey,
+  listedDays,
+  type ListDaysDocument,
+  listDaysKey,
+  listPartKey,
+  partCountOf,
+  withPartCount,
+} from '#shared/contracts/read-models.ts';
+import type { DocumentStore } from '#shared/messaging/read-models.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { type Store, updateDocument, WrittenMeanwhile } from './projection.ts';
+
+/** The stores of one list that is kept in parts by day. */
+export type DayListStores<E> = { days: Store<ListDaysDocument>; parts: Store<{ entries: E[] }> };
+
+/** What tells the entries of a list apart, and how large its parts are. */
+export type DayListKind<E> = {
+  /** A text that sorts the entries and begins with their day. Two entries with the same are the same entry. */
+  orderOf: (entry: E) => string;
+  /** Which of two forms of an entry stays: the one that is known, or the one that comes. */
+  newer: (known: E, coming: E) => E;
+  /** Entries of one part. It stays under half a megabyte. */
+  size: number;
+};
+
+/** Collects the entries of a batch, and writes them by day when all are there. */
+export type DayList<E> = {
+  add(organization: string, entry: E): void;
+  /** `onDay` is given all entries of each day that was written; without it only those parts are read that change. */
+  write(onDay?: OnDay<E>): Promise<void>;
+};
+
+/** `before` is called before the entries of a day are read, and what it answers is called with all of them. */
+type OnDay<E> = (organization: string, day: string) => Promise<(entries: readonly E[]) => Promise<void>>;
+
+const organizationsAtOnce = 32;
+
+/**
+ * A list that is kept in parts by day. Entries may come in any order and more than once: which entry is in which part follows from the
+ * entries alone. Whoever writes the stores writes `days` first, and later parts before earlier ones (`lastPartFirst`).
+ */
+export function dayList<E>(stores: DayListStores<E>, kind: DayListKind<E>): DayList<E> {
+  const waiting = new Map<string, Map<string, E[]>>();
+  return {
+    add(organization, entry) {
+      const day = kind.orderOf(entry).slice(0, 10);
+      const ofOrganization = waiting.get(organization) ?? new Map<string, E[]>();
+      waiting.set(organization, ofOrganization);
+      const added = ofOrganization.get(day) ?? [];
+      ofOrganization.set(day, added);
+      added.push(entry);
+    },
+    async write(onDay) {
+      // The days of an organization share a document, so they take turns.
+      await inParallel([...waiting], organizationsAtOnce, async ([organization, byDay]) => {
+        for (const [day, added] of byDay) {
+          const written = await onDay?.(organization, day);
+          const entries = await addToDay(stores, kind, { organization, day }, added, written !== undefined);
+          await written?.(entries);
+        }
+      });
+      waiting.clear();
+    },
+  };
+}
+
+type Day = { organization: string; day: string };
+type Part<E> = { entries: E[]; revision: number };
+
+/** Answers the entries of all parts that were read: the whole day if that was asked for. */
+async function addToDay<E>(
+  stores: DayListStores<E>,
+  kind: DayListKind<E>,
+  of: Day,
+  added: readonly E[],
+  isWhole: boolean,
+): Promise<E[]> {
+  const days = await stores.days.get(listDaysKey(of.organization));
+  const partCount = partCountOf(days?.document, of.day);
+  const first = isWhole ? 0 : await partBefore(stores, kind, of, partCount, leastOrder(added, kind));
+  const stored: Part<E>[] = [];
+  let entryCount = added.length;
+  // Parts that are about to be written are read, too: a process that was killed may have left some.
+  while (first + stored.length < partCount || stored.length * kind.size < entryCount) {
+    const part = await readPart(stores, of, first + stored.length);
+    stored.push(part);
+    entryCount += part.entries.length;
+  }
+  const parts = withEntries(
+    stored.map(({ entries }) => entries),
+    added,
+    kind,
+  );
+  await setPartCount(stores, of, Math.max(partCount, first + parts.length));
+  for (const [index, entries] of parts.entries()) {
+    const before = stored[index];
+    if (before?.entries !== entries) await writePart(stores, of, first + index, entries, before?.revision ?? 0);
+  }
+  return parts.flat();
+}
+
+async function readPart<E>({ parts }: DayListStores<E>, { organization, day }: Day, part: number): Promise<Part<E>> {
+  const stored = await parts.get(listPartKey(organization, day, part));
+  return { entries: stored?.document.entries ?? [], revision: stored?.revision ?? 0 };
+}
+
+async function writePart<E>(
+  { parts }: DayListStores<E>,
+  { organization, day }: Day,
+  part: number,
+  entries: E[],
+  expectedRevision: number,
+): Promise<void> {
+  const key = listPartKey(organization, day, part);
+  if ((await parts.put(key, { entries }, { expectedRevision })) === undefined) throw new WrittenMeanwhile(key);
+}
+
+async function setPartCount<E>({ days }: DayListStores<E>, { organization, day }: Day, count: number): Promise<void> {
+  await updateDocument(days, listDaysKey(organization), (document) =>
+    partCountOf(document, day) === count ? undefined : withPartCount(document, day, count),
+  );
+}
+
+const leastOrder = <E>(entries: readonly E[], { orderOf }: DayListKind<E>): string =>
+  entries.map(orderOf).reduce((least, order) => (order < least ? order : least), '\uffff');
+
+/** The part in which an entry of that order is or belongs, found in the few parts that halving the day takes. */
+async function partBefore<E>(
+  stores: DayListStores<E>,
+  { orderOf }: DayListKind<E>,
+  of: Day,
+  partCount: number,
+  order: string,
+): Promise<number> {
+  let [first, end] = [0, partCount];
+  while (end - first > 1) {
+    const middle = Math.floor((first + end) / 2);
+    const [least] = (await readPart(stores, of, middle)).entries;
+    // A part that a process was about to write when it was killed: everything is looked at then.
+    if (least === undefined) return 0;
+    if (orderOf(least) <= order) first = middle;
+    else end = middle;
+  }
+  return first;
+}
+
+/**
+ * The parts of a day after some more entries, in any order, new or known: entry n of the day is in part n / `size`, so the parts follow
+ * from the set of entries alone. A part that did not change is the same array. Pure.
+ */
+export function withEntries<E>(parts: readonly E[][], added: readonly E[], kind: DayListKind<E>): E[][] {
+  const { orderOf, newer, size } = kind;
+  const untouched = untouchedCount(parts, added, kind);
+  const byOrder = new Map<string, E>();
+  for (const entry of parts.slice(untouched).flat()) {
+    if (!byOrder.has(orderOf(entry))) byOrder.set(orderOf(entry), entry);
+  }
+  for (const entry of added) {
+    const order = orderOf(entry);
+    const known = byOrder.get(order);
+    byOrder.set(order, known === undefined ? entry : newer(known, entry));
+  }
+  const sorted = [...byOrder].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+  const cut = parts.slice(0, untouched);
+  for (let start = 0; start < sorted.length; start += size) {
+    const next = sorted.slice(start, start + size);
+    const before = parts[cut.length];
+    cut.push(before !== undefined && hasSame(before, next) ? before : next);
+  }
+  return cut;
+}
+
+/** How many parts at the beginning are full and come before everything that is added: mostly all but the last. */
+function untouchedCount<E>(parts: readonly E[][], added: readonly E[], kind: DayListKind<E>): number {
+  const { orderOf, size } = kind;
+  const first = leastOrder(added, kind);
+  let count = 0;
+  for (;;) {
+    const last = parts[count]?.at(-1);
+    const next = parts[count + 1]?.[0];
+    if (last === undefined || next === undefined || parts[count]?.length !== size) return count;
+    // A process that was killed left an entry in both; from here on it is corrected.
+    if (orderOf(last) >= orderOf(next) || orderOf(next) > first) return count;
+    count += 1;
+  }
+}
+
+const hasSame = <E>(one: readonly E[], other: readonly E[]): boolean =>
+  one.length === other.length && one.every((entry, index) => entry === other[index]);
+
+/**
+ * Keys of parts in the order of writing: a later part before an earlier one. An entry that moves to the next part is then in both for a
+ * moment and never in neither, even when writing stops halfway. Pure.
+ */
+export function lastPartFirst(keys: readonly string[]): string[][] {
+  const byPart = Map.groupBy(keys, (key) => Number(key.slice(key.lastIndexOf('.') + 1)));
+  return [...byPart].sort(([a], [b]) => b - a).map(([, round]) => round);
+}
+
+/** The stores of a list with all that a bucket can do. */
+export type WholeDayList<E> = {
+  days: DocumentStore<ListDaysDocument>;
+  parts: DocumentStore<{ entries: E[] }>;
+};
+
+/** Removes the days before `firstDay` (`yyyy-mm-dd`) from a list, of all organizations. */
+export async function removeDaysBefore<E>(list: WholeDayList<E>, firstDay: string): Promise<void> {
+  for (const key of await list.parts.keys()) if (dateInKey(key) < firstDay) await list.parts.remove(key);
+  for (const key of await list.days.keys()) {
+    await updateDocument(list.days, key, (document) => {
+      const kept = withoutDaysBefore(document, firstDay);
+      return kept === document ? undefined : kept;
+    });
+  }
+}
+
+function withoutDaysBefore(document: ListDaysDocument | undefined, firstDay: string): ListDaysDocument | undefined {
+  let kept = document;
+  for (const day of listedDays(document)) if (day < firstDay) kept = withPartCount(kept, day, 0);
+  return kept;
+}
