@@ -3,7 +3,7 @@ import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { z } from 'zod';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
-import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
+import { serverUsers } from '#shared/messaging/subjects/permissions.ts';
 
 const secret = z.string().min(16);
 
@@ -27,9 +27,7 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const known = kept === undefined ? undefined : secretsSchema.partial().parse(JSON.parse(kept));
   const random = () => randomBytes(24).toString('base64url');
   const secrets: Secrets = {
-    natsPasswords: Object.fromEntries(
-      [...busUsers, 'provisioner'].map((user) => [user, known?.natsPasswords?.[user] ?? random()]),
-    ),
+    natsPasswords: Object.fromEntries(serverUsers.map((user) => [user, known?.natsPasswords?.[user] ?? random()])),
     callTokens: Object.fromEntries(
       callPairs
         .map(({ caller, service }) => callTokenVariable(caller, service))

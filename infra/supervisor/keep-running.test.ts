@@ -23,3 +23,20 @@ test('a process that dies is started again, one that is stopped is not', async (
   await kept.stop(1_000);
   expect(kept.pid()).toBeUndefined();
 });
+
+test('a process that is restarted runs again at once, and says why', async () => {
+  const news: string[] = [];
+  const args = ['-e', 'setInterval(() => {}, 1_000)'];
+  const kept = keepRunning({ name: 'long', command: process.execPath, args, options: { stdio: 'ignore' } }, (line) =>
+    news.push(line),
+  );
+  const first = kept.pid();
+  await kept.restart(5_000, 'it forgot how to write');
+  expect(news).toEqual(['it forgot how to write']);
+  expect(kept.pid()).toBeGreaterThan(0);
+  expect(kept.pid()).not.toBe(first);
+  await kept.stop(5_000);
+  await kept.restart(5_000, 'too late');
+  expect(kept.pid()).toBeUndefined();
+  expect(news).toHaveLength(1);
+});

@@ -9,6 +9,8 @@ export type ProcessSpec = {
 
 export type KeptProcess = {
   pid(): number | undefined;
+  /** Ends the process, kills it after `graceMs`, and starts it again at once; `why` is the news. Does nothing while it does not run. */
+  restart(graceMs: number, why: string): Promise<void>;
   /** Asks the process to end, kills it after `graceMs`, and does not start it again. */
   stop(graceMs: number): Promise<void>;
 };
@@ -31,6 +33,7 @@ export function keepRunning(
   let child: ChildProcess | undefined;
   let stopping = false;
   let failures = 0;
+  let restarting: string | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const run = () => {
@@ -41,6 +44,12 @@ export function keepRunning(
       if (child !== started) return;
       child = undefined;
       if (stopping) return;
+      if (restarting !== undefined) {
+        onExit(restarting);
+        restarting = undefined;
+        run();
+        return;
+      }
       failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1;
       const delayMs = restartDelayMs(failures);
       onExit(`${spec.name} ended (${how}) and is started again in ${delayMs} ms`);
@@ -53,16 +62,24 @@ export function keepRunning(
 
   return {
     pid: () => child?.pid,
+    async restart(graceMs, why) {
+      if (child === undefined || stopping) return;
+      restarting = why;
+      await end(child, graceMs);
+    },
     async stop(graceMs) {
       stopping = true;
       clearTimeout(timer);
-      const last = child;
-      if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
-      const gone = new Promise<void>((resolve) => last.once('exit', () => resolve()));
-      last.kill('SIGTERM');
-      const killer = setTimeout(() => last.kill('SIGKILL'), graceMs);
-      await gone;
-      clearTimeout(killer);
+      if (child !== undefined) await end(child, graceMs);
     },
   };
+}
+
+async function end(child: ChildProcess, graceMs: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const killer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await gone;
+  clearTimeout(killer);
 }

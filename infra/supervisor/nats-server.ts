@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { isAlive } from './data-folder.ts';
 import { keepRunning } from './keep-running.ts';
+import { keepWritable } from './keep-writable.ts';
 
 export type EmbeddedNats = { url: string; pid(): number | undefined; stop(): Promise<void> };
 
@@ -20,6 +21,8 @@ export async function runNatsServer(options: {
   onExit: (news: string) => void;
   /** It was healthy if it ran this long. */
   healthyAfterMs?: number | undefined;
+  /** Of the user "supervisor": the server is also started again when it refuses writes. Absent: nobody asks it. */
+  supervisorPassword?: string | undefined;
 }): Promise<EmbeddedNats> {
   await mkdir(options.folder, { recursive: true });
   const configFile = join(options.folder, 'nats.conf');
@@ -40,10 +43,18 @@ export async function runNatsServer(options: {
     throw error;
   }
 
+  const url = `nats://127.0.0.1:${options.port}`;
+  const stopping = new AbortController();
+  const { supervisorPassword: password, folder, onExit } = options;
+  const watching =
+    password === undefined ? undefined : keepWritable({ url, password, folder, kept, onNews: onExit }, stopping.signal);
+
   return {
-    url: `nats://127.0.0.1:${options.port}`,
+    url,
     pid: () => kept.pid(),
     async stop() {
+      stopping.abort();
+      await watching;
       await kept.stop(stopGraceMs);
       await rm(pidFile, { force: true });
     },

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { findServer } from '#infra/setup/find-server.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
-import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import { lockFolder, openSecrets, type Secrets, writePrivateJson } from './data-folder.ts';
 import { freePorts, isFree } from './free-ports.ts';
@@ -80,6 +80,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       configText: natsConfig({ port: natsPort, storeDir: join(natsFolder, 'store'), passwords: secrets.natsPasswords }),
       onExit: onNews,
       healthyAfterMs: options.healthyAfterMs,
+      supervisorPassword: secrets.natsPasswords[supervisorUser],
     });
     undo.push(() => nats.stop());
     onNews(`nats-server is up (${nats.url})`);

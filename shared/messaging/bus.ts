@@ -104,7 +104,7 @@ export const busPartsOf = {
 export type BusOf<User extends BusUser> = Pick<BusParts, (typeof busPartsOf)[User][number]> & BusConnection;
 
 export type BusConnection = {
-  /** Rejects with the reason when the bus does not answer within two seconds. */
+  /** Rejects with the reason when the bus does not answer within two seconds, or does not store what it is sent. */
   check(): Promise<void>;
   close(): Promise<void>;
 };

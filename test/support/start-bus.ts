@@ -6,8 +6,8 @@ import { requireServer } from '#infra/setup/find-server.ts';
 import type { BusConnection, BusOf } from '#shared/messaging/bus.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
-import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
-import { type BusUser, busUsers } from '#shared/messaging/subjects/subject-table.ts';
+import { natsConfig, serverUsers } from '#shared/messaging/subjects/permissions.ts';
+import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 export type TestBus = {
@@ -26,9 +26,7 @@ export async function startTestBus(
     largestMessage?: string;
   } = {},
 ): Promise<TestBus> {
-  const passwords = Object.fromEntries(
-    [...busUsers, 'provisioner'].map((name) => [name, randomBytes(12).toString('hex')]),
-  );
+  const passwords = Object.fromEntries(serverUsers.map((name) => [name, randomBytes(12).toString('hex')]));
   const configText = natsConfig({ passwords });
   const server = await startNatsServer({
     configText:

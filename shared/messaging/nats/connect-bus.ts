@@ -36,6 +36,7 @@ import { natsDurableReader } from './nats-durable-reader.ts';
 import { natsEventLog, publishDurably } from './nats-event-log.ts';
 import { natsLeases } from './nats-leases.ts';
 import { makeReader, startOver } from './provision.ts';
+import { writeReadiness } from './write-readiness.ts';
 
 export type BusSettings<User extends BusUser> = {
   /** Comma-separated addresses. */
@@ -143,6 +144,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     },
     liveUpdates: () => natsLiveUpdates(connection, pointers),
   };
+  const checkWrites = writeReadiness(connection, js, service);
   const names: readonly (keyof BusParts)[] = busPartsOf[service];
   const parts = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await open[name]()] as const)));
 
@@ -151,6 +153,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     async check() {
       const late = () => new BusUnavailable(`The bus did not answer within ${checkDeadlineMs} ms.`);
       await withDeadline(connection.rtt(), checkDeadlineMs, late);
+      await checkWrites();
     },
     // A drain waits for a server that may be away; closing is all that is left then.
     close: async () => {

@@ -10,7 +10,9 @@ import type { z } from 'zod';
 import type { Commit } from '#shared/contracts/commit.ts';
 import { ConcurrentAppend, type EventLog, type StoredCommit, type StoredText } from '../event-log.ts';
 import { parseMessage, type StoredMessage } from '../parse-message.ts';
+import { BusUnavailable } from '../bus.ts';
 import { whileAway } from './connection.ts';
+import { noteWrite } from './write-readiness.ts';
 
 const readDeadlineMs = 5_000;
 /** The server goes through all subjects that match, and answers with a hundred thousand at a time. */
@@ -133,11 +135,11 @@ export type DurableMessage = {
 };
 
 /** Stores one message, over reconnects, and answers when the server has it. Rejects with `BusUnavailable` or the server's refusal. */
-export function publishDurably(js: JetStreamClient, message: DurableMessage): Promise<PubAck> {
+export async function publishDurably(js: JetStreamClient, message: DurableMessage): Promise<PubAck> {
   const head = headers();
   if (message.traceparent !== undefined) head.set('traceparent', message.traceparent);
   const payload = JSON.stringify(message.body);
-  return whileAway(`publishing to ${message.subject}`, deadlineMs, () =>
+  const stored = whileAway(`publishing to ${message.subject}`, deadlineMs, () =>
     js.publish(message.subject, payload, {
       msgID: `${message.subject}:${message.messageId}`,
       headers: head,
@@ -147,4 +149,12 @@ export function publishDurably(js: JetStreamClient, message: DurableMessage): Pr
         : { expect: { lastSubjectSequence: message.lastSubjectSequence } }),
     }),
   );
+  try {
+    const ack = await stored;
+    noteWrite(js, message.subject);
+    return ack;
+  } catch (error) {
+    if (error instanceof BusUnavailable) noteWrite(js, message.subject, error.message);
+    throw error;
+  }
 }

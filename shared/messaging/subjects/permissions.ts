@@ -1,4 +1,12 @@
-import { bucketRows, type BusUser, coreRows, durableRows, renderDurable, streamRows } from './subject-table.ts';
+import {
+  bucketRows,
+  type BusUser,
+  busUsers,
+  coreRows,
+  durableRows,
+  renderDurable,
+  streamRows,
+} from './subject-table.ts';
 
 /** Subjects that a user may publish and subscribe to; `refused` is taken out of `publish` again, where a wildcard gives too much. */
 type Permissions = { publish: string[]; refused: string[]; subscribe: string[] };
@@ -105,6 +113,18 @@ function provisionerPermissions(): Permissions {
   };
 }
 
+/** Asks a server for its health, and nothing else. It belongs to the system account, where no stream is. */
+export const supervisorUser = 'supervisor';
+
+const supervisorPermissions: Permissions = {
+  publish: ['$SYS.REQ.SERVER.PING.HEALTHZ'],
+  refused: [],
+  subscribe: [`${inboxPrefix(supervisorUser)}.>`],
+};
+
+/** Every user that a server has, and so a password is needed for. */
+export const serverUsers = [...busUsers, 'provisioner', supervisorUser] as const;
+
 /**
  * The configuration of a nats-server for one installation, as text: users with just the rights that the table gives them, and
  * `sync_interval: always`, because the default acknowledges before the data is on disk and can lose two minutes of accepted work.
@@ -115,7 +135,8 @@ export function natsConfig(options: {
   storeDir?: string;
   passwords: Readonly<Record<string, string>>;
 }): string {
-  const users = Object.entries(options.passwords).map(([user, password]) =>
+  const { [supervisorUser]: supervisorPassword, ...passwords } = options.passwords;
+  const users = Object.entries(passwords).map(([user, password]) =>
     userBlock(user, password, user === 'provisioner' ? provisionerPermissions() : permissionsOf(user as BusUser)),
   );
   return [
@@ -131,6 +152,16 @@ export function natsConfig(options: {
     ...users,
     '  ]',
     '}',
+    ...(supervisorPassword === undefined
+      ? []
+      : [
+          'accounts {',
+          '  SYS { users = [',
+          userBlock(supervisorUser, supervisorPassword, supervisorPermissions),
+          '  ] }',
+          '}',
+          'system_account: SYS',
+        ]),
     '',
   ].join('\n');
 }

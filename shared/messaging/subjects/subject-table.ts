@@ -201,6 +201,14 @@ export const bucketRows: readonly BucketRow[] = [
     kept: "what an organization's conversations take, by day",
   },
   {
+    name: 'readiness',
+    key: '<service>',
+    writers: services,
+    readers: [],
+    ttlSeconds: 60,
+    kept: 'a minute: what a service wrote to see whether it can',
+  },
+  {
     name: 'leases',
     key: '<role>',
     writers: leaders,

@@ -1,0 +1,76 @@
+import { statfs } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openServerHealth } from '#shared/messaging/nats/server-health.ts';
+import type { KeptProcess } from './keep-running.ts';
+
+const askEveryMs = 2_000;
+const stopGraceMs = 10_000;
+/** With less room than this a server that is started again stops writing again. */
+const leastRoomBytes = 16 * 1024 * 1024;
+const firstPauseMs = 10_000;
+const longestPauseMs = 300_000;
+
+type WatchedServer = {
+  url: string;
+  /** Of the user "supervisor". */
+  password: string;
+  /** Its streams are on this disk. */
+  folder: string;
+  kept: Pick<KeptProcess, 'restart'>;
+  /** One line about each change, not one for each question. */
+  onNews: (news: string) => void;
+};
+
+/**
+ * Starts a nats-server again that refuses writes although its disk has room, until `signal` aborts. After a full disk a stream refuses
+ * everything until the server starts again. A restart that does not help is repeated after 10 seconds, then ever later. Never rejects.
+ */
+export async function keepWritable(
+  { url, password, folder, kept, onNews }: WatchedServer,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  let saidFull = false;
+  const aborted = new Promise<undefined>((resolve) => {
+    const end = () => resolve(undefined);
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+  });
+  const opening = openServerHealth({ url, password });
+  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
+  try {
+    while (!signal.aborted) {
+      await pause(askEveryMs);
+      const health = await Promise.race([opening, aborted]);
+      if (signal.aborted || health === undefined) return;
+      // A server that does not answer is down or starts: whoever keeps it running knows.
+      const problem = await Promise.race([health.problem().catch(() => undefined), aborted]);
+      if (problem === undefined) {
+        failures = 0;
+        saidFull = false;
+        continue;
+      }
+      const roomBytes = await roomIn(folder);
+      if (roomBytes < leastRoomBytes) {
+        if (!saidFull) onNews(`nats-server refuses writes (${problem}), and its disk is full: make room in ${folder}`);
+        saidFull = true;
+        continue;
+      }
+      await kept.restart(
+        stopGraceMs,
+        `nats-server refused writes although there is room (${problem}) and is started again`,
+      );
+      failures += 1;
+      saidFull = false;
+      await pause(Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)));
+    }
+  } finally {
+    // A server that is away may never answer.
+    void opening.then((health) => health.close());
+  }
+}
+
+async function roomIn(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
