@@ -32,6 +32,7 @@ test.each([
   ['orgs add-domain acme', "missing required argument 'domain'"],
   ['orgs add-domain acme docs --groups open', 'Allowed choices are claimed, signed'],
   ['contents acme --promote a --delete b', 'cannot be used with'],
+  ['contents acme --unlabel a --delete b', 'cannot be used with'],
   ['jobs --status done', 'Allowed choices are queued, running, completed, failed'],
   ['jobs --limit many', 'a whole number from 1 to 100'],
   ['audit list --action keys', 'Allowed choices are export, link'],

@@ -1,4 +1,4 @@
-import { contentAggregate, type ContentCommit } from '#shared/aggregates/content/content.ts';
+import { contentAggregate, type ContentCommit, type ContentEvent } from '#shared/aggregates/content/content.ts';
 import { markIndexed, versionToIndex } from '#shared/aggregates/content/decide.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
 import { consume } from '#shared/messaging/consume.ts';
@@ -45,19 +45,21 @@ async function handleCommit(context: IndexerContext, commit: ContentCommit, sign
   const { organization, domain } = commit.data.state;
   const current = await context.bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
   const state = current?.commit.data.state ?? commit.data.state;
-  for (const event of commit.data.events) {
-    const { contentVersion } = event.data;
+  for (const contentVersion of commit.data.events.flatMap(endedBy)) {
     // A version that was deleted and published again stays.
     const isGone = !state.versions.some((version) => version.contentVersion === contentVersion);
-    if (event.type === 'ContentDeleted' && isGone) {
-      await removeContent(context, { organization, domain, contentVersion }, signal);
-    }
+    if (isGone) await removeContent(context, { organization, domain, contentVersion }, signal);
   }
   const contentVersion = versionToIndex(state);
   if (contentVersion === undefined) return;
   const scope = { organization, domain, contentVersion };
   const passageCount = (await context.searchIndex.passageCount(scope)) ?? (await indexContent(context, scope, signal));
   await appendIndexed(context, scope, passageCount, commit);
+}
+
+function endedBy(event: ContentEvent): string[] {
+  if (event.type === 'ContentDeleted') return [event.data.contentVersion];
+  return event.type === 'ContentsEnded' ? event.data.contentVersions : [];
 }
 
 async function appendIndexed(

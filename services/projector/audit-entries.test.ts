@@ -92,6 +92,7 @@ test.each<[ContentEvent['type'], object, string[]]>([
   ],
   ['ContentPromoted', {}, ['content.promoted']],
   ['ContentDeleted', {}, ['content.deleted']],
+  ['LabelRemoved', { label: 'v1' }, ['content.unlabelled']],
   ['ContentIndexed', { passageCount: 7 }, []],
 ])('given %s %o, then %j', (type, more, actions) => {
   const commit = contentCommit({ type, version: 1, data: { ...content, ...more } } as ContentEvent);

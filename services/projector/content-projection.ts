@@ -27,7 +27,17 @@ export const contentProjection: ProjectionSource<ContentCommit> = {
 /** What auditors see of a domain's content. A publication under a label makes two entries: the content and the label. Pure. */
 export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
   return entriesOf(commit, (event: ContentEvent): Said[] => {
-    const { domain, contentVersion } = event.data;
+    const { domain } = event.data;
+    if (event.type === 'ContentsEnded') {
+      const actor = { kind: 'service' as const, id: commit.source };
+      return event.data.contentVersions.map((contentVersion) => ({
+        action: 'content.ended',
+        domain,
+        contentVersion,
+        actor,
+      }));
+    }
+    const { contentVersion } = event.data;
     const content = { domain, contentVersion };
     switch (event.type) {
       case 'ContentPublished': {
@@ -39,6 +49,8 @@ export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
         return [{ action: 'content.promoted', ...content }];
       case 'ContentDeleted':
         return [{ action: 'content.deleted', ...content }];
+      case 'LabelRemoved':
+        return [{ action: 'content.unlabelled', ...content, label: event.data.label }];
       default:
         return [];
     }

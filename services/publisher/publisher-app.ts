@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { deleteContent, promoteContent } from '#shared/aggregates/content/decide.ts';
+import { deleteContent, promoteContent, removeLabel } from '#shared/aggregates/content/decide.ts';
 import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
 import { appendContent, type PublisherContext, publishProject } from './publish-project.ts';
@@ -25,5 +25,12 @@ export function publisherApp(context: PublisherContext, options: InternalServerO
       return { body: {}, headers: { 'x-bindery-content-revision': revision } };
     });
   }
+  answerCall(app, publisher.removeLabel, async ({ caller, params: { label } }) => {
+    const { organization, domain } = caller;
+    const { revision } = await appendContent(context, caller, (state) =>
+      removeLabel(state, { organization, domain, label }),
+    );
+    return { body: {}, headers: { 'x-bindery-content-revision': revision } };
+  });
   return app;
 }

@@ -10,7 +10,10 @@ export type AuditSource = (typeof auditSources)[number];
 /** The actions that an auditor can ask about, by the log that records them: `<area>.<what was done>`, in the past tense. */
 export const auditActionsOf = {
   exports: ['export.requested', 'export.replayed', 'export.completed', 'export.failed', 'export.cancelled'],
-  content: ['content.published', 'content.labelled', 'content.promoted', 'content.deleted'],
+  content: [
+    ...(['content.published', 'content.labelled', 'content.unlabelled', 'content.promoted'] as const),
+    ...(['content.deleted', 'content.ended'] as const),
+  ],
   directory: [
     'organization.created',
     'organization.changed',

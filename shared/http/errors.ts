@@ -42,7 +42,12 @@ export const errorTable = {
   in_use: {
     status: 409,
     retry: false,
-    sentence: 'This content is the latest or has a label. Promote another version or move the label first.',
+    sentence: 'This content is the latest or has a label. Promote another version, or move or remove the label first.',
+  },
+  too_many_labels: {
+    status: 409,
+    retry: false,
+    sentence: 'The domain has as many labels as it may have. Remove one that nobody needs first.',
   },
   too_large: { status: 413, retry: false, sentence: 'The body is too large.' },
   unsupported_media_type: { status: 415, retry: false, sentence: 'The Content-Type is not one that this path takes.' },

@@ -31,7 +31,7 @@ export function publishCommand(program: Command): void {
     });
 }
 
-type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string };
+type ContentsOptions = ServerCommandOptions & { promote?: string; delete?: string; unlabel?: string };
 
 /** Nothing, or more than one content version, has the name that was given; the message says what to do. */
 class UnknownContent extends Error {
@@ -45,9 +45,17 @@ export function contentsCommand(program: Command): void {
     )
     .argument('[domain]', 'slug or host name')
     .addOption(
-      new Option('--promote <content>', 'make a content version the latest; also by its label').conflicts('delete'),
+      new Option('--promote <content>', 'make a content version the latest; also by its label').conflicts([
+        'delete',
+        'unlabel',
+      ]),
     )
-    .option('--delete <content>', 'delete a content version that is neither latest nor labelled')
+    .addOption(
+      new Option('--delete <content>', 'delete a content version that is neither latest nor labelled').conflicts(
+        'unlabel',
+      ),
+    )
+    .option('--unlabel <label>', 'remove a label; the content version that has it stays')
     .action(async (named: string | undefined, options: ContentsOptions) => {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
@@ -60,6 +68,10 @@ export function contentsCommand(program: Command): void {
         const contentVersion = contentNamed(await listContents(client, path), options.delete);
         await client.raw(`${path}/${contentVersion}`, { method: 'DELETE' });
         output.result({ contentVersion, deleted: true }, `Deleted ${contentVersion}.`);
+      } else if (options.unlabel !== undefined) {
+        const label = options.unlabel;
+        await client.raw(`${path}/labels/${encodeURIComponent(label)}`, { method: 'DELETE' });
+        output.result({ label, removed: true }, `Removed the label ${printable(label)}.`);
       } else {
         const list = await listContents(client, path);
         output.result(list, contentTable(list));

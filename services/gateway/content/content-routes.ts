@@ -6,7 +6,7 @@ import {
   publishQuerySchema,
   toContentList,
 } from '#shared/contracts/http/content.ts';
-import { contentVersion, domainName } from '#shared/contracts/identifiers.ts';
+import { contentLabel, contentVersion, domainName } from '#shared/contracts/identifiers.ts';
 import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
 import { askBus, waitForRevision } from '../ask-bus.ts';
@@ -91,6 +91,23 @@ export const contentRoutes = [
     },
     async (context, { principal, domain, params: { contentVersion }, ask }) => {
       const answer = await ask(publisher.deleteContent, domain, { params: { contentVersion } });
+      answer.body.resume();
+      await contentWhenVisible(context, principal, domain, answer.headers);
+    },
+  ),
+  publicRoute(
+    {
+      method: 'DELETE',
+      path: `${path}/labels/:label`,
+      summary: 'Removes a label. The content version that had it stays.',
+      key: 'admin',
+      params: params.extend({ label: contentLabel.meta({ title: 'label' }) }),
+      limits: [changes],
+      status: 204,
+      errors: publisher.removeLabel.errors,
+    },
+    async (context, { principal, domain, params: { label }, ask }) => {
+      const answer = await ask(publisher.removeLabel, domain, { params: { label } });
       answer.body.resume();
       await contentWhenVisible(context, principal, domain, answer.headers);
     },

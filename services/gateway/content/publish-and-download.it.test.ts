@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { contentListSchema } from '#shared/contracts/http/content.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { contentServices } from '../../../test/support/content-services.ts';
@@ -98,6 +99,21 @@ test('versions are promoted and deleted, but not while they are in use', async (
   expect(promoted).toMatchObject({ status: 200, body: { latest: older.contentVersion } });
   expect((await call('DELETE', path(newer.contentVersion))).status).toBe(204);
   expect((await call('DELETE', path(newer.contentVersion))).status).toBe(404);
+});
+
+test('a label is removed, and its content version stays until it is deleted', async () => {
+  const versions = async () => {
+    const { body } = await call('GET', '/v1/domains/docs/content');
+    return contentListSchema.parse(body).versions;
+  };
+  const before = await versions();
+  const [label = ''] = before.flatMap(({ labels }) => labels);
+  const path = `/v1/domains/docs/content/labels/${label}`;
+  expect((await call('DELETE', path)).status).toBe(204);
+  const after = await versions();
+  expect(after.flatMap(({ labels }) => labels)).not.toContain(label);
+  expect(after).toHaveLength(before.length);
+  expect(await call('DELETE', path)).toMatchObject({ status: 404, body: { error: expect.stringContaining(label) } });
 });
 
 test.each([

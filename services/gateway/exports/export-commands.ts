@@ -1,3 +1,4 @@
+import { hasEnded, isKnown } from '#shared/aggregates/content/decide.ts';
 import { exportJobAggregate, type ExportEventOf } from '#shared/aggregates/export-job/export-job.ts';
 import type { StartExportBody } from '#shared/contracts/http/exports.ts';
 import { type ExportSelection, selectionKey } from '#shared/contracts/stored-objects.ts';
@@ -90,11 +91,15 @@ export async function replayExport(
   }
   await request.count();
   const { domain, contentVersion, label, options } = source;
-  const versions = (await contentState(context, organization, domain))?.versions ?? [];
-  if (!versions.some((version) => version.contentVersion === contentVersion)) {
+  const state = await contentState(context, organization, domain);
+  // Versions that gave way to newer ones are stored for as long as a job that exported them is kept.
+  const isEnded = hasEnded(state, contentVersion);
+  const content = { organization, domain, contentVersion };
+  const isThere = isEnded ? (await context.sitePages(content)) !== undefined : isKnown(state, contentVersion);
+  if (!isThere) {
     throw new ApiError(
       'not_found',
-      `The content version ${contentVersion} that ${source.jobId} exported was deleted, so it cannot be replayed.`,
+      `The content version ${contentVersion} that ${source.jobId} exported was ${isEnded ? 'ended long ago' : 'deleted'}, so it cannot be replayed.`,
     );
   }
   return await appendExportRequest(context, request.origin, {

@@ -11,6 +11,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
+import { sitePages } from './site-pages.ts';
 import { contentCommit, exportCommit } from '../../../test/support/make-commit.ts';
 
 const jobs = '/v1/static-export/jobs';
@@ -347,6 +348,25 @@ describe('replay', () => {
     const answer = await request('POST', `${jobs}/${jobId}/replay`);
     expect(answer.statusCode).toBe(404);
     expect(answer.json().error).toContain('was deleted');
+  });
+
+  test('of content that gave way to newer versions goes on while its objects are stored', async () => {
+    await publish(one);
+    const { jobId } = (await start()).json();
+    await advance(jobId, completed);
+    await publish(two);
+    const previous = await gateway.bus.content.last(contentLogSubject(acme.id, 'docs'));
+    const event: ContentEvent = {
+      type: 'ContentsEnded',
+      version: 1,
+      data: { organization: acme.id, domain: 'docs', contentVersions: [one] },
+    };
+    await gateway.bus.content.append(contentCommit(event, previous), { sequence: previous?.sequence ?? 0 });
+    expect((await request('POST', `${jobs}/${jobId}/replay`)).statusCode).toBe(202);
+    await gateway.objectStore.remove(siteModelKey({ organization: acme.id, domain: 'docs', contentVersion: one }));
+    gateway.context.sitePages = sitePages(gateway.objectStore);
+    const answer = await request('POST', `${jobs}/${jobId}/replay`);
+    expect([answer.statusCode, answer.json().error]).toEqual([404, expect.stringContaining('was ended long ago')]);
   });
 });
 

@@ -4,12 +4,14 @@ import { storedCommit } from '#shared/contracts/upcast.ts';
 import { contentLabel, contentVersion, domainSlug, organizationId, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** What can happen to the content of one domain (`content.<org>.<domain>.log`). */
-const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+const domainEvent = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
   z.object({
     type: z.literal(type),
     version: z.literal(1),
-    data: z.object({ organization: organizationId, domain: domainSlug, contentVersion, ...data }),
+    data: z.object({ organization: organizationId, domain: domainSlug, ...data }),
   });
+const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+  domainEvent(type, { contentVersion, ...data });
 
 export const contentEventSchema = z.discriminatedUnion('type', [
   event('ContentPublished', {
@@ -22,17 +24,31 @@ export const contentEventSchema = z.discriminatedUnion('type', [
   event('ContentIndexed', { passageCount: z.int() }),
   event('ContentPromoted', {}),
   event('ContentDeleted', {}),
+  /** The content version that had the label stays. */
+  event('LabelRemoved', { label: contentLabel }),
+  /** The oldest unused versions, when a domain has too many. */
+  domainEvent('ContentsEnded', { contentVersions: z.array(contentVersion).min(1) }),
 ]);
 
 export type ContentEvent = z.infer<typeof contentEventSchema>;
 
+/*
+ * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state has less than 150 KB, whatever
+ * happens. Domains that had more before the limits never get more, and less with every version and label that ends.
+ */
+export const mostVersions = 500;
+export const mostLabels = 250;
+const mostEnded = 500;
+
 export const contentStateSchema = z.object({
   organization: organizationId,
   domain: domainSlug,
-  /** Newest last. */
+  /** Newest last, at most 500. */
   versions: z.array(z.object({ contentVersion, publishedAt: timestamp, pageCount: z.int(), indexed: z.boolean() })),
-  /** Label → content version. */
+  /** Label → content version; at most 250. */
   labels: z.record(z.string(), contentVersion),
+  /** Versions that ended because there were too many, newest last, at most 500. Nobody deleted them: jobs that exported them can be replayed. */
+  ended: z.array(contentVersion).optional(),
   latest: contentVersion.optional(),
   searched: contentVersion.optional(),
 });
@@ -51,22 +67,24 @@ export const contentAggregate: Aggregate<ContentEvent, ContentState> = {
 };
 
 function evolve(state: ContentState | undefined, event: ContentEvent, { time }: EventMetadata): ContentState {
-  const { organization, domain, contentVersion } = event.data;
+  const { organization, domain } = event.data;
   const before: ContentState = state ?? { organization, domain, versions: [], labels: {} };
   switch (event.type) {
     case 'ContentPublished': {
-      const { label, pageCount } = event.data;
+      const { contentVersion, label, pageCount } = event.data;
       const known = before.versions.find((version) => version.contentVersion === contentVersion);
       // A version that is published again becomes the newest. It has the same files, so it is still indexed if it was.
       const entry = { contentVersion, publishedAt: time, pageCount, indexed: known?.indexed ?? false };
       return {
-        ...before,
+        ...withoutVersions(before, [contentVersion]),
+        ...(before.searched === undefined ? {} : { searched: before.searched }),
         versions: [...before.versions.filter((version) => version !== known), entry],
         labels: label === undefined ? before.labels : { ...before.labels, [label]: contentVersion },
         latest: contentVersion,
       };
     }
-    case 'ContentIndexed':
+    case 'ContentIndexed': {
+      const { contentVersion } = event.data;
       return {
         ...before,
         versions: before.versions.map((version) =>
@@ -74,19 +92,32 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
         ),
         searched: contentVersion,
       };
+    }
     case 'ContentPromoted':
-      return { ...before, latest: contentVersion };
+      return { ...before, latest: event.data.contentVersion };
     case 'ContentDeleted':
-      return withoutVersion(before, contentVersion);
+      return withoutVersions(before, [event.data.contentVersion]);
+    case 'LabelRemoved': {
+      const { [event.data.label]: _, ...labels } = before.labels;
+      return { ...before, labels };
+    }
+    case 'ContentsEnded': {
+      const { contentVersions } = event.data;
+      const { ended = [], ...rest } = withoutVersions(before, contentVersions);
+      return { ...rest, ended: [...ended, ...contentVersions].slice(-mostEnded) };
+    }
     default:
       return event satisfies never;
   }
 }
 
-function withoutVersion({ searched, ...state }: ContentState, contentVersion: string): ContentState {
+function withoutVersions({ searched, ended, ...state }: ContentState, gone: readonly string[]): ContentState {
+  const isGone = new Set(gone);
+  const stillEnded = ended?.filter((contentVersion) => !isGone.has(contentVersion)) ?? [];
   return {
     ...state,
-    versions: state.versions.filter((version) => version.contentVersion !== contentVersion),
-    ...(searched === undefined || searched === contentVersion ? {} : { searched }),
+    versions: state.versions.filter(({ contentVersion }) => !isGone.has(contentVersion)),
+    ...(stillEnded.length === 0 ? {} : { ended: stillEnded }),
+    ...(searched === undefined || isGone.has(searched) ? {} : { searched }),
   };
 }

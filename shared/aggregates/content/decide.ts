@@ -1,10 +1,13 @@
 import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import type { ContentEvent, ContentState } from './content.ts';
+import { type ContentEvent, type ContentState, mostLabels, mostVersions } from './content.ts';
 
 /** The decisions about a domain's content. Pure: each throws the `ApiError` that the caller sees; no event means that nothing changes. */
 
-/** The same files again change nothing unless another version is the latest, or the label is elsewhere. */
+/**
+ * The same files again change nothing unless another version is the latest, or the label is elsewhere. When a domain has too many versions
+ * then, the oldest that nobody uses end. Throws `too_many_labels` for a new label that there is no room for.
+ */
 export function publishContent(
   state: ContentState | undefined,
   published: ContentId & { label?: string; pageCount: number; fileCount: number; sizeBytes: number },
@@ -12,7 +15,42 @@ export function publishContent(
   const { contentVersion, label } = published;
   const isLatest = state?.latest === contentVersion && isKnown(state, contentVersion);
   if (isLatest && (label === undefined || labelled(state, label) === contentVersion)) return [];
-  return [{ type: 'ContentPublished', version: 1, data: published }];
+  if (state !== undefined && label !== undefined && labelled(state, label) === undefined) checkRoomForLabel(state);
+  return [{ type: 'ContentPublished', version: 1, data: published }, ...endSurplus(state, published)];
+}
+
+function checkRoomForLabel({ labels, domain }: ContentState): void {
+  const count = Object.keys(labels).length;
+  if (count < mostLabels) return;
+  throw new ApiError(
+    'too_many_labels',
+    `The domain "${domain}" has ${count} labels, and ${mostLabels} is the most. Remove one that nobody needs (DELETE /v1/domains/${domain}/content/labels/<label>, or "bindery contents ${domain} --unlabel <label>"), or publish under a label that there is.`,
+  );
+}
+
+function endSurplus(state: ContentState | undefined, published: ContentId & { label?: string }): ContentEvent[] {
+  const { organization, domain, contentVersion, label } = published;
+  const others = (state?.versions ?? []).filter((version) => version.contentVersion !== contentVersion);
+  const labels = { ...state?.labels, ...(label === undefined ? {} : { [label]: contentVersion }) };
+  const used = new Set([state?.searched, ...Object.values(labels)]);
+  const contentVersions = others
+    .map((version) => version.contentVersion)
+    .filter((version) => !used.has(version))
+    .slice(0, Math.max(0, others.length + 1 - mostVersions));
+  if (contentVersions.length === 0) return [];
+  return [{ type: 'ContentsEnded', version: 1, data: { organization, domain, contentVersions } }];
+}
+
+/** The content version that had the label stays. Throws `not_found`. */
+export function removeLabel(
+  state: ContentState | undefined,
+  { organization, domain, label }: Omit<ContentId, 'contentVersion'> & { label: string },
+): ContentEvent[] {
+  const contentVersion = labelled(state, label);
+  if (contentVersion === undefined) {
+    throw new ApiError('not_found', `There is no label "${label}" in the domain "${domain}".`);
+  }
+  return [{ type: 'LabelRemoved', version: 1, data: { organization, domain, contentVersion, label } }];
 }
 
 export function promoteContent(state: ContentState | undefined, identity: ContentId): ContentEvent[] {
@@ -23,7 +61,7 @@ export function promoteContent(state: ContentState | undefined, identity: Conten
 
 export function deleteContent(state: ContentState | undefined, identity: ContentId): ContentEvent[] {
   const { contentVersion } = identity;
-  if (!isKnown(state, contentVersion)) throw noSuchContent(identity);
+  if (!isKnown(state, contentVersion) && !hasEnded(state, contentVersion)) throw noSuchContent(identity);
   if (state?.latest === contentVersion) {
     throw new ApiError(
       'in_use',
@@ -34,7 +72,7 @@ export function deleteContent(state: ContentState | undefined, identity: Content
   if (label !== undefined) {
     throw new ApiError(
       'in_use',
-      `${contentVersion} has the label "${label}". Publish another version under that label first.`,
+      `${contentVersion} has the label "${label}". Remove the label, or publish another version under it first.`,
     );
   }
   return [{ type: 'ContentDeleted', version: 1, data: identity }];
@@ -42,6 +80,11 @@ export function deleteContent(state: ContentState | undefined, identity: Content
 
 export function isKnown(state: ContentState | undefined, contentVersion: string): boolean {
   return state?.versions.some((version) => version.contentVersion === contentVersion) ?? false;
+}
+
+/** Whether the version ended because there were too many. Nobody deleted it, so it may be exported again while its objects are there. */
+export function hasEnded(state: ContentState | undefined, contentVersion: string): boolean {
+  return state?.ended?.includes(contentVersion) ?? false;
 }
 
 const labelled = (state: ContentState | undefined, label: string): string | undefined =>

@@ -32,7 +32,7 @@ export const publisher = {
     body: 'stream',
     answer: publishedContentSchema,
     answerHeaders: revisionHeader,
-    errors: ['invalid_project'],
+    errors: ['invalid_project', 'too_many_labels'],
     answerWithinMs: publishWithinMs,
     idleMs: changeWithinMs,
   }),
@@ -46,5 +46,12 @@ export const publisher = {
     callers: ['gateway', 'housekeeper'],
     method: 'DELETE',
     path: '/internal/content/:contentVersion',
+  }),
+  removeLabel: internalCall({
+    ...change,
+    method: 'DELETE',
+    path: '/internal/labels/:label',
+    params: z.object({ label: contentLabel }),
+    errors: ['not_found'],
   }),
 };
