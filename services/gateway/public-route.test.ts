@@ -12,7 +12,7 @@ import {
 } from '../../test/support/gateway-harness.ts';
 import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { buildGateway, publicRoutes } from './build-gateway.ts';
-import { scopeOf } from './public-route.ts';
+import { publicRoute, scopeOf } from './public-route.ts';
 
 const dayMs = 86_400_000;
 const contentVersion = `cv_${'1'.repeat(32)}`;
@@ -162,6 +162,16 @@ describe('a route that changes something', () => {
       expect(refused.headers['retry-after']).toBe('7');
     },
   );
+});
+
+test('a route that changes something cannot be declared without a limit', () => {
+  const shared = { path: '/v1/new', summary: 'New.', key: 'admin' } as const;
+  publicRoute({ ...shared, method: 'GET' }, async () => {});
+  // @ts-expect-error: the compiler wants `limits`.
+  publicRoute({ ...shared, method: 'POST' }, async () => {});
+  // @ts-expect-error: and one limit at least.
+  publicRoute({ ...shared, method: 'DELETE', limits: [] }, async () => {});
+  expect(declarations.filter(({ method, limits = [] }) => method !== 'GET' && limits.length === 0)).toEqual([]);
 });
 
 test.each(declarations.map(({ path, params }) => [path, params] as const))(

@@ -123,3 +123,14 @@ test('the eleventh new key in an hour is refused, with how long to wait', async 
     ratelimit: expect.stringMatching(/^"keys";r=0;t=[0-9]+$/),
   });
 });
+
+test('who revokes too many keys with one of them keeps the others from nothing', async () => {
+  await gateway.close();
+  gateway = await gatewayHarness({ BINDERY_LIMIT_CHANGES_PER_HOUR: '2' });
+  const { adminKey } = await createOrganization(gateway);
+  const stolen = (await post('/v1/api-keys', adminKey, { kind: 'admin' })).json();
+  const revoke = (id: string, key: string) =>
+    gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${id}`, headers: bearer(key) });
+  for (const status of [404, 404, 429]) expect((await revoke('key_nobody', stolen.key)).statusCode).toBe(status);
+  expect((await revoke(stolen.id, adminKey)).statusCode).toBe(204);
+});

@@ -167,3 +167,29 @@ test.each([
     fields: [{ path: 'allowedAddresses', message: expect.stringContaining(`every ${family} address`) }],
   });
 });
+
+test('nobody can make so many and so long keys that none could be revoked any more', async () => {
+  const long = (at: number) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(50)}.t${at}`;
+  const restrictions = {
+    allowedOrigins: Array.from({ length: 100 }, (_, at) => long(at)),
+    allowedAddresses: Array.from({ length: 100 }, (_, at) => `2001:db8:${at}:ffff:ffff:ffff:ffff:ffff/128`),
+  };
+  const tooLong = await create(first, { allowedOrigins: [`https://${'a'.repeat(10_000)}.test`] });
+  expect(tooLong.json()).toMatchObject({ code: 'invalid_request', fields: [{ path: 'allowedOrigins.0' }] });
+
+  let made = 0;
+  let answer = await create(first, { kind: 'assistant', ...restrictions });
+  for (; answer.statusCode === 201 && made < 40; made += 1) {
+    answer = await create(first, { kind: 'assistant', ...restrictions });
+  }
+  expect([made < 40, answer.json()]).toMatchObject([true, { code: 'in_use', error: expect.stringContaining('KB') }]);
+  const revoked = await gateway.app.inject({
+    method: 'DELETE',
+    url: `/v1/api-keys/${first.id}`,
+    headers: bearer(first.key),
+  });
+  expect(revoked.statusCode).toBe(204);
+  // A message of the bus holds 1 MB.
+  const last = await gateway.bus.directory.last('directory.acme.log');
+  expect(JSON.stringify(last?.commit).length).toBeLessThan(900_000);
+});

@@ -11,6 +11,8 @@ const mostKeys = 500;
 const mostDomains = 200;
 /** Each key's document has them all. */
 const mostUserTokenKeys = 100;
+/** A commit has the state and what is new, and a message of the bus holds 1 MB. Without room nothing could be revoked any more. */
+const mostStateBytes = 400_000;
 
 export function createOrganization(
   state: DirectoryState | undefined,
@@ -46,6 +48,7 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   const keyCount = [...domains, domain].flatMap(({ userTokenKeys }) => userTokenKeys ?? []).length;
   if (keyCount > mostUserTokenKeys)
     throw new ApiError('in_use', `The domains of an organization have at most ${mostUserTokenKeys} user token keys.`);
+  checkRoom(existing(state), domain);
   return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
 }
 
@@ -61,6 +64,7 @@ export function createApiKey(
     throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
   const key = make(maker);
   checkNewKey(maker, key);
+  checkRoom(existing(state), key);
   return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
 }
 
@@ -81,9 +85,9 @@ export function rotateApiKey(
     throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
   checkRotation(maker, old);
   const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
-  return [
-    { type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key: renew(old) } },
-  ];
+  const key = renew(old);
+  checkRoom(existing(state), key);
+  return [{ type: 'ApiKeyRotated', version: 1, data: { organization, oldKeyId: old.id, oldExpiresAt, key } }];
 }
 
 export function revokeApiKey(state: DirectoryState | undefined, keyId: string): DirectoryEvent[] {
@@ -92,6 +96,15 @@ export function revokeApiKey(state: DirectoryState | undefined, keyId: string): 
   if (key === undefined) throw new ApiError('not_found', `There is no API key "${keyId}" in this organization.`);
   if (key.revokedAt !== undefined) return [];
   return [{ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId } }];
+}
+
+function checkRoom(state: DirectoryState, added: ApiKey | DomainEntry): void {
+  const size = [state, added].reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
+  if (size <= mostStateBytes) return;
+  throw new ApiError(
+    'in_use',
+    `The keys and domains of the organization would take more than ${mostStateBytes / 1_000} KB, which is the most. Name fewer addresses, origins or hosts.`,
+  );
 }
 
 function existing(state: DirectoryState | undefined): DirectoryState {

@@ -71,6 +71,7 @@ const addressOrNetwork = z
 /** Scheme, host and port, as browsers send it in `Origin`. */
 const origin = z
   .string()
+  .max(300)
   .refine(
     (text) => URL.canParse(text) && new URL(text).origin === text,
     'must be an origin such as https://docs.acme.com',
