@@ -10,7 +10,7 @@ export function start(config: BundlerConfig): Promise<Running> {
     const drain = startWorker(service, {
       reader: await service.bus.bundleTasks(),
       slots: config.slots,
-      work: (task, _deliveryCount, signal) => workOnTask(context, task, signal),
+      work: (task, deliveryCount, signal) => workOnTask(context, task, deliveryCount, signal),
     });
     return { drain };
   });

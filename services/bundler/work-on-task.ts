@@ -1,7 +1,7 @@
 import type { BundleTask } from '#shared/contracts/export-tasks.ts';
 import { readPlan } from '#shared/export/export-objects.ts';
 import type { FactLog } from '#shared/messaging/event-log.ts';
-import { mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
+import { checkDeliveries, mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
@@ -14,16 +14,27 @@ import { joinBundle } from './join-bundle.ts';
  * Joins one bundle and reports the outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task must
  * come again.
  */
-export async function workOnTask(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<void> {
-  const report = await outcomeOf(context, task, signal);
+export async function workOnTask(
+  context: BundlerContext,
+  task: BundleTask,
+  deliveryCount: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const report = await outcomeOf(context, task, deliveryCount, signal);
   await reportFact(context, task, report, signal);
   crashPoint('after-bundle-fact', 'bundler');
 }
 
-async function outcomeOf(context: BundlerContext, task: BundleTask, signal: AbortSignal): Promise<Report> {
+async function outcomeOf(
+  context: BundlerContext,
+  task: BundleTask,
+  deliveryCount: number,
+  signal: AbortSignal,
+): Promise<Report> {
   const { attempt, organization, planHash } = task;
   const { objectStore, clock, retry } = context;
   try {
+    checkDeliveries(deliveryCount);
     const outcome = await retryUnavailable(retry, signal, async () =>
       joinBundle(objectStore, await readPlan(objectStore, organization, planHash, signal), planHash, clock, signal),
     );

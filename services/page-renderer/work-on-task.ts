@@ -1,13 +1,10 @@
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
-import { mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
+import { checkDeliveries, mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import { renderChunk, renderClosing } from './render-segment.ts';
-
-/** A task whose renderers died this often fails, and the orchestrator counts that attempt. */
-const maxDeliveries = 3;
 
 /**
  * Works on one task and reports its outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has to
@@ -31,7 +28,7 @@ async function outcomeOf(
   signal: AbortSignal,
 ): Promise<Report> {
   try {
-    if (deliveryCount > maxDeliveries) throw new Error(`its renderers died ${maxDeliveries} times`);
+    checkDeliveries(deliveryCount);
     return await render(context, task, signal);
   } catch (error) {
     signal.throwIfAborted();

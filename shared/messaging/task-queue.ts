@@ -40,6 +40,14 @@ export type WorkOptions<T> = {
   work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
 };
 
+/** A task whose workers died so often fails; the orchestrator counts that as one failed attempt. */
+const mostDeliveries = 3;
+
+/** Throws, as a reason, when a task killed every worker that had it so far: the next one is not to try. */
+export function checkDeliveries(deliveryCount: number): void {
+  if (deliveryCount > mostDeliveries) throw new Error(`the processes that worked on it died ${mostDeliveries} times`);
+}
+
 /** How long tasks in hand may go on when a worker stops; another worker takes the rest. */
 const graceMs = 5_000;
 

@@ -1,0 +1,51 @@
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { workerRetry } from '#shared/messaging/task-queue.ts';
+import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type ExportHarness, startExportHarness } from '../../test/support/export-harness.ts';
+import { workOnTask } from './work-on-task.ts';
+
+describeWithServers(['nats-server'], 'a bundle that kills every bundler', () => {
+  let harness: ExportHarness;
+  beforeAll(async () => {
+    harness = await startExportHarness();
+    await Promise.all([harness.start('orchestrator'), harness.start('page-renderer')]);
+  });
+  afterAll(() => harness?.stop());
+
+  test('ends its job with the reason, after three bundlers in each of three attempts', async () => {
+    const bundler = await harness.bus.connect('bundler');
+    const tasks = await bundler.bundleTasks();
+    const context = {
+      ...{ objectStore: harness.objectStore, facts: bundler.facts, clock: systemClock, random: randomBase62 },
+      ...{ logger: pino({ level: 'silent' }), instance: 'bundler-test', retry: workerRetry },
+    };
+    const stop = new AbortController();
+    let killed = 0;
+    const bundling = (async () => {
+      while (!stop.signal.aborted) {
+        const delivery = await tasks.next({ signal: stop.signal });
+        if (delivery?.value === undefined) continue;
+        const { value, deliveryCount } = delivery;
+        if (deliveryCount <= 3) {
+          // The bus gives it to the next one, as when a process that had it is gone.
+          killed += 1;
+          delivery.nak();
+          continue;
+        }
+        await workOnTask(context, value, deliveryCount, stop.signal);
+        await delivery.ack();
+      }
+    })();
+    const jobId = await harness.request(await harness.publish([{ path: 'a' }]));
+    const { state } = (await harness.until(jobId, ({ data }) => data.state.completedAt !== undefined)).data;
+    stop.abort();
+    await bundling;
+    expect(state).toMatchObject({
+      phase: 'failed',
+      error: 'The bundle could not be joined in 3 attempts: the processes that worked on it died 3 times.',
+    });
+    expect(killed).toBe(9);
+  });
+});
