@@ -72,9 +72,9 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
     const other = await harness.request(contentVersion);
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
-    expect(leader.said).toContainEqual(
-      expect.objectContaining({ jobId, msg: 'a job cannot be taken over: this program cannot read its log' }),
-    );
+    const msg = 'a job cannot be taken over: this program cannot read its log';
+    await leader.whenSaid(msg);
+    expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg }));
     // A program that can read it finds it there.
     expect(await activeJobs()).toEqual([keyOf(jobId)]);
   });

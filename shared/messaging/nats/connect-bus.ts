@@ -28,7 +28,7 @@ import {
   factSubject,
   renderTaskSubject,
 } from '../subjects/subject-names.ts';
-import { bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
+import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
 import { openConnection } from './connection.ts';
 import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
@@ -48,6 +48,12 @@ export type BusSettings<User extends BusUser> = {
   log?: Logger;
 };
 
+function rowOf(bucket: string): BucketRow {
+  const row = bucketRows.find(({ name }) => name === bucket);
+  if (row === undefined) throw new Error(`The bucket ${bucket} is missing from the table.`);
+  return row;
+}
+
 const checkDeadlineMs = 2_000;
 
 /** One connection with the rights of one user, and the parts that are its own. Streams, buckets and consumers must exist: see `provision`. */
@@ -64,13 +70,13 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     return known;
   };
   const documents = async <T>(name: string, schema: z.ZodType<T>): Promise<DocumentStore<T>> =>
-    natsDocumentStore(await bucket(name), jsm, name, schema);
+    natsDocumentStore(await bucket(name), jsm, rowOf(name), schema);
   const generation = async (which: Generation) => {
     const names = [...new Set(Object.values(readModelTable).map((row) => inGeneration(row.bucket, which)))];
     const stores = new Map(await Promise.all(names.map(async (name) => [name, await bucket(name)] as const)));
     return readModelsBy((row) => {
       const name = inGeneration(row.bucket, which);
-      return natsDocumentStore(stores.get(name) as KV, jsm, name, row.schema as z.ZodType<never>, row.prefix);
+      return natsDocumentStore(stores.get(name) as KV, jsm, rowOf(name), row.schema as z.ZodType<never>, row.prefix);
     });
   };
   const generations = async () => ({ blue: await generation('blue'), green: await generation('green') });
@@ -139,7 +145,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
     presence: () => natsPresence(connection),
     leases: async () => {
-      const ttlSeconds = bucketRows.find((row) => row.name === 'leases')?.ttlSeconds ?? 3;
+      const { ttlSeconds = 3 } = rowOf('leases');
       return natsLeases(await bucket('leases'), ttlSeconds * 1_000);
     },
     liveUpdates: () => natsLiveUpdates(connection, pointers),

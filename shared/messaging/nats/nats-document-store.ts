@@ -6,17 +6,18 @@ import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore } from '../read-models.ts';
 import { isConflict } from './nats-event-log.ts';
 import { BadMessage } from '../parse-message.ts';
+import type { BucketRow } from '../subjects/subject-table.ts';
 import { whileAway } from './connection.ts';
 
 const deadlineMs = 5_000;
 /** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
-const markerTtl = '10m';
+const markerSeconds = 600;
 
 /** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
 export function natsDocumentStore<T>(
   kv: KV,
   jsm: JetStreamManager,
-  bucket: string,
+  { name: bucket, removedKeptSeconds = markerSeconds }: Pick<BucketRow, 'name' | 'removedKeptSeconds'>,
   schema: z.ZodType<T>,
   prefix = '',
 ): DocumentStore<T> {
@@ -81,7 +82,7 @@ export function natsDocumentStore<T>(
       try {
         await call(`removing "${full}"`, () => {
           attempts += 1;
-          return kv.purge(full, { ttl: markerTtl, ...guard });
+          return kv.purge(full, { ttl: `${removedKeptSeconds}s`, ...guard });
         });
         return true;
       } catch (error) {

@@ -52,6 +52,8 @@ export type BucketRow = {
   byKey?: readonly BusUser[];
   kept: string;
   ttlSeconds?: number;
+  /** How long a removed key leaves a marker, for those who watch; ten minutes by default. For good, markers would cost as much as documents. */
+  removedKeptSeconds?: number;
   /** The server republishes every change under this subject. */
   republishTo?: string;
   /** A read model: its writers may empty it to fill it anew. */
@@ -192,7 +194,15 @@ export const bucketRows: readonly BucketRow[] = [
     readers: [],
     kept: 'until they are handled; dropped ones for good',
   },
-  { name: 'active-jobs', key: '<org>.<job>', writers: ['orchestrator'], readers: [], kept: 'rebuilt at will' },
+  {
+    name: 'active-jobs',
+    key: '<org>.<job>',
+    writers: ['orchestrator'],
+    readers: [],
+    // Every job that ever ran is removed here, and nobody watches.
+    removedKeptSeconds: 60,
+    kept: 'until the job ends',
+  },
   {
     name: 'conversation-sizes',
     key: '<org>',

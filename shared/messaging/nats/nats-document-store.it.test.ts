@@ -1,0 +1,44 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { activeJobDocumentSchema } from '#shared/contracts/read-models.ts';
+import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
+import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
+import { natsDocumentStore } from './nats-document-store.ts';
+
+describeWithServers(['nats-server'], 'keys that were removed', () => {
+  let bus: TestBus;
+  beforeAll(async () => {
+    bus = await startTestBus();
+  });
+  afterAll(() => bus?.stop());
+
+  test('leave nothing behind, however many they were', async () => {
+    const connection = await connect({
+      servers: bus.server.url,
+      user: 'orchestrator',
+      pass: bus.passwords['orchestrator'] ?? '',
+      inboxPrefix: inboxPrefix('orchestrator'),
+    });
+    const kv = await new Kvm(jetstream(connection)).open('active-jobs', { allow_direct: true });
+    const jsm = await jetstreamManager(connection, { checkAPI: false });
+    const row = { name: 'active-jobs', removedKeptSeconds: 1 };
+    const activeJobs = natsDocumentStore(kv, jsm, row, activeJobDocumentSchema);
+    const createdAt = '2026-03-01T10:00:00.000Z';
+    const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
+    await put('kept');
+    await Promise.all(
+      Array.from({ length: 300 }, async (_, at) => {
+        await put(`job-${at}`);
+        await activeJobs.remove(`acme.job-${at}`);
+      }),
+    );
+    expect(await activeJobs.keys()).toEqual(['acme.kept']);
+    const messages = async () => (await jsm.streams.info('KV_active-jobs')).state.messages;
+    await expect.poll(messages, { timeout: 10_000 }).toBe(1);
+    expect(await activeJobs.get('acme.kept')).toMatchObject({ document: { jobId: 'kept' } });
+    await connection.close();
+  });
+});
