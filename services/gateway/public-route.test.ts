@@ -55,7 +55,15 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close());
 
-const samples = () => ({ jobId, domain: 'docs', contentVersion, id: acmeKeyId, org: acme.id, chatId: 'c1' });
+const samples = () => ({
+  jobId,
+  domain: 'docs',
+  contentVersion,
+  id: acmeKeyId,
+  org: acme.id,
+  chatId: 'c1',
+  label: 'v1',
+});
 
 const declarations = publicRoutes.map(({ declaration }) => declaration);
 
