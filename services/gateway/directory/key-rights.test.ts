@@ -100,6 +100,19 @@ describe('a key that is made by another', () => {
     expect(assistant.expiresAt).toBeUndefined();
   });
 
+  test('ends with its maker, also as an assistant key, when that was made for a short life', async () => {
+    const maker = await made({ expiresInDays: 7 });
+    later(1);
+    expect(await made({ kind: 'assistant' }, maker)).toMatchObject({ expiresAt: inDays(6) });
+    const refused = await create(maker, { kind: 'assistant', expiresInDays: 7 });
+    expect(refused.json()).toMatchObject({ code: 'exceeds_key', error: expect.stringContaining('"expiresInDays"') });
+    const endless = await made({ kind: 'assistant' });
+    expect((await rotate(maker, endless)).json()).toMatchObject({
+      code: 'exceeds_key',
+      error: expect.stringContaining('"expiresAt"'),
+    });
+  });
+
   test('is not made by one that was revoked a moment ago, although a gateway still has it', async () => {
     const maker = await made({});
     const { keys } = gateway.context;

@@ -1,17 +1,18 @@
 import { generateApiKey, parseApiKey } from '#shared/http/api-key.ts';
-import { lengthOfLife } from '#shared/aggregates/directory/key-rights.ts';
+import { latestEnd, lengthOfLife } from '#shared/aggregates/directory/key-rights.ts';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import type { CreateApiKeyBody } from '#shared/contracts/http/directory.ts';
 
 const dayMs = 86_400_000;
-const adminLifetimeDays = 90;
+const usualLifeMs = 90 * dayMs;
 
 /** A key and its secret, which is not kept. */
 export type NewApiKey = { apiKey: ApiKey; secret: string };
 
 /**
  * A key as the request says. What it does not say is as with the key that makes it, `maker`; the first key of an organization has none.
- * Admin keys live 90 days by default, but no longer than their maker. Assistant keys live for ever, because exported pages contain them.
+ * Admin keys live 90 days by default, but no longer than their maker. Assistant keys live for ever, because exported pages contain them,
+ * unless their maker was made for a short life.
  */
 export function newApiKey(
   body: CreateApiKeyBody,
@@ -24,12 +25,10 @@ export function newApiKey(
     allowedAddresses: [],
     allowedOrigins: [],
   };
+  const usualEnd = body.kind === 'admin' ? after(now, usualLifeMs) : undefined;
+  const latest = maker === undefined ? undefined : latestEnd(maker, body.kind);
   const expiresAt =
-    body.expiresInDays === undefined
-      ? body.kind === 'admin'
-        ? earliest(maker?.expiresAt, after(now, adminLifetimeDays * dayMs))
-        : undefined
-      : after(now, body.expiresInDays * dayMs);
+    body.expiresInDays === undefined ? earliest(usualEnd, latest) : after(now, body.expiresInDays * dayMs);
   return withSecret(
     {
       kind: body.kind,
@@ -59,9 +58,11 @@ export function renewedApiKey(old: ApiKey, now: Date, random: (length: number) =
 
 const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-/** ISO times of the same form sort as text. */
-const earliest = (some: string | undefined, other: string): string =>
-  some !== undefined && some < other ? some : other;
+/** ISO times of the same form sort as text. Undefined: never. */
+function earliest(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one < other ? one : other;
+}
 
 function withSecret(key: Omit<ApiKey, 'id' | 'sha256'>, random: (length: number) => string): NewApiKey {
   const secret = generateApiKey(key.kind, random);

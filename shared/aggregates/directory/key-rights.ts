@@ -5,9 +5,21 @@ import type { ApiKey, DirectoryState } from './directory.ts';
 
 /**
  * No key makes one that may do more than itself. What the rights of two keys are compared by is all here: scopes, addresses, origins and
- * the end. The end counts for admin keys alone: an assistant key answers questions and no more, and exported pages contain it for as long
- * as they are read. (An assistant key makes no keys.)
+ * the end. An assistant key may outlive the admin key that made it, because exported pages contain it for as long as they are read;
+ * but an admin key of a short life leaves nothing behind. (An assistant key makes no keys.)
  */
+
+const dayMs = 86_400_000;
+
+/** A key that was made for less, in milliseconds, was made to end soon: in a pipeline, for a visitor. */
+const shortLifeMs = 30 * dayMs;
+
+/** When a new key ends at the latest, as an ISO time; undefined: never. */
+export const latestEnd = (maker: ApiKey, kind: ApiKey['kind']): string | undefined =>
+  mayOutlive(maker, kind) ? undefined : maker.expiresAt;
+
+const mayOutlive = (maker: ApiKey, kind: ApiKey['kind']): boolean =>
+  kind === 'assistant' && lengthOfLife(maker) >= shortLifeMs;
 
 /** The key that a change is from, as the log has it: a gateway may not know yet that it was revoked. Throws `invalid_key` or `expired_key`. */
 export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata): ApiKey {
@@ -21,7 +33,7 @@ export function makerOf({ keys }: DirectoryState, { actor, time }: EventMetadata
 /** Throws `exceeds_key` when a new key may do more than its maker. */
 export function checkNewKey(maker: ApiKey, key: ApiKey): void {
   checkRights(maker, key);
-  if (key.kind === 'admin' && endOf(key) > endOf(maker)) {
+  if (!mayOutlive(maker, key.kind) && endOf(key) > endOf(maker)) {
     throw exceeds(
       'expiresInDays',
       `reaches beyond the end of ${maker.id} (${maker.expiresAt}). Give fewer days or leave it out`,
@@ -35,7 +47,7 @@ export function checkNewKey(maker: ApiKey, key: ApiKey): void {
  */
 export function checkRotation(maker: ApiKey, old: ApiKey): void {
   checkRights(maker, old);
-  if (old.kind === 'admin' && lengthOfLife(old) > lengthOfLife(maker)) {
+  if (!mayOutlive(maker, old.kind) && lengthOfLife(old) > lengthOfLife(maker)) {
     throw exceeds('expiresAt', `of ${old.id} gives it a longer life than ${maker.id} has`);
   }
 }

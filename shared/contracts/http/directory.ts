@@ -90,7 +90,7 @@ const allowedAddresses = z
 
 /**
  * Body of `POST /v1/api-keys`. What it leaves out is as with the key that makes it; `expiresInDays`: for an admin key at most 90 days, an
- * assistant key lives for ever, because exported pages contain it.
+ * assistant key lives for ever, because exported pages contain it, unless a key of less than 30 days makes it.
  */
 export const createApiKeyBodySchema = z.object({
   kind: z.enum(['admin', 'assistant']),
