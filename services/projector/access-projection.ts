@@ -23,7 +23,9 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
       finish: () => trail.write(),
     };
   },
-  expire: expireAccess,
+  expire: async (generations, { now }) => {
+    for (const models of generations) await expireAccess(models, now);
+  },
 };
 
 /** What auditors see of a link. Pure. */

@@ -204,18 +204,63 @@ export type WholeDayList<E> = {
   parts: DocumentStore<{ entries: E[] }>;
 };
 
-/** Removes the days before `firstDay` (`yyyy-mm-dd`) from a list, of all organizations. */
+/**
+ * Takes entries out of a day: `keep` is given all and answers those that stay. Those that move up fill the parts before. First the earlier parts are written, then what is left over is
+ * removed, then the count follows, so no entry is in no part for a moment. It can be stopped anywhere and repeated. Throws
+ * `WrittenMeanwhile`.
+ */
+export async function keepInDay<E>(
+  list: WholeDayList<E>,
+  kind: DayListKind<E>,
+  of: Day,
+  keep: (entries: readonly E[]) => Promise<readonly E[]>,
+): Promise<void> {
+  const daysKey = listDaysKey(of.organization);
+  const days = await list.days.get(daysKey, { fromLeader: true });
+  const partCount = partCountOf(days?.document, of.day);
+  const parts: Store<{ entries: E[] }> = { ...list.parts, get: (key) => list.parts.get(key, { fromLeader: true }) };
+  const stored: Part<E>[] = [];
+  while (stored.length < partCount) stored.push(await readPart({ ...list, parts }, of, stored.length));
+  const kept = withEntries([], await keep(stored.flatMap(({ entries }) => entries)), kind);
+  for (const [index, entries] of kept.entries()) {
+    const { entries: before = [], revision = 0 } = stored[index] ?? {};
+    if (!hasSame(before, entries)) await writePart({ ...list, parts }, of, index, entries, revision);
+  }
+  if (kept.length >= partCount) return;
+  for (const [index, { revision }] of stored.entries()) {
+    if (index < kept.length || revision === 0) continue;
+    const key = listPartKey(of.organization, of.day, index);
+    if (!(await list.parts.remove(key, { expectedRevision: revision }))) throw new WrittenMeanwhile(key);
+  }
+  await putDays(list, daysKey, withPartCount(days?.document, of.day, kept.length), days?.revision ?? 0);
+}
+
+/** A list without entries has no document, as if it never had any. */
+async function putDays<E>(
+  { days }: WholeDayList<E>,
+  key: string,
+  document: ListDaysDocument,
+  expectedRevision: number,
+): Promise<void> {
+  const isEmpty = listedDays(document).length === 0;
+  const done = isEmpty
+    ? await days.remove(key, { expectedRevision })
+    : (await days.put(key, document, { expectedRevision })) !== undefined;
+  if (!done) throw new WrittenMeanwhile(key);
+}
+
+/** Removes the days before `firstDay` (`yyyy-mm-dd`) from a list, of all organizations. Throws `WrittenMeanwhile`. */
 export async function removeDaysBefore<E>(list: WholeDayList<E>, firstDay: string): Promise<void> {
   for (const key of await list.parts.keys()) if (dateInKey(key) < firstDay) await list.parts.remove(key);
   for (const key of await list.days.keys()) {
-    await updateDocument(list.days, key, (document) => {
-      const kept = withoutDaysBefore(document, firstDay);
-      return kept === document ? undefined : kept;
-    });
+    const stored = await list.days.get(key, { fromLeader: true });
+    if (stored === undefined) continue;
+    const kept = withoutDaysBefore(stored.document, firstDay);
+    if (kept !== stored.document) await putDays(list, key, kept, stored.revision);
   }
 }
 
-function withoutDaysBefore(document: ListDaysDocument | undefined, firstDay: string): ListDaysDocument | undefined {
+function withoutDaysBefore(document: ListDaysDocument, firstDay: string): ListDaysDocument {
   let kept = document;
   for (const day of listedDays(document)) if (day < firstDay) kept = withPartCount(kept, day, 0);
   return kept;

@@ -6,6 +6,7 @@ import { type JobListEntry, jobListOrder, jobStatusKey } from '#shared/contracts
 import { archivedHistories } from '#shared/export/archived-jobs.ts';
 import { auditTrail, entriesOf, type Said, shortened } from './audit-trail.ts';
 import { dayList, type DayListKind } from './day-list.ts';
+import { dropArchivedJobs } from './drop-archived-jobs.ts';
 import { commitHandler, type ProjectionSource } from './projection.ts';
 
 /** The status of each job, the jobs of each day, and who exported what. */
@@ -13,7 +14,18 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
   shape: 2,
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
-  archived: archivedHistories,
+  archived: {
+    histories: archivedHistories,
+    // What is shown of the job itself is read from the archive.
+    into: ({ auditExports, auditExportsDays, usageExports }) => {
+      const trail = auditTrail({ days: auditExportsDays, parts: auditExports }, usageExports);
+      return {
+        fold: async (commit) => trail.add(commit.data.state.organization, exportAuditEntries(commit)),
+        finish: () => trail.write(),
+      };
+    },
+  },
+  expire: (generations, context) => dropArchivedJobs(generations, context, jobListKind()),
   into: ({ jobStatus, jobList, jobDays, auditExports, auditExportsDays, usageExports }, logs, by) => {
     const anew = new WeakSet<JobListEntry>();
     const jobs = dayList(
@@ -48,7 +60,7 @@ export const exportProjection: ProjectionSource<ExportCommit> = {
  * An entry changes only with the status of its job, so a job costs the list three writes however many chunks it has. One that is `anew`
  * takes the place of what lost commits said.
  */
-const jobListKind = (isAnew: (entry: JobListEntry) => boolean): DayListKind<JobListEntry> => ({
+const jobListKind = (isAnew: (entry: JobListEntry) => boolean = () => false): DayListKind<JobListEntry> => ({
   orderOf: jobListOrder,
   newer: (known, coming) =>
     isAnew(coming) || (known.revision < coming.revision && known.status !== coming.status) ? coming : known,

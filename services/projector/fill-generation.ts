@@ -7,7 +7,7 @@ import { storesOf } from '#shared/messaging/read-models.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { bufferedReadModels, type DocumentMemory, documentMemory } from './buffered-store.ts';
-import type { ProjectionRun } from './projection.ts';
+import type { ProjectionRun, ProjectionSource } from './projection.ts';
 
 /** No more than may be unacknowledged at once (see the table); it is folded long before the bus delivers it again (30 s). */
 const mostAtOnce = 4_000;
@@ -101,13 +101,18 @@ async function foldDeliveries<M>(
 }
 
 /** One batch of messages for a generation; nothing is stored before `write`. */
-function beginBatch<M>(run: ProjectionRun<M>, generation: Generation, memory: DocumentMemory) {
+function beginBatch<M>(
+  run: ProjectionRun<M>,
+  generation: Generation,
+  memory: DocumentMemory,
+  into: ProjectionSource<M>['into'] = run.source.into,
+) {
   const { bus, source } = run;
   const buffer = bufferedReadModels(bus.generations[generation], memory);
-  const batch = source.into(buffer.models, bus, run);
+  const batch = into(buffer.models, bus, run);
   return {
     prepare: async (messages: readonly M[]) => batch.prepare?.(messages),
-    fold: batch.fold,
+    fold: (...message: Parameters<typeof batch.fold>) => batch.fold(...message),
     async write() {
       await batch.finish();
       await buffer.flush(storesOf[source.name]);
@@ -185,7 +190,7 @@ export async function foldArchived<M>(
     setAside.push(...(await foldHistories(run, generation, waiting, memory)));
     waiting = [];
   };
-  for await (const history of source.archived(archive, signal)) {
+  for await (const history of source.archived.histories(archive, signal)) {
     if ('problem' in history) setAside.push({ key: history.key, reason: history.problem });
     else waiting.push(history);
     if (waiting.reduce((count, { commits }) => count + commits.length, 0) >= archivedAtOnce) await fold();
@@ -212,7 +217,7 @@ async function foldHistories<M>(
   const leaveOut = (key: string, { message }: Poison) => void setAside.set(key, { key, reason: message });
   const fold = async (some: readonly ArchivedCommits<M>[]): Promise<void> => {
     const left = some.filter(({ key }) => !setAside.has(key));
-    const batch = beginBatch(run, generation, memory);
+    const batch = beginBatch(run, generation, memory, run.source.archived?.into);
     await batch.prepare(left.flatMap(({ commits }) => commits));
     for (const { key, commits } of left) {
       try {

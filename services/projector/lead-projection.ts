@@ -51,7 +51,8 @@ class NotLeading extends Conflict {
  * A process that was paused, and does not know that another one leads by now, is stopped by the pointer's revision: its next write of the
  * pointer is refused, and before it empties a generation it looks whether the pointer is still as it wrote it.
  *
- * Documents that may not be kept for good are removed from both generations at the beginning of the day on which they expire.
+ * Documents that may not be kept for good are removed from both generations: those of a day at its beginning, those of jobs that were moved
+ * to the archive within the hour.
  */
 export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSignal): Promise<void> {
   const { bus, source, clock, logger, instance } = run;
@@ -80,14 +81,27 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     await bus.projections.startOver(source.name, generation, confirm);
   };
 
+  let nextExpiry = 0;
   const expire = async () => {
-    for (const generation of generations) await source.expire?.(bus.generations[generation], clock.now());
+    const now = clock.now();
+    nextExpiry = now.getTime() + Math.min(hourMs, untilNextDayMs(now));
+    const both = generations.map((generation) => bus.generations[generation]);
+    const { archive } = run;
+    try {
+      await source.expire?.(both, { now, exports: bus.exports, signal: ended, ...(archive && { archive }) });
+    } catch (error) {
+      ended.throwIfAborted();
+      logger.warn(
+        { err: error, projection: source.name },
+        'what has expired could not be removed; the next hour goes on',
+      );
+    }
   };
   const step = async (): Promise<void> => {
     const { live } = pointer;
     const other = otherGeneration(live);
     followers.start(live);
-    await expire();
+    if (clock.now().getTime() >= nextExpiry) await expire();
     if (pointer.rebuild !== undefined) {
       const superseded = requests.newer(pointer);
       try {

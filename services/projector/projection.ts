@@ -24,8 +24,8 @@ export type ProjectorContext = {
   auditKey: string;
 };
 
-/** The part of the object store that a rebuild reads. */
-type Archive = Pick<ObjectStore, 'list' | 'get'>;
+/** The part of the object store that a projector reads. */
+type Archive = Pick<ObjectStore, 'list' | 'get' | 'head'>;
 
 /** A projection with all that it works with. */
 export type ProjectionRun<M> = ProjectorContext & { source: ProjectionSource<M> };
@@ -37,13 +37,28 @@ export type ProjectionSource<M> = {
   shape: number;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into(stores: Stores, logs: Logs, by: Witness): BatchHandler<M>;
-  /** The histories that were moved from its log to the archive, and the objects there that are none. */
-  archived?(
+  archived?: ArchivedSource<M>;
+  /**
+   * Removes what may not be kept any longer, from both generations alike; what is left follows from the log, the archive and the day
+   * alone.
+   */
+  expire?(generations: readonly ReadModels[], context: ExpiryContext): Promise<void>;
+};
+
+/** What was moved from a log to the archive, and what is kept of it. */
+type ArchivedSource<M> = {
+  /** The histories, and the objects there that are none. */
+  histories(
     archive: Archive,
     signal: AbortSignal,
   ): AsyncIterable<{ key: string; commits: M[] } | { key: string; problem: string }>;
-  /** Removes what may not be kept any longer, from either generation alike; what is left follows from the log and the day alone. */
-  expire?(models: ReadModels, now: Date): Promise<void>;
+  into(stores: Stores): BatchHandler<M>;
+};
+
+export type ExpiryContext = Pick<ProjectorContext, 'archive'> & {
+  now: Date;
+  signal: AbortSignal;
+  exports: Pick<BusParts['exports'], 'subjects'>;
 };
 
 /** What a projection needs of a store. */

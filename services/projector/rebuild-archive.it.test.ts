@@ -5,13 +5,13 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callOffRebuild, rebuildProjection } from '#services/cli/commands/projections.ts';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey, listPartKey } from '#shared/contracts/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { exportCommit, exportState, testAuditKey } from '../../test/support/make-commit.ts';
+import { exportCommit, exportRequested, exportState, testAuditKey } from '../../test/support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { startProjections } from './start-projections.ts';
@@ -35,7 +35,9 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     folder = await mkdtemp(join(tmpdir(), 'bindery-rebuild-'));
     objectStore = testObjectStore(folder);
     const gateway = await stand.connect('gateway');
-    await gateway.exports.append(exportCommit(exportState({ jobId: jobOf('l') })), { sequence: 0 });
+    const jobId = jobOf('l');
+    const first = exportCommit(exportState({ jobId }), undefined, [exportRequested({ jobId })]);
+    await gateway.exports.append(first, { sequence: 0 });
   });
   afterEach(async () => {
     stop.abort();
@@ -44,7 +46,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function startProjector(archive: Pick<ObjectStore, 'list' | 'get'> = objectStore) {
+  function startProjector(archive: Pick<ObjectStore, 'list' | 'get' | 'head'> = objectStore) {
     stop = new AbortController();
     const context = { bus: projector, instance: 'test', logger, clock: systemClock, archive, auditKey: testAuditKey };
     running = startProjections(context, stop.signal);
@@ -53,15 +55,20 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
 
   /** The object of a job with one commit, as the housekeeper stores it. */
   async function archive(letter: string, changes: (text: string) => string = (text) => text) {
-    const commit = exportCommit(exportState({ jobId: jobOf(letter) }));
+    const jobId = jobOf(letter);
+    const commit = exportCommit(exportState({ jobId }), undefined, [exportRequested({ jobId })]);
     const messages = [{ sequence: 1, text: changes(JSON.stringify(commit)) }];
     const body = { version: 1, subject: exportLogSubject('acme', jobOf(letter)), messages };
     await objectStore.put(keyOf(letter), Buffer.from(JSON.stringify(body)));
   }
 
+  /** The jobs of which the audit that is read now has the request, and those whose status it has. */
   const rebuiltJobs = async () => {
     const pointer = await operator.projections.pointers.get('exports');
-    return projector.generations[pointer?.document.live ?? 'blue'].jobStatus.keys();
+    const { auditExports, jobStatus } = projector.generations[pointer?.document.live ?? 'blue'];
+    const stored = await auditExports.get(listPartKey('acme', '2026-03-01', 0), { fromLeader: true });
+    const inAudit = stored?.document.entries.map(({ jobId = '' }) => jobStatusKey('acme', jobId)) ?? [];
+    return { inAudit: inAudit.toSorted(), withStatus: await jobStatus.keys() };
   };
 
   test('leaves out objects that are no whole history, says which and why, and takes all others', async () => {
@@ -72,7 +79,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     );
     await objectStore.put(keyOf('c'), Buffer.from('{'));
     await archive('d', (text) => text.replace('"acme"', '"acne"'));
-    await archive('e', (text) => text.replace('RenderingFinished', 'Unheard-of'));
+    await archive('e', (text) => text.replace('ExportRequested', 'Unheard-of'));
     await archive('f');
     await objectStore.put(keyOf('g'), (await objectStore.get(keyOf('f'))) ?? Buffer.from(''));
     await archive('z');
@@ -81,10 +88,13 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     expect(rebuilt.setAsideCount).toBe(5);
     expect(rebuilt.setAside?.map(({ key }) => key).toSorted()).toEqual(['b', 'c', 'd', 'e', 'g'].map(keyOf));
     expect(rebuilt.setAside?.find(({ key }) => key === keyOf('d'))?.reason).toMatch(/bytes of the commit/);
-    expect((await rebuiltJobs()).toSorted()).toEqual(
-      ['a', 'f', 'l', 'z'].map((letter) => jobStatusKey('acme', jobOf(letter))),
-    );
+    expect(await rebuiltJobs()).toEqual({
+      inAudit: ['a', 'f', 'l', 'z'].map((letter) => jobStatusKey('acme', jobOf(letter))),
+      withStatus: [jobStatusKey('acme', jobOf('l'))],
+    });
   });
+
+  const whole = () => ({ list: objectStore.list.bind(objectStore), head: objectStore.head.bind(objectStore) });
 
   /** An archive that is never read to its end: its first object does not come until the reader gives up. */
   function endlessArchive() {
@@ -94,7 +104,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
         signal?.addEventListener('abort', () => reject(signal.reason));
         reading.resolve();
       });
-    return { reading: reading.promise, archive: { list: objectStore.list.bind(objectStore), get } };
+    return { reading: reading.promise, archive: { ...whole(), get } };
   }
 
   test('can be called off: what was read stays, what was filled is gone, and the next rebuild begins anew', async () => {
@@ -108,7 +118,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     const { live, rebuild } = (await operator.projections.pointers.get('exports'))?.document ?? {};
     expect([live, rebuild]).toEqual(['blue', undefined]);
     expect(await projector.generations.green.jobStatus.keys()).toEqual([]);
-    expect(await rebuiltJobs()).toEqual([jobStatusKey('acme', jobOf('l'))]);
+    expect((await rebuiltJobs()).withStatus).toEqual([jobStatusKey('acme', jobOf('l'))]);
     expect(await callOffRebuild(operator, 'exports', request('r3'))).toEqual({ rebuildId: undefined });
 
     stop.abort();
@@ -122,7 +132,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     const { reading, archive: endless } = endlessArchive();
     let isEndless = true;
     startProjector({
-      list: endless.list,
+      ...endless,
       get: (key, options) => (isEndless ? endless : objectStore).get(key, options),
     });
     const first = rebuildProjection(operator, 'exports', request('r1')).catch((error: Error) => error.message);
@@ -130,7 +140,7 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     isEndless = false;
     expect(await rebuildProjection(operator, 'exports', request('r2'))).toMatchObject({ id: 'r2', live: 'green' });
     expect(await first).toMatch(/gave way/);
-    expect(await rebuiltJobs()).toHaveLength(2);
+    expect((await rebuiltJobs()).inAudit).toHaveLength(2);
   });
 
   test('ends with its projector, however long the archive takes', async () => {

@@ -96,7 +96,7 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['gateway', 'orchestrator'],
     last: ['gateway', 'orchestrator', 'projector', 'link-signer', 'housekeeper'],
     history: ['gateway', 'orchestrator', 'projector', 'housekeeper'],
-    auditors: ['auditor', 'housekeeper', 'operator'],
+    auditors: ['auditor', 'housekeeper', 'projector', 'operator'],
     purgers: ['housekeeper'],
     kept: 'until archived',
   }),
