@@ -27,6 +27,8 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
   let folder: string;
   let services: Running[];
   let baseUrl: string;
+  /** Another copy of the gateway. */
+  let otherUrl: string;
 
   beforeAll(async () => {
     bus = await startTestBus();
@@ -57,15 +59,14 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     const projector = await startProjector(loadConfig(projectorSettings, env));
     const publisher = await startPublisher(loadConfig(publisherSettings, env));
     const linkSigner = await startLinkSigner(loadConfig(linkSignerSettings, env));
-    const gateway = await startGateway(
-      loadConfig(gatewaySettings, {
-        ...env,
-        BINDERY_PUBLISHER_URL: publisher.url,
-        BINDERY_LINK_SIGNER_URL: linkSigner.url,
-      }),
-    );
-    services = [gateway, linkSigner, publisher, projector];
-    baseUrl = gateway.url;
+    const gatewayConfig = loadConfig(gatewaySettings, {
+      ...env,
+      BINDERY_PUBLISHER_URL: publisher.url,
+      BINDERY_LINK_SIGNER_URL: linkSigner.url,
+    });
+    const gateways = [await startGateway(gatewayConfig), await startGateway(gatewayConfig)] as const;
+    services = [...gateways, linkSigner, publisher, projector];
+    [{ url: baseUrl }, { url: otherUrl }] = gateways;
   }, 60_000);
 
   afterAll(async () => {
@@ -74,8 +75,8 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function call(method: string, path: string, key: string, body?: object) {
-    const answer = await fetch(`${baseUrl}${path}`, {
+  async function call(method: string, path: string, key: string, body?: object, url = baseUrl) {
+    const answer = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
@@ -163,6 +164,20 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     })().catch(() => {});
     await withDeadline(ended, 5_000, () => new Error('The stream goes on.'));
     expect((await call('GET', '/v1/api-keys', key)).status).toBe(401);
+  });
+
+  test('a burst of requests through two gateways starts no more exports than may be active', async () => {
+    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Burst', plan: 'enterprise' });
+    const admin: string = created.body.adminKey.key;
+    await call('POST', '/v1/organizations/burst/domains', operatorToken, { domain: 'docs' });
+    await publish(admin);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        call('POST', '/v1/static-export/jobs', admin, { domain: 'docs' }, at % 2 === 0 ? baseUrl : otherUrl),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
   test('all are ready', async () => {

@@ -77,6 +77,13 @@ export const activeJobDocumentSchema = z.object({
 });
 export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
 
+/**
+ * Bucket `export-places`, key `<org>`: the exports that count as active when another one is started, oldest first. A place is taken before the
+ * request is stored, and is free when the job's log says so; entries of ended jobs stay until somebody looks.
+ */
+export const exportPlacesSchema = z.object({ places: z.array(z.object({ jobId: z.string(), takenAt: timestamp })) });
+export type ExportPlaces = z.infer<typeof exportPlacesSchema>;
+
 /** Bucket `conversation-sizes`, key `<org>`: what an organization's conversations take in the log, oldest day first. */
 export const conversationSizesSchema = z.object({
   /** `lastSequence`: of the newest message that was counted for the day (UTC). */

@@ -8,6 +8,7 @@ import type { BundleTask, RenderTask } from '#shared/contracts/export-tasks.ts';
 import type {
   ActiveJobDocument,
   ConversationSizes,
+  ExportPlaces,
   Generation,
   ProjectionName,
   ProjectionPointer,
@@ -68,6 +69,8 @@ export type BusParts = {
   };
   /** The orchestrator's index. */
   activeJobs: DocumentStore<ActiveJobDocument>;
+  /** The gateway's list of what counts against the limit of active exports. */
+  exportPlaces: DocumentStore<ExportPlaces>;
   /** The assistant's count of what each organization's conversations take. */
   conversationSizes: DocumentStore<ConversationSizes>;
   presence: Presence;
@@ -77,7 +80,7 @@ export type BusParts = {
 
 /** Which parts each user gets. `subjects/` gives it the rights for them. */
 export const busPartsOf = {
-  gateway: ['exports', 'content', 'directory', 'facts', 'readModels', 'liveUpdates'],
+  gateway: ['exports', 'content', 'directory', 'facts', 'exportPlaces', 'readModels', 'liveUpdates'],
   publisher: ['content'],
   indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog'],
   assistant: ['threads', 'conversationSizes', 'readModels'],

@@ -108,6 +108,7 @@ export function memoryBus(): MemoryBus {
     },
     readModels: generations.blue,
     activeJobs: memoryDocuments(gate),
+    exportPlaces: memoryDocuments(gate),
     conversationSizes: memoryDocuments(gate),
     generations,
     projections: {

@@ -11,6 +11,7 @@ import { askBus, askedLog, writeWithinMs } from '../ask-bus.ts';
 import { type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import type { RequestOrigin } from '../public-route.ts';
+import { leavePlace, takePlace } from './export-places.ts';
 import { type JobView, readJobForDecision, viewOf } from './read-job.ts';
 import {
   checkPagesExist,
@@ -45,34 +46,39 @@ export async function startExport(
   const requestDigest = startRequestDigest(requested, domain);
   const { jobId, existing } = await jobOfRequest(context, request, requestDigest);
   if (existing !== undefined) return existing;
-  await request.count();
-  // 2. Which content, and whether it has the pages that were asked for.
-  const contentVersion = resolveContentVersion(domain, await contentState(context, organization, domain), body.version);
-  if (body.paths !== undefined) {
-    const known = await context.sitePages({ organization, domain, contentVersion });
-    if (known === undefined)
-      throw new ApiError('not_found', `The files of content version ${contentVersion} are gone. Publish again.`);
-    checkPagesExist(body.paths, known, contentVersion);
-  }
-  // 3. The selection is stored before the commit that names it.
-  const { paths, groups, deployment, onPageError } = requested;
-  const selection = paths === undefined ? undefined : await storeSelection(context, organization, paths);
-  return await appendExportRequest(context, request.origin, {
-    jobId,
-    organization,
-    organizationPlan,
-    domain,
-    contentVersion,
-    ...(body.version === undefined ? {} : { label: body.version }),
-    options: {
-      ...(selection === undefined ? {} : { selectionKey: selection }),
-      groups,
-      deployment,
-      onPageError,
-      // The bundle is the client's own site.
-      allowTenantScripts: true,
-    },
-    requestDigest,
+  return await inPlace(context, request, jobId, async () => {
+    // 2. Which content, and whether it has the pages that were asked for.
+    const contentVersion = resolveContentVersion(
+      domain,
+      await contentState(context, organization, domain),
+      body.version,
+    );
+    if (body.paths !== undefined) {
+      const known = await context.sitePages({ organization, domain, contentVersion });
+      if (known === undefined)
+        throw new ApiError('not_found', `The files of content version ${contentVersion} are gone. Publish again.`);
+      checkPagesExist(body.paths, known, contentVersion);
+    }
+    // 3. The selection is stored before the commit that names it.
+    const { paths, groups, deployment, onPageError } = requested;
+    const selection = paths === undefined ? undefined : await storeSelection(context, organization, paths);
+    return await appendExportRequest(context, request.origin, {
+      jobId,
+      organization,
+      organizationPlan,
+      domain,
+      contentVersion,
+      ...(body.version === undefined ? {} : { label: body.version }),
+      options: {
+        ...(selection === undefined ? {} : { selectionKey: selection }),
+        groups,
+        deployment,
+        onPageError,
+        // The bundle is the client's own site.
+        allowTenantScripts: true,
+      },
+      requestDigest,
+    });
   });
 }
 
@@ -89,29 +95,30 @@ export async function replayExport(
   if (source.completedAt === undefined) {
     throw new ApiError('not_completed', `The job ${source.jobId} has not ended. Replay it when it has.`);
   }
-  await request.count();
-  const { domain, contentVersion, label, options } = source;
-  const state = await contentState(context, organization, domain);
-  // Versions that gave way to newer ones are stored for as long as a job that exported them is kept.
-  const isEnded = hasEnded(state, contentVersion);
-  const content = { organization, domain, contentVersion };
-  const isThere = isEnded ? (await context.sitePages(content)) !== undefined : isKnown(state, contentVersion);
-  if (!isThere) {
-    throw new ApiError(
-      'not_found',
-      `The content version ${contentVersion} that ${source.jobId} exported was ${isEnded ? 'ended long ago' : 'deleted'}, so it cannot be replayed.`,
-    );
-  }
-  return await appendExportRequest(context, request.origin, {
-    jobId,
-    organization,
-    organizationPlan,
-    domain,
-    contentVersion,
-    ...(label === undefined ? {} : { label }),
-    options,
-    requestDigest,
-    replayOf: source.jobId,
+  return await inPlace(context, request, jobId, async () => {
+    const { domain, contentVersion, label, options } = source;
+    const state = await contentState(context, organization, domain);
+    // Versions that gave way to newer ones are stored for as long as a job that exported them is kept.
+    const isEnded = hasEnded(state, contentVersion);
+    const content = { organization, domain, contentVersion };
+    const isThere = isEnded ? (await context.sitePages(content)) !== undefined : isKnown(state, contentVersion);
+    if (!isThere) {
+      throw new ApiError(
+        'not_found',
+        `The content version ${contentVersion} that ${source.jobId} exported was ${isEnded ? 'ended long ago' : 'deleted'}, so it cannot be replayed.`,
+      );
+    }
+    return await appendExportRequest(context, request.origin, {
+      jobId,
+      organization,
+      organizationPlan,
+      domain,
+      contentVersion,
+      ...(label === undefined ? {} : { label }),
+      options,
+      requestDigest,
+      replayOf: source.jobId,
+    });
   });
 }
 
@@ -144,6 +151,27 @@ export async function cancelExport(
     );
   }
   return viewOf(commit);
+}
+
+/** Runs what stores a new job, with a place for it among the active ones, and counted. Throws `rate_limited`, and what `store` throws. */
+async function inPlace(
+  context: GatewayContext,
+  { principal, count }: ExportRequest,
+  jobId: string,
+  store: () => Promise<JobView>,
+): Promise<JobView> {
+  const isOurs = await takePlace(context, principal, jobId);
+  try {
+    await count();
+    return await store();
+  } catch (error) {
+    // Otherwise the job may be in the log all the same.
+    const isRefused =
+      error instanceof ApiError && error.code !== 'unavailable' && error.code !== 'idempotency_conflict';
+    // If this fails, the place is free in a minute.
+    if (isOurs && isRefused) await leavePlace(context, principal.organization, jobId).catch(() => {});
+    throw error;
+  }
 }
 
 async function contentState({ bus }: GatewayContext, organization: string, domain: string) {

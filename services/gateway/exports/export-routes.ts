@@ -17,14 +17,14 @@ import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { busHistory } from '../ask-bus.ts';
-import { type Principal, resolveDomain } from '../auth/authenticate.ts';
+import { resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { accepts } from '../parse-input.ts';
 import { publicRoute } from '../public-route.ts';
 import { changes, perHour } from '../rate-limits.ts';
 import { cancelExport, replayExport, startExport } from './export-commands.ts';
 import { jobEventStream } from './job-event-stream.ts';
-import { checkActiveJobs, listJobs } from './list-jobs.ts';
+import { listJobs } from './list-jobs.ts';
 import { exportJobOf, jobAt, type JobView, parsePoint, readJob } from './read-job.ts';
 
 const jobs = '/v1/static-export/jobs';
@@ -57,7 +57,7 @@ export const exportRoutes = [
         idempotencyKey: headers['Idempotency-Key'],
         principal,
         origin,
-        count: () => countStart(context, principal, count),
+        count,
       });
       return accepted(reply, view);
     },
@@ -158,7 +158,7 @@ export const exportRoutes = [
         idempotencyKey: headers['Idempotency-Key'],
         principal,
         origin,
-        count: () => countStart(context, principal, count),
+        count,
       });
       return accepted(reply, view);
     },
@@ -188,11 +188,6 @@ const accepted = (reply: FastifyReply, view: JobView) => {
   reply.header('location', `${jobs}/${view.state.jobId}`);
   return exportJobOf(view);
 };
-
-async function countStart(context: GatewayContext, principal: Principal, count: () => Promise<void>): Promise<void> {
-  await checkActiveJobs(context, principal);
-  await count();
-}
 
 async function* historyEntries(
   context: GatewayContext,

@@ -150,6 +150,45 @@ describe('start', () => {
     await advance(first.json().jobId, completed);
     expect((await start()).statusCode).toBe(202);
   });
+
+  test('requests at the same moment start no more jobs than allowed, however far the read model is behind', async () => {
+    await gateway.close();
+    gateway = await gatewayHarness({ BINDERY_LIMIT_ACTIVE_JOBS: '3' });
+    acme = await createOrganization(gateway);
+    await publish(one);
+    gateway.bus.memoryReaders.projectorExports.hold = true;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => start()));
+    const accepted = answers.filter(({ statusCode }) => statusCode === 202);
+    expect(accepted).toHaveLength(3);
+    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(9);
+    gateway.bus.memoryReaders.projectorExports.hold = false;
+    await advance(accepted[0]?.json().jobId, completed);
+    const again = await Promise.all(Array.from({ length: 4 }, () => start()));
+    expect(again.filter(({ statusCode }) => statusCode === 202)).toHaveLength(1);
+    expect(again.filter(({ statusCode }) => statusCode === 429)).toHaveLength(3);
+  });
+
+  test('a request that is refused takes no place', async () => {
+    await gateway.close();
+    gateway = await gatewayHarness({ BINDERY_LIMIT_ACTIVE_JOBS: '1' });
+    acme = await createOrganization(gateway);
+    expect((await start()).statusCode).toBe(404);
+    await publish(one);
+    expect((await start({ domain: 'docs', paths: ['nowhere'] })).statusCode).toBe(400);
+    expect((await start()).statusCode).toBe(202);
+  });
+
+  test('a place whose gateway died before the request was stored is free after a minute', async () => {
+    await gateway.close();
+    gateway = await gatewayHarness({ BINDERY_LIMIT_ACTIVE_JOBS: '1' });
+    acme = await createOrganization(gateway);
+    await publish(one);
+    const takenAt = gateway.clock.now().toISOString();
+    await gateway.bus.exportPlaces.put(acme.id, { places: [{ jobId: `se_${'x'.repeat(22)}`, takenAt }] });
+    expect((await start()).statusCode).toBe(429);
+    gateway.clock.time = new Date(gateway.clock.time.getTime() + 61_000);
+    expect((await start()).statusCode).toBe(202);
+  });
 });
 
 describe('status', () => {

@@ -1,7 +1,5 @@
 import type { ExportList, ListExportsQuery } from '#shared/contracts/http/exports.ts';
 import { type JobListEntry, jobListOrder } from '#shared/contracts/read-models.ts';
-import { ApiError } from '#shared/http/errors.ts';
-import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor } from '../parse-input.ts';
 import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';
@@ -62,32 +60,4 @@ const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (se_[0-9A-Za-
 function parsePosition(cursor: string): string {
   const [position = ''] = readCursor(cursor, positionPattern);
   return position;
-}
-
-/** No job lives longer than an hour. The list may lag a little. */
-const longestJobMs = 65 * 60_000;
-
-const retryAfterSeconds = 30;
-
-/** Throws `rate_limited` when an organization has as many queued or running jobs as it may have, going by the read model. */
-export async function checkActiveJobs(
-  { bus, clock, config }: Pick<GatewayContext, 'bus' | 'clock' | 'config'>,
-  { organization, organizationPlan }: Principal,
-): Promise<void> {
-  const now = clock.now();
-  const oldest = new Date(now.getTime() - longestJobMs).toISOString();
-  let active = 0;
-  for await (const jobs of partsNewestFirst(jobListOf({ bus }), organization, { firstDay: oldest.slice(0, 10) })) {
-    active += jobs.filter(
-      (job) => (job.status === 'queued' || job.status === 'running') && job.createdAt > oldest,
-    ).length;
-    if (jobs.some((job) => job.createdAt <= oldest)) break;
-  }
-  const most = config.activeJobs[organizationPlan];
-  if (active < most) return;
-  throw new ApiError(
-    'rate_limited',
-    `${active} exports of this organization are queued or running, and ${most} may be. Wait for one to end, or cancel one.`,
-    { retryAfterSeconds },
-  );
 }

@@ -11,6 +11,7 @@ import { storedBundleTask, storedRenderTask } from '#shared/contracts/export-tas
 import {
   activeJobDocumentSchema,
   conversationSizesSchema,
+  exportPlacesSchema,
   type Generation,
   inGeneration,
   projectionPointerSchema,
@@ -142,6 +143,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       makeReader: (projection, which) => makeReader(jsm, projection, which),
     }),
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
+    exportPlaces: () => documents('export-places', exportPlacesSchema),
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
     presence: () => natsPresence(connection),
     leases: async () => {

@@ -204,6 +204,13 @@ export const bucketRows: readonly BucketRow[] = [
     kept: 'until the job ends',
   },
   {
+    name: 'export-places',
+    key: '<org>',
+    writers: ['gateway'],
+    readers: [],
+    kept: 'as long as its organization; jobs that ended leave it with the next start',
+  },
+  {
     name: 'conversation-sizes',
     key: '<org>',
     writers: ['assistant'],

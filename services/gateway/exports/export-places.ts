@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isActive } from '#shared/aggregates/export-job/export-job.ts';
+import type { ExportPlaces } from '#shared/contracts/read-models.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { Poison } from '#shared/runtime/failures.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
+import { askBus } from '../ask-bus.ts';
+import type { Principal } from '../auth/authenticate.ts';
+import type { GatewayContext } from '../context.ts';
+
+type Place = ExportPlaces['places'][number];
+
+type PlaceContext = Pick<GatewayContext, 'bus' | 'clock' | 'config'>;
+
+/** A request is stored within seconds, so a place whose job is not in the log by then was left by a gateway that died. */
+const requestWithinMs = 60_000;
+/** Jobs whose log this program cannot read end within a day at most. */
+const longestJobMs = dayMs;
+/** Each request takes one place; looking at two keeps the list as short as what is active. */
+const lookedAt = 2;
+const retryAfterSeconds = 30;
+
+/** Every conflict is another gateway's progress. */
+const mostAttempts = 20;
+const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
+
+/**
+ * Takes a place for an export before its request is stored; each organization has as many as it may have active exports. The list of places is
+ * guarded, and whether a place is free says the log, so requests at the same moment never take more than there are. The same job has one place:
+ * false when it had it already. Throws `rate_limited` when none is free.
+ */
+export async function takePlace(context: PlaceContext, principal: Principal, jobId: string): Promise<boolean> {
+  const { organization, organizationPlan } = principal;
+  const most = context.config.activeJobs[organizationPlan];
+  return await changePlaces(context, organization, async (places) => {
+    if (places.some((place) => place.jobId === jobId)) return undefined;
+    const isFull = places.length >= most;
+    const [old, rest] = isFull ? [places, []] : [places.slice(0, lookedAt), places.slice(lookedAt)];
+    const taken = [...(await stillTaken(context, organization, old)), ...rest];
+    if (taken.length < most) return [...taken, { jobId, takenAt: context.clock.now().toISOString() }];
+    throw new ApiError(
+      'rate_limited',
+      `${taken.length} exports of this organization are queued or running, and ${most} may be. Wait for one to end, or cancel one.`,
+      { retryAfterSeconds },
+    );
+  });
+}
+
+/** Gives a place back whose request was refused. */
+export async function leavePlace(context: PlaceContext, organization: string, jobId: string): Promise<void> {
+  await changePlaces(context, organization, async (places) => {
+    const left = places.filter((place) => place.jobId !== jobId);
+    return left.length === places.length ? undefined : left;
+  });
+}
+
+/** Changes the list as `change` says, again on what another gateway left; undefined: it stays as it is. Says whether it changed. */
+async function changePlaces(
+  { bus: { exportPlaces } }: PlaceContext,
+  organization: string,
+  change: (places: readonly Place[]) => Promise<Place[] | undefined>,
+): Promise<boolean> {
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const stored = await askBus(exportPlaces.get(organization, { fromLeader: true }));
+    const places = await change(stored?.document.places ?? []);
+    if (places === undefined) return false;
+    const expectedRevision = stored?.revision ?? 0;
+    if ((await askBus(exportPlaces.put(organization, { places }, { expectedRevision }))) !== undefined) return true;
+    await delay(pauseAfter(attempt, conflictPause) * Math.random());
+  }
+  throw new ApiError('unavailable', undefined, { retryAfterSeconds: 2 });
+}
+
+/** The places whose jobs have not ended, going by the log. */
+async function stillTaken(
+  { bus, clock }: PlaceContext,
+  organization: string,
+  places: readonly Place[],
+): Promise<Place[]> {
+  const isTaken = async ({ jobId, takenAt }: Place): Promise<boolean> => {
+    const ageMs = clock.now().getTime() - Date.parse(takenAt);
+    try {
+      const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true }));
+      return last === undefined ? ageMs < requestWithinMs : isActive(last.commit.data.state.phase);
+    } catch (error) {
+      if (error instanceof Poison) return ageMs < longestJobMs;
+      throw error;
+    }
+  };
+  const taken = await Promise.all(places.map(isTaken));
+  return places.filter((_, at) => taken[at]);
+}
