@@ -2,10 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts';
 import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
-import { pageFile } from '#shared/docs/render/bundle-paths.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
-import { exportedPages, indexSite } from '#shared/docs/render/site-index.ts';
+import { exportedPages, filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
 import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bundle/cut-chunks.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 
@@ -57,7 +56,7 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
   return { plan, planHash: sha256Of(text), text };
 }
 
-function assetChunks({ model, domain, rendererVersion, options }: PlanInput, exported: string[]): PlanChunk[] {
+function assetChunks({ model, domain, rendererVersion, options }: PlanInput, exported: readonly string[]): PlanChunk[] {
   return cutChunks(exportedFiles(model, exported, options.allowTenantScripts), assetChunkLimits).map((files) => ({
     kind: 'assets',
     key: assetsKey(rendererVersion, domain, files, options),
@@ -85,22 +84,8 @@ async function pageChunks(
   return chunks;
 }
 
-/** Our own files are below it. */
-const ownFolder = '_bindery/';
-
-/**
- * Files of the project that the bundle has unchanged: images and other assets, style sheets, API specifications, and scripts where they are allowed.
- * A file in the place of a page's HTML or Markdown is left out: a path may be in a bundle once, and readers ask for the page. Pure.
- */
-function exportedFiles(
-  model: Pick<SiteModel, 'assets' | 'styles' | 'scripts' | 'specs'>,
-  exportedPages: readonly string[],
-  allowTenantScripts: boolean,
-): FileEntry[] {
-  const taken = new Set(exportedPages.flatMap((path) => [pageFile(path), `${path}.md`]));
-  const files = new Map<string, FileEntry>();
-  for (const file of [...model.assets, ...model.styles, ...model.specs, ...(allowTenantScripts ? model.scripts : [])]) {
-    if (!taken.has(file.path) && !file.path.startsWith(ownFolder)) files.set(file.path, file);
-  }
-  return [...files.values()];
+/** Files of the project that the bundle has: images and other assets, style sheets, API specifications, and scripts where they are allowed. Pure. */
+function exportedFiles(model: SiteModel, exported: readonly string[], allowTenantScripts: boolean): FileEntry[] {
+  const scripts = new Set(model.scripts.map(({ path }) => path));
+  return filesOfSite(model, new Set(exported)).files.filter(({ path }) => allowTenantScripts || !scripts.has(path));
 }

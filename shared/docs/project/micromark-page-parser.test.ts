@@ -135,7 +135,8 @@ describe('math', () => {
 
 describe('limits', () => {
   it.each([
-    ['page-too-large', 'x '.repeat(300_000)],
+    ['page-too-large', 'x '.repeat(1_100_000)],
+    ['page-too-large', 'some words `of\n'.repeat(20_000)],
     ['page-too-large', `|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n${'|b|\n'.repeat(200)}`],
     ['page-too-large', '> a\nb\n'.repeat(6000)],
     ['nesting-too-deep', `${'>'.repeat(20_000)} x\n`],

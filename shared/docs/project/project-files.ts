@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import { archivePathProblem, byPath, portableName } from '#shared/export/bundle/archive-names.ts';
+import { byPath, portableName } from '#shared/export/bundle/archive-names.ts';
+import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { quoted, type Report } from './diagnostics.ts';
 import { type JsonObject, textsOf } from './json-values.ts';
 
@@ -18,9 +19,6 @@ const assetTypes = new Set(
     ' ',
   ),
 );
-/** Names that Windows gives to devices: a bundle with one of them cannot be unpacked there. */
-const reservedName = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
-
 export type FileKind = 'page' | 'code' | 'style' | 'script' | 'asset' | 'other';
 
 export const extensionOf = (path: string): string => /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -38,8 +36,8 @@ export function fileKind(path: string): FileKind {
 }
 
 /**
- * The files that can be in a bundle, sorted by path. Left out and reported: names that no archive may have, names that many systems take for
- * another one's (case, Unicode form), and files over 20 MB.
+ * The files that can be in a bundle, sorted by path. Left out and reported: names that some system cannot have, names that many systems take
+ * for another one's (case, Unicode form), and files over 20 MB.
  */
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();
@@ -48,9 +46,7 @@ export function usableFiles(files: readonly ProjectFile[], report: Report): Proj
       report({ severity: 'error', code, message, file: path.slice(0, 300).toWellFormed() });
       return false;
     };
-    const reserved = path.split('/').find((name) => reservedName.test(name));
-    const problem =
-      archivePathProblem(path) ?? (reserved ? `has the name "${reserved}", which Windows reserves` : undefined);
+    const problem = bundlePathProblem(path);
     if (problem) return refuse('bad-path', `The file ${quoted(path)} is left out: its path ${problem}. Rename it.`);
     const key = portableName(path);
     const other = taken.get(key);

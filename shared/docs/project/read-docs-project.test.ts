@@ -146,6 +146,7 @@ describe('which files are pages', () => {
       'bad-path',
       'bad-path',
       'bad-path',
+      'generated-file-left-out',
       'page-collision',
       'page-collision',
       'path-collision',

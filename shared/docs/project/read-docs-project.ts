@@ -1,4 +1,5 @@
 import { byPath } from '#shared/export/bundle/archive-names.ts';
+import { reportedFiles } from './bundled-files.ts';
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
 import { ignoreRules } from './ignore-rules.ts';
 import { jsonCopy, textOf } from './json-values.ts';
@@ -70,10 +71,11 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
     carried.filter(({ path }) => fileKind(path) === kind);
   const specs = await specsOf(usable, ofKind('asset'));
+  const scripts = ofKind('script').filter(({ path }) => !imported.has(path));
   const specPaths = specs.map(({ path }) => path);
 
   // 4. Pages.
-  const pages: PageEntry[] = [];
+  const found: PageEntry[] = [];
   const links = new Map<string, NavigationNode>();
   for (const [file, source] of sources) {
     if (!isPage(file)) continue;
@@ -89,7 +91,7 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
       ...specsOfPage(source.frontmatter, specPaths),
     ]);
     const url = textOf(source.frontmatter['url']);
-    if (url === undefined || !isSafeHref(url)) pages.push(entry);
+    if (url === undefined || !isSafeHref(url)) found.push(entry);
     else
       links.set(path, {
         kind: 'link' as const,
@@ -98,7 +100,10 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
         icon: entry.icon,
       });
   }
-  pages.sort(byPath);
+  const carriedFiles = [...ofKind('asset'), ...ofKind('style'), ...scripts];
+  const { pages, files: named } = reportedFiles(found.sort(byPath), carriedFiles, report);
+  const hasName = new Set(named);
+  const entriesOf = (list: readonly ProjectFile[]) => list.filter((file) => hasName.has(file)).map(entryOf);
   if (pages.length === 0) {
     const message = `The project has no pages. Add an .mdx file and name it in "navigation" of ${config.file}.`;
     throw new InvalidProject('no-pages', config.file, message);
@@ -115,12 +120,10 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
         return { path, sha256, sizeBytes, dependencies: reachableImports(path, importsOf) };
       })
       .sort(byPath),
-    specs: specs.map((entry) => entryOf(entry)),
-    assets: ofKind('asset').map((entry) => entryOf(entry)),
-    styles: ofKind('style').map((entry) => entryOf(entry)),
-    scripts: ofKind('script')
-      .filter(({ path }) => !imported.has(path))
-      .map((entry) => entryOf(entry)),
+    specs: specs.map(entryOf),
+    assets: entriesOf(ofKind('asset')),
+    styles: entriesOf(ofKind('style')),
+    scripts: entriesOf(scripts),
     redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
     diagnostics: all(),
   });

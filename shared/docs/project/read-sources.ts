@@ -8,7 +8,7 @@ import { jsonCopy, type JsonObject } from './json-values.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
 import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
-import { maxSourceBytes } from './source-limits.ts';
+import { maxSourceBytes, sourceTooLarge } from './source-limits.ts';
 
 export type ReadSource = {
   entry: ProjectFile;
@@ -94,8 +94,14 @@ async function readSource(
       ...jsonCopy({ frontmatter: data, linkTargets: scanned.linkTargets }),
     },
     // Bytes that the cut at the limit broke are not the author's bad encoding.
-    diagnostics: [...(isCut ? [] : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
+    diagnostics: [...(isCut ? tooLarge(entry) : decoded.diagnostics), ...frontmatter.diagnostics, ...variablesLeft],
   };
+}
+
+/** The page will fail. Its author should know that before an export does. */
+function tooLarge({ path, sizeBytes }: ProjectFile): Diagnostic[] {
+  const limit = sourceTooLarge(sizeBytes);
+  return limit === undefined ? [] : [{ severity: 'error', code: limit.code, message: limit.message, file: path }];
 }
 
 const noFrontmatter = (body: string): Frontmatter => ({ data: {}, raw: '', broken: false, body, diagnostics: [] });

@@ -2,7 +2,9 @@ import type { Root } from 'mdast';
 import { inlineCodeSpans } from './prepare-source.ts';
 
 /** What a page may cost, known before any parser sees it. */
-export const maxSourceBytes = 512 * 1024;
+export const maxSourceBytes = 2 * 1024 * 1024;
+/** A parser's time grows with the square of what stands without an empty line. */
+const maxParagraphCharacters = 256 * 1024;
 const maxTableCells = 50_000;
 const maxBlockNesting = 100;
 const maxElementNesting = 200;
@@ -17,7 +19,9 @@ export type BrokenLimit = { code: string; message: string; line?: number };
  * JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
  */
 export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
-  return blockNesting(lines, fenced) ?? lazyLines(lines, fenced) ?? tableCells(lines, fenced);
+  return (
+    blockNesting(lines, fenced) ?? lazyLines(lines, fenced) ?? tableCells(lines, fenced) ?? longParagraph(lines, fenced)
+  );
 }
 
 /** The same for elements and expressions, which only MDX nests. Plain Markdown may break these limits. */
@@ -124,7 +128,7 @@ function tableCells(lines: readonly string[], fenced: readonly boolean[]): Broke
   let columns = 0;
   for (const [index, line] of lines.entries()) {
     if (fenced[index] || /^[\s>]*$/.test(line)) columns = 0;
-    else if (columns === 0 && line.includes('-') && /^[\s>|:-]+$/.test(line) && line.includes('|')) {
+    else if (columns === 0 && isDelimiterRow(line)) {
       columns = line.split('|').length;
       cells += columns;
     }
@@ -136,6 +140,25 @@ function tableCells(lines: readonly string[], fenced: readonly boolean[]): Broke
   }
   return undefined;
 }
+
+/** Lines of text that nothing divides: no empty line, item, heading or row of a table. Lines that are set aside do not count. */
+function longParagraph(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  let characters = 0;
+  let inTable = false;
+  for (const [index, line] of lines.entries()) {
+    if (fenced[index] || /^[\s>]*$/.test(line)) inTable = false;
+    else if (isDelimiterRow(line)) inTable = true;
+    const divides = inTable || fenced[index] || /^[\s>]*($|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t])/.test(line);
+    characters = (divides ? 0 : characters) + (line.length > maxLineCharacters ? 0 : line.length);
+    if (characters > maxParagraphCharacters) {
+      const message = `A paragraph has more than ${maxParagraphCharacters / 1024} KB. Divide it by empty lines.`;
+      return { code: 'page-too-large', message, line: index + 1 };
+    }
+  }
+  return undefined;
+}
+
+const isDelimiterRow = (line: string): boolean => line.includes('-') && /^[\s>|:-]+$/.test(line) && line.includes('|');
 
 const maxLineCharacters = 100_000;
 

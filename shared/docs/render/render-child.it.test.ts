@@ -34,7 +34,7 @@ test('a child renders as this process does, down to the byte', async () => {
 test('it says why a page breaks a limit, shows its source when asked, and renders the site', async () => {
   const { model } = await testProject({ 'page.mdx': source });
   const slice = pageSlice(indexSite(model), 'page', testOptions);
-  const large = Buffer.alloc(600 * 1024, 'word ');
+  const large = Buffer.alloc(2 * 1024 * 1024 + 1, 'word ');
   const failed = await ask({ kind: 'page', slice, source: large, dependencies: {}, options: testOptions });
   expect(failed).toMatchObject({ kind: 'page-failed', code: 'page-too-large' });
   const reason = failed.kind === 'page-failed' ? failed.reason : '';
@@ -44,3 +44,12 @@ test('it says why a page breaks a limit, shows its source when asked, and render
   });
   expect(await ask({ kind: 'site', model, options: testOptions })).toMatchObject({ kind: 'files' });
 });
+
+test('a page of almost two megabytes is rendered in the memory of a child', async () => {
+  const { model } = await testProject({ 'page.mdx': source });
+  const slice = pageSlice(indexSite(model), 'page', testOptions);
+  const paragraph = `${'A generated page has many words. '.repeat(30)}\n\n`;
+  const large = Buffer.from(paragraph.repeat(Math.floor(1_950_000 / paragraph.length)));
+  const answer = await ask({ kind: 'page', slice, source: large, dependencies: {}, options: testOptions });
+  expect(answer).toMatchObject({ kind: 'page', page: { diagnostics: [] } });
+}, 60_000);

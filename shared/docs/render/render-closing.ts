@@ -1,6 +1,7 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { ExportPlan, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import {
   decoded,
@@ -42,14 +43,16 @@ export function renderClosing({ model, plan, sidecars }: ClosingInput): Rendered
   }
   const exported = new Set(pages.map((page) => page.path));
   const files = new Map<string, string>();
-  // A file at the project's root replaces a generated one.
+  files.set('_bindery/search-index.js', searchIndexScript(model, pages));
+  files.set('_bindery/report.json', exportReport(model, pages, new Set(listed.keys())));
+  files.set('_bindery/classes.css', classCss(pages));
+  // A file of the project replaces a generated one.
+  const names = bundleNames();
+  for (const path of listed.keys()) names.take(path);
   const put = (path: string, text: string | undefined): void => {
-    if (text !== undefined && !listed.has(path)) files.set(path, text);
+    if (text !== undefined && names.take(path) === undefined) files.set(path, text);
   };
   put('llms-full.txt', fullText(model, pages));
-  put('_bindery/search-index.js', searchIndexScript(model, pages));
-  put('_bindery/report.json', exportReport(model, pages, new Set(listed.keys())));
-  put('_bindery/classes.css', classCss(pages));
   for (const page of pages) put(`${page.path}/rss.xml`, pageFeed(model, page));
 
   const made = [...files]

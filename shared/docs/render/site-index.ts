@@ -1,3 +1,4 @@
+import { type BundledFiles, bundledFiles } from '#shared/docs/project/bundled-files.ts';
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded, pageFile, pageNames, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
@@ -26,16 +27,26 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
   const pages = new Map(model.pages.map((page) => [page.path, page]));
   const isShown = (path: string) => exportedPaths.has(path) && pages.get(path)?.hidden === false;
   const navigation = navigationPlaces(model.navigation, pages, isShown);
-  const carried = [...model.assets, ...model.styles, ...model.scripts, ...model.specs];
+  const { files } = filesOfSite(model, exportedPaths);
   return {
     model,
     pages,
     exported: exportedPaths,
-    files: new Set(carried.map((file) => file.path)),
+    files: new Set(files.map((file) => file.path)),
     dependencies: new Map([...model.specs, ...model.snippets].map((file) => [file.path, file])),
     redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,
   };
+}
+
+/**
+ * Pages and files of the project that can be in a bundle, by default with all pages. Models that were published earlier may have pages and files
+ * that cannot.
+ */
+export function filesOfSite(model: SiteModel, exported?: ReadonlySet<string>): BundledFiles<PageEntry, FileEntry> {
+  const files = [...model.assets, ...model.styles, ...model.scripts, ...model.specs];
+  const pages = model.pages.filter(({ path }) => exported?.has(path) ?? true);
+  return bundledFiles(pages, [...new Map(files.map((file) => [file.path, file])).values()]);
 }
 
 /**
@@ -44,8 +55,8 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
  */
 export function exportedPages(model: SiteModel, groups: readonly string[], selection?: readonly string[]): string[] {
   const wanted = selection && new Set(selection);
-  return model.pages
-    .filter((page) => page.groups.length === 0 || page.groups.some((group) => groups.includes(group)))
+  return filesOfSite(model)
+    .pages.filter((page) => page.groups.length === 0 || page.groups.some((group) => groups.includes(group)))
     .filter((page) => wanted === undefined || wanted.has(page.path))
     .map((page) => page.path);
 }

@@ -21,8 +21,15 @@ export function archivePathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** Gives the same for two names that are one name on a file system without case or with Unicode normalization. */
-export const portableName = (path: string): string => path.normalize('NFC').toLowerCase();
+/**
+ * Gives the same for two names that are one name on a file system without case or with Unicode normalization. Capital letters come between,
+ * because some systems compare those: `ſ` is `S` there, and `ß` is `SS`.
+ */
+export const portableName = (path: string): string =>
+  path.normalize('NFD').replace(invisible, '').toUpperCase().toLowerCase().normalize('NFC');
+
+/** Characters that some systems leave out when they compare names. */
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** The order of files in a bundle. */
 export const byPath = (a: { path: string }, b: { path: string }): number =>
@@ -47,8 +54,8 @@ export type ArchiveEntryHeader = {
 };
 
 /**
- * Checks entries in their order. `portable` also refuses different names with the same `portableName`: on some systems such an archive
- * unpacks to fewer files.
+ * Checks entries in their order. `portable` also refuses different names of files with the same `portableName`: on some systems such an
+ * archive unpacks to fewer files. Folders may differ so, because there they become one, and nothing is lost.
  */
 export function archiveNames(options: { portable: boolean }) {
   /** Spellings by `sameName`. */
@@ -60,9 +67,7 @@ export function archiveNames(options: { portable: boolean }) {
     const key = sameName(folder);
     const file = files.get(key);
     if (file !== undefined) throw new ArchiveRefused(`${quoted(file)} is a file, and a folder for ${quoted(path)}`);
-    const spelling = folders.get(key);
-    if (spelling !== undefined && spelling !== folder) throw new ArchiveRefused(collision(folder, spelling));
-    folders.set(key, folder);
+    if (!folders.has(key)) folders.set(key, folder);
   }
 
   function rememberFile(path: string): void {

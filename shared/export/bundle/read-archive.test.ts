@@ -107,8 +107,9 @@ describe('refused is', () => {
     expect(await refused(await two('a', 'a/b'))).toBe('"a" is a file, and a folder for "a/b"');
     expect(await refused(await two('a/b', 'a'))).toBe('"a" is in the archive more than once');
     for (const [a, b] of [
-      ['A/x', 'a/y'],
       ['a/X', 'a/x'],
+      ['A/x', 'a/X'],
+      ['A/x', 'a'],
       ['\u00e9', 'e\u0301'],
     ] as const) {
       expect(await refused(await two(a, b))).toBe('accepted');
@@ -116,6 +117,8 @@ describe('refused is', () => {
         'are the same name on some file systems',
       );
     }
+    // They become one folder, and nothing is lost.
+    expect(await refused(await two('A/x', 'a/y'), { portableNames: true })).toBe('accepted');
   });
 
   test('a folder with bytes, which tar programs read in two ways', async () => {

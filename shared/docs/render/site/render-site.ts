@@ -1,7 +1,7 @@
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { iconShape } from '#shared/docs/render/content/icon.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
-import { portableName } from '#shared/export/bundle/archive-names.ts';
+import { notFoundFile } from '#shared/export/bundle/bundle-names.ts';
 import { themeName } from '#shared/docs/render/shell/page-shell.ts';
 import {
   encodePath,
@@ -18,7 +18,7 @@ import { html, SafeHtml, scriptJson } from '../html.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { RenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
-import { indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { notFoundScript, siteScripts, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import type { SidebarEntry, SidebarFile, SiteConfig } from './page-globals.ts';
@@ -26,7 +26,7 @@ import { paletteCss } from './palette.ts';
 
 /**
  * Files of the site segment, sorted by path: theme, scripts, sidebars, settings, redirects, and the files for crawlers. A file at the project's
- * root replaces a generated one of the same name. `exported`: the paths of the plan's pages; by default all that need no group.
+ * root replaces a generated one of the same name, but not `404.html`. `exported`: the paths of the plan's pages; by default all that need no group.
  */
 export function renderSite(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): RenderedFile[] {
   return filesOf(siteSlice(model, options, exported), model);
@@ -43,19 +43,16 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   for (const [name, text] of siteScripts) files.set(`_bindery/${name}`, text);
   for (const sidebar of index.sidebars)
     files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
-  for (const [path, text] of redirectPages(index)) files.set(path, text);
+  files.set(notFoundFile, notFoundPage(index));
+  const { names } = filesOfSite(index.model, index.exported);
   const generated: [string, () => string][] = [
-    ['404.html', () => notFoundPage(index)],
     ['robots.txt', () => robotsText(settings)],
     ['sitemap.xml', () => sitemapXml(index)],
     ['llms.txt', () => llmsText(index)],
   ];
-  const own = new Set(slice.model.files);
-  for (const [path, make] of generated) if (!own.has(path)) files.set(path, make());
-  return [...files]
-    .filter(([path]) => !own.has(path))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, text]) => ({ path, body: Buffer.from(text) }));
+  for (const [path, make] of generated) if (names.take(path) === undefined) files.set(path, make());
+  for (const [path, text] of redirectPages(index, names)) files.set(path, text);
+  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, text]) => ({ path, body: Buffer.from(text) }));
 }
 
 /** The slice in the form of a model. Everything that is not in the slice is empty, so nothing here can depend on it. */
@@ -142,31 +139,29 @@ window.binderyConfig = ${scriptJson(config, 2)};
 
 /**
  * A page per redirect, because a folder of files has no other way to redirect. Redirects with wildcards are left to the host. Targets are
- * pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page.
+ * pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page. Names that are
+ * taken stay with who has them.
  */
-function redirectPages(index: SiteIndex): [string, string][] {
+function redirectPages(index: SiteIndex, names: Names): [string, string][] {
   const made: [string, string][] = [];
-  // Of names that differ only in case the first one is kept: on many disks the second would overwrite it.
-  const taken = new Set([...index.exported].map(portableName));
+  const add = (path: string, target: string): void => {
+    if (names.take(pageFile(path)) === undefined) made.push([pageFile(path), redirectPage(index, path, target)]);
+  };
   for (const [source, target] of index.redirects) {
     const path = pagePathOfAddress(source);
-    if (!isSafePath(path) || index.files.has(pageFile(path)) || taken.has(portableName(path))) continue;
-    taken.add(portableName(path));
-    made.push([pageFile(path), redirectPage(index, path, target)]);
+    if (isPlainPath(path)) add(path, target);
   }
-  if (!index.exported.has('index') && !made.some(([path]) => path === 'index.html')) {
-    const shown = (path: string) => index.exported.has(path) && index.pages.get(path)?.hidden === false;
-    const first = firstPage(index.model.navigation, shown) ?? [...index.exported][0];
-    if (first !== undefined) made.push(['index.html', redirectPage(index, 'index', first)]);
-  }
+  const shown = (path: string) => index.exported.has(path) && index.pages.get(path)?.hidden === false;
+  const first = firstPage(index.model.navigation, shown) ?? [...index.exported][0];
+  if (first !== undefined) add('index', first);
   return made;
 }
 
-/** Whether every system can have a file of that name inside the bundle. */
-const isSafePath = (path: string): boolean =>
-  path.length <= 400 &&
-  /^[\p{L}\p{N}_.~@+ -]+(\/[\p{L}\p{N}_.~@+ -]+)*$/u.test(path) &&
-  !/(^|\/)(\.|_bindery(\/|$))/.test(path);
+type Names = ReturnType<typeof filesOfSite>['names'];
+
+/** Paths of which nobody doubts what they mean; no hidden files. */
+const isPlainPath = (path: string): boolean =>
+  /^[\p{L}\p{N}_.~@+ -]+(\/[\p{L}\p{N}_.~@+ -]+)*$/u.test(path) && !/(^|\/)\./.test(path);
 
 function redirectPage(index: SiteIndex, from: string, target: string): string {
   const [page = '', anchor] = target.split('#');

@@ -1,0 +1,74 @@
+import { archivePathProblem, portableName } from './archive-names.ts';
+
+/** Below the top folder, which has up to 64 more; systems with the shortest limit take 1,024 with the folder it is unpacked to. */
+const maxPathBytes = 512;
+/** Names that Windows gives to devices, whatever follows the first dot. */
+const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ ]*(?:\..*)?$/i;
+
+/**
+ * Why a file of a bundle must not be called so, as the end of a sentence that starts with the path; undefined when every system can have
+ * such a file. `path` is below the top folder.
+ */
+export function bundlePathProblem(path: string): string | undefined {
+  const problem = archivePathProblem(path);
+  if (problem !== undefined) return problem;
+  if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`;
+  for (const name of path.split('/')) {
+    if (deviceName.test(name)) return `has the name "${name}", which Windows reserves`;
+    if (/[. ]$/.test(name)) return 'has a name that ends with a dot or a space, which Windows drops';
+    const character = /[<>:"|?*]/.exec(name)?.[0];
+    if (character !== undefined) return `has the character ${character}, which Windows does not allow`;
+  }
+  return undefined;
+}
+
+/** Where our own files are. */
+const ownFolder = '_bindery';
+/** Pages work at any address only if this is the one that we make. */
+export const notFoundFile = '404.html';
+
+/**
+ * The names of one bundle, so that no two files are one file on any system: not by case, not by Unicode form, and not as a file and a
+ * folder. Names are given to who asks first; `404.html` and `_bindery/` are ours from the start.
+ */
+export function bundleNames() {
+  const files = new Map<string, string>([[portableName(notFoundFile), notFoundFile]]);
+  /** With a file in each. */
+  const folders = new Map<string, string>();
+
+  function conflict(path: string): string | undefined {
+    const key = portableName(path);
+    const other = files.get(key);
+    if (other === notFoundFile) return 'is what hosts show for addresses without a page, and Bindery makes it';
+    if (other !== undefined)
+      return other === path ? 'is taken' : `has the same name as ${JSON.stringify(other)} on many systems`;
+    if (key === ownFolder || key.startsWith(`${ownFolder}/`))
+      return `is in ${ownFolder}/, which has the files that pages need`;
+    const inside = folders.get(key);
+    if (inside !== undefined) return `has the name of the folder of ${JSON.stringify(inside)}`;
+    const parent = parentsOf(key).find((folder) => files.has(folder));
+    return parent === undefined ? undefined : `is in ${JSON.stringify(files.get(parent))}, which is a file`;
+  }
+
+  return {
+    /** Takes the names together. Gives why not, as the end of a sentence that starts with the first name which cannot be had. */
+    take(...paths: string[]): { path: string; problem: string } | undefined {
+      for (const path of paths) {
+        const problem = bundlePathProblem(path) ?? conflict(path);
+        if (problem !== undefined) return { path, problem };
+      }
+      for (const path of paths) {
+        const key = portableName(path);
+        files.set(key, path);
+        for (const folder of parentsOf(key)) if (!folders.has(folder)) folders.set(folder, path);
+      }
+      return undefined;
+    },
+  };
+}
+
+function parentsOf(key: string): string[] {
+  const parents: string[] = [];
+  for (let slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) parents.push(key.slice(0, slash));
+  return parents;
+}
