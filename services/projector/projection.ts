@@ -36,7 +36,7 @@ export type ProjectionSource<M> = {
   /** Of its documents: one more when they change so that stored ones have to be made again. A projector does that by itself. */
   shape: number;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
-  into(stores: Stores, logs: Logs, by: Witness): BatchHandler<M>;
+  into: (stores: Stores, logs: Logs, by: Witness) => BatchHandler<M>;
   archived?: ArchivedSource<M>;
   /**
    * Removes what may not be kept any longer, from both generations alike; what is left follows from the log, the archive and the day
@@ -52,7 +52,7 @@ type ArchivedSource<M> = {
     archive: Archive,
     signal: AbortSignal,
   ): AsyncIterable<{ key: string; commits: M[] } | { key: string; problem: string }>;
-  into(stores: Stores): BatchHandler<M>;
+  into: (stores: Stores) => BatchHandler<M>;
 };
 
 export type ExpiryContext = Pick<ProjectorContext, 'archive'> & {
