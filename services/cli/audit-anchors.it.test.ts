@@ -5,19 +5,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { archiveClosedJobs } from '#services/housekeeper/archive-closed-jobs.ts';
 import { startProjections } from '#services/projector/start-projections.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
+import { jobStatusKey, listPartKey } from '#shared/contracts/read-models.ts';
 import { type ArchivedJob, archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { commitHash } from '#shared/messaging/commit-chain.ts';
 import { anchorOf } from '#shared/messaging/head-anchor.ts';
+import type { StoredText } from '#shared/messaging/event-log.ts';
 import { openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { type Audit, type LogAudit, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
+import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
+import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
+import { type Audit, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
 import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
-import { testAuditKey } from '../../test/support/make-commit.ts';
+import { accessRecord, testAuditKey } from '../../test/support/make-commit.ts';
 
 const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
 const never = new AbortController().signal;
@@ -217,6 +220,59 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     await objectStore.put(key, whole);
     expect(await problems()).toEqual([]);
   });
+
+  test('records of links are compared with what the audit has seen, in both directions', async () => {
+    const linkSigner = await harness.bus.connect('link-signer');
+    const time = new Date().toISOString();
+    const records = [1, 2].map((n) => accessRecord({ id: `al_${n}-${jobId}`, jobId, organization, time }));
+    for (const record of records) await linkSigner.access.record(record);
+    const access = async (changes: Partial<Audit> = {}, scope: AuditScope = { organization }) => {
+      const { objectStore } = harness;
+      const anchors = { auditKey: testAuditKey };
+      const audit = { logs, objectStore, models: auditor.readModels, anchors, ...changes };
+      const report = (await verifyLogs(audit, scope)).find(({ stream }) => stream === 'ACCESS');
+      return report?.problems.map(({ problem }) => problem);
+    };
+    expect(await access()).toEqual([]);
+    /** What is stored, after somebody wrote to the disk. */
+    const altered = (change: (stored: StoredText[]) => StoredText[]): LogAudit => ({
+      ...logs,
+      stored: async (stream, of) => change(await logs.stored(stream, of)),
+    });
+    const elsewhere = altered((stored) =>
+      stored.map((message) => ({ ...message, text: message.text.replace('192.0.2.7', '192.0.2.8') })),
+    );
+    expect(await access({ logs: elsewhere })).toEqual(['changed', 'changed']);
+    expect(await access({ logs: altered((stored) => stored.slice(1)) })).toEqual(['hole']);
+    const gone: LogAudit = {
+      ...logs,
+      gaps: async () => [
+        { first: 1, last: 1 },
+        { first: 3, last: 4 },
+      ],
+    };
+    expect(await access({ logs: gone }, {})).toEqual(['hole']);
+    // The audit's own entries were written, too, but not with the key.
+    expect(await access({ anchors: { auditKey: 'another-key-for-anchors' } })).toEqual(['unanchored', 'unanchored']);
+    await stopProjector();
+    const key = listPartKey(organization, time.slice(0, 10), 0);
+    const store = projector.generations.blue.auditAccess;
+    const part = await store.get(key, { fromLeader: true });
+    if (part === undefined) throw new Error('The audit has the day.');
+    const [first, ...others] = part.document.entries;
+    if (first === undefined) throw new Error('The audit has the record.');
+    await store.put(key, { entries: [{ ...first, address: '192.0.2.8' }, ...others] });
+    const one = altered((stored) =>
+      stored.map((message, at) =>
+        at > 0 ? message : { ...message, text: message.text.replace('192.0.2.7', '192.0.2.8') },
+      ),
+    );
+    expect(await access({ logs: one })).toEqual(['unanchored']);
+    await store.put(key, { entries: others });
+    expect(await access({}, { organization, job: jobId })).toEqual(['unanchored']);
+    await store.put(key, part.document);
+    expect(await access()).toEqual([]);
+  }, 60_000);
 
   test('stored bundles are read: one that was damaged is found, and a replay stores the right bytes again', async () => {
     const { objectStore } = harness;

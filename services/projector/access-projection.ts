@@ -1,8 +1,7 @@
-import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { AccessRecord } from '#shared/contracts/export-facts.ts';
 import { dateInKey, type UsageDocument } from '#shared/contracts/read-models.ts';
 import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
-import { accessSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { auditTrail } from './audit-trail.ts';
 import { removeDaysBefore } from './day-list.ts';
@@ -16,10 +15,10 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
   shape: 2,
   openReader: (bus, generation) => bus.projectionReaders.access(generation),
-  into: ({ auditAccess, auditAccessDays, usageAccess }) => {
+  into: ({ auditAccess, auditAccessDays, usageAccess }, _logs, { auditKey }) => {
     const trail = auditTrail({ days: auditAccessDays, parts: auditAccess }, usageAccess);
     return {
-      fold: async (record) => trail.add(record.organization, [accessAuditEntry(record)]),
+      fold: async (record) => trail.add(record.organization, [accessAuditEntry(record, auditKey)]),
       finish: () => trail.write(),
     };
   },
@@ -27,23 +26,6 @@ export const accessProjection: ProjectionSource<AccessRecord> = {
     for (const models of generations) await expireAccess(models, now);
   },
 };
-
-/** What auditors see of a link. Pure. */
-export function accessAuditEntry(record: AccessRecord): AuditEntry {
-  const { id, time, organization, jobId, domain, actor, address, bundleSha256, expiresAt } = record;
-  return {
-    id: `${id}.0`,
-    time,
-    action: 'link.signed',
-    actor,
-    ...(domain === undefined ? {} : { domain }),
-    jobId,
-    address,
-    sha256: bundleSha256,
-    expiresAt,
-    commit: { subject: accessSubject(organization, jobId), id },
-  };
-}
 
 /**
  * Removes what was made of records that the log begins to remove today, whole days at a time: once the first record of a day is gone, a

@@ -3,9 +3,15 @@ import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { DirectoryCommit, DirectoryEvent } from '#shared/aggregates/directory/directory.ts';
 import { auditEntrySchema } from '#shared/contracts/audit-entry.ts';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
-import { accessRecord, contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { accessAuditEntry } from './access-projection.ts';
+import {
+  accessRecord,
+  contentCommit,
+  exportCommit,
+  exportState,
+  testAuditKey,
+} from '../../test/support/make-commit.ts';
 import { contentAuditEntries } from './content-projection.ts';
 import { directoryAuditEntries } from './directory-projection.ts';
 import { exportAuditEntries } from './export-projection.ts';
@@ -169,7 +175,7 @@ test('given changes of an organization, then keys by their ids, and never what t
 
 test('given a link, then to whom, from which address, for what and until when', () => {
   const record = accessRecord({ jobId });
-  expect(accessAuditEntry(record)).toEqual({
+  expect(accessAuditEntry(record, testAuditKey)).toEqual({
     id: `${record.id}.0`,
     time: record.time,
     action: 'link.signed',
@@ -180,6 +186,7 @@ test('given a link, then to whom, from which address, for what and until when', 
     sha256: record.bundleSha256,
     expiresAt: record.expiresAt,
     commit: { subject: `access.acme.${jobId}`, id: record.id },
+    anchor: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
 });
 
@@ -194,7 +201,7 @@ test('usage counts what entries say, and leaves out what is none', () => {
       ...entriesOfExport(requested(), completed),
       ...entriesOfExport(requested('se_x')),
       ...contentAuditEntries(published),
-      accessAuditEntry(accessRecord({ jobId })),
+      accessAuditEntry(accessRecord({ jobId }), testAuditKey),
     ]),
   ).toEqual({
     exportsStarted: 2,

@@ -7,9 +7,10 @@ import {
   type UsageDocument,
   usageKey,
 } from '#shared/contracts/read-models.ts';
-import { accessRecord } from '../../test/support/make-commit.ts';
+import { accessRecord, testAuditKey } from '../../test/support/make-commit.ts';
 import { type MemoryDocuments, memoryDocuments } from '../../test/support/memory-documents.ts';
-import { accessAuditEntry, expireAccess } from './access-projection.ts';
+import { accessAuditEntry } from '#shared/messaging/access-audit.ts';
+import { expireAccess } from './access-projection.ts';
 import { auditTrail, entriesPerPart } from './audit-trail.ts';
 import { bufferedStore } from './buffered-store.ts';
 import { lastPartFirst } from './day-list.ts';
@@ -35,6 +36,7 @@ const link = (second: number, day = '2026-03-01'): AuditEntry =>
       id: `al_${day}-${second}`,
       time: new Date(Date.parse(`${day}T00:00:00.000Z`) + second * 1_000).toISOString(),
     }),
+    testAuditKey,
   );
 
 /** Folds a batch as the projector does. */

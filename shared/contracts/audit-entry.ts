@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { actorSchema } from './commit.ts';
-import { timestamp } from './identifiers.ts';
+import { sha256Hex, timestamp } from './identifiers.ts';
 
 /** Each of these logs is folded on its own, and has audit documents of its own. */
 export const auditSources = ['exports', 'content', 'directory', 'access'] as const;
@@ -61,6 +61,8 @@ export const auditEntrySchema = z.object({
   expiresAt: timestamp.optional(),
   /** The start of a failed job's error; its status has all of it. */
   error: z.string().optional(),
+  /** Only of records of access: made with the audit key (`head-anchor.ts`). No caller sees it. Older entries have none. */
+  anchor: sha256Hex.optional(),
   /** The message behind this entry. Records of access have no revision. */
   commit: z.object({ subject: z.string(), revision: z.int().min(1).optional(), id: z.string() }),
 });

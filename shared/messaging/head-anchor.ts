@@ -17,6 +17,11 @@ export function anchorOf(auditKey: string, subject: string, { revision, commitId
     .digest('hex');
 }
 
+/** The anchor of one record that is not chained to others. */
+export function recordAnchorOf(auditKey: string, record: { id: string }): string {
+  return createHmac('sha256', auditKey).update(canonicalJson({ record })).digest('hex');
+}
+
 export function isAnchor(auditKey: string, anchor: string, subject: string, head: AnchoredHead): boolean {
   const expected = Buffer.from(anchorOf(auditKey, subject, head));
   const given = Buffer.from(anchor);

@@ -90,6 +90,9 @@ function describe(reports: readonly StreamReport[], problemCount: number): strin
     const verdict = problems.length === 0 ? 'whole' : counted(problems.length, 'problem');
     const read =
       bundles === undefined ? '' : `, ${counted(bundles.checked, 'bundle')} (${bundles.gone} not kept any more)`;
+    if (stream === 'ACCESS') {
+      return `${stream.padEnd(10)} ${counted(historyCount, 'export')}, ${counted(commitCount, 'link')}: ${verdict}`;
+    }
     return `${stream.padEnd(10)} ${counted(historyCount, 'history', 'histories')}, ${counted(commitCount, 'commit')}${read}: ${verdict}`;
   });
   const problems = reports.flatMap((report) => report.problems);

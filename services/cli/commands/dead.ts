@@ -11,7 +11,7 @@ import {
 import type { BusParts } from '#shared/messaging/bus.ts';
 import type { StoredText } from '#shared/messaging/event-log.ts';
 import { deadLetterSubject } from '#shared/messaging/subjects/subject-names.ts';
-import type { LogAudit } from '#shared/messaging/verify/verify-logs.ts';
+import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus, withinDeadline } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';

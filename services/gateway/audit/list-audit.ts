@@ -161,9 +161,10 @@ function matches(entry: AuditEntry, filter: AuditFilter, { since, until }: Times
   );
 }
 
+/** Newest first, as callers see them: without anchors. */
 function sorted(entries: readonly AuditEntry[]): AuditEntry[] {
   return entries
     .map((entry) => ({ entry, order: auditOrder(entry) }))
     .sort((a, b) => (a.order < b.order ? 1 : -1))
-    .map(({ entry }) => entry);
+    .map(({ entry: { anchor: _, ...shown } }) => shown);
 }

@@ -43,7 +43,10 @@ export function endOf(until: string): number {
 }
 
 /** Newest first; `nextCursor` is absent on the last page. A page may be shorter than asked for although there is another one. */
-export const auditListSchema = z.object({ entries: z.array(auditEntrySchema), nextCursor: z.string().optional() });
+export const auditListSchema = z.object({
+  entries: z.array(auditEntrySchema.omit({ anchor: true })),
+  nextCursor: z.string().optional(),
+});
 
 export type AuditList = z.infer<typeof auditListSchema>;
 

@@ -1,6 +1,6 @@
 import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '../event-log.ts';
-import type { LogAudit, SequenceRange } from '../verify/verify-logs.ts';
+import type { LogAudit, SequenceRange } from '../verify/log-audit.ts';
 import { type BusAddress, openConnection, whileAway } from './connection.ts';
 
 const deadlineMs = 10_000;

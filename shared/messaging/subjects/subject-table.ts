@@ -105,7 +105,11 @@ export const streamRows: readonly StreamRow[] = [
     auditors: ['operator'],
     keptDays: 7,
   }),
-  stream('ACCESS', ['access.*.*'], { writers: ['link-signer'], auditors: ['operator'], keptDays: accessKeptDays }),
+  stream('ACCESS', ['access.*.*'], {
+    writers: ['link-signer'],
+    auditors: ['operator', 'auditor'],
+    keptDays: accessKeptDays,
+  }),
   stream('CONTENT', ['content.*.*.log'], {
     writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper'],
@@ -153,6 +157,7 @@ const blueRows: readonly BucketRow[] = [
   }),
   readModel('job-list', 'list.<org>.<day>.<part>, days.<org>', { byKey: ['gateway'] }),
   readModel('audit', '<source>.<org>.<day>.<part>, <source>-days.<org>', {
+    readers: ['gateway', 'projector', 'auditor'],
     byKey: ['gateway'],
     kept: `rebuilt at will; its records of \`ACCESS\` go after ${accessKeptDays} days`,
   }),

@@ -18,11 +18,13 @@ import {
   type VerifiedLog,
   verifiedLogs,
 } from './verified-logs.ts';
+import { verifyAccess } from './verify-access.ts';
+import type { LogAudit, SequenceRange } from './log-audit.ts';
 import { bundleCheck, type BundleCounts } from './verify-bundles.ts';
 import { type AnchorCheck, headOf, verifyHead } from './verify-head.ts';
 
 export type StreamReport = {
-  stream: VerifiedLog['stream'];
+  stream: VerifiedLog['stream'] | 'ACCESS';
   historyCount: number;
   commitCount: number;
   problems: ChainProblem[];
@@ -31,20 +33,6 @@ export type StreamReport = {
   /** Only of exports, and when bundles were asked for. */
   bundles?: BundleCounts;
 };
-
-/** Logs as they are stored, for verification: nothing is parsed, and nothing can be written. */
-export type LogAudit = {
-  /** Subjects of a stream that match a filter. */
-  subjects(stream: string, filter: string): Promise<string[]>;
-  /** All messages of one subject, in the order of the stream. */
-  stored(stream: string, subject: string): Promise<StoredText[]>;
-  /** Ranges of sequences that the stream has given out and no longer has. */
-  gaps(stream: string): Promise<SequenceRange[]>;
-  close(): Promise<void>;
-};
-
-/** Both included. */
-export type SequenceRange = { first: number; last: number };
 
 /** What is read: the logs as they are stored, the jobs that were moved to the object store, and what read models have seen. */
 export type Audit = {
@@ -71,6 +59,11 @@ export async function verifyLogs(
   for (const kind of verifiedLogs) {
     const filter = kind.filter(scope);
     if (filter !== undefined) reports.push(await verifyLog(audit, kind, filter, onStream));
+  }
+  if (scope.domain === undefined) {
+    const stream = 'ACCESS';
+    const report = await verifyAccess(audit, scope, (count) => onStream(stream, count), new Date());
+    reports.push({ stream, ...report, heads: [] });
   }
   return reports;
 }

@@ -1,0 +1,24 @@
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
+import type { AccessRecord } from '#shared/contracts/export-facts.ts';
+import { recordAnchorOf } from './head-anchor.ts';
+import { accessSubject } from './subjects/subject-names.ts';
+
+/**
+ * What auditors see of a link. Records are not chained, so each has an anchor of its own: it vouches for every field of the record. Pure.
+ */
+export function accessAuditEntry(record: AccessRecord, auditKey: string): AuditEntry & { anchor: string } {
+  const { id, time, organization, jobId, domain, actor, address, bundleSha256, expiresAt } = record;
+  return {
+    id: `${id}.0`,
+    time,
+    action: 'link.signed',
+    actor,
+    ...(domain === undefined ? {} : { domain }),
+    jobId,
+    address,
+    sha256: bundleSha256,
+    expiresAt,
+    commit: { subject: accessSubject(organization, jobId), id },
+    anchor: recordAnchorOf(auditKey, record),
+  };
+}
