@@ -353,6 +353,13 @@ test.each<[string, () => Wrong, number, string, string?]>([
     '"domain"',
   ],
   [
+    'a domain that Windows cannot have as a folder',
+    () => operator(`/v1/organizations/${acme.id}/domains`, { domain: 'com1' }),
+    400,
+    'invalid_request',
+    'Windows reserves',
+  ],
+  [
     'a host that is none',
     () => operator(`/v1/organizations/${acme.id}/domains`, { domain: 'x', hosts: ['localhost'] }),
     400,

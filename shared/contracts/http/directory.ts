@@ -8,6 +8,7 @@ import {
   type UserTokenKey,
   userTokenKeySchema,
 } from '#shared/aggregates/directory/directory.ts';
+import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { addressRange, familyNamedWhole } from '#shared/http/address-ranges.ts';
 import { domainSlug, hostName, organizationId, organizationPlans } from '../identifiers.ts';
 
@@ -27,7 +28,11 @@ export const changeOrganizationBodySchema = z
 /** Body of `POST /v1/organizations/{org}/domains`. */
 export const addDomainBodySchema = z
   .object({
-    domain: domainSlug,
+    /** The top folder of its bundles, too. */
+    domain: domainSlug.refine(
+      (slug) => bundlePathProblem(slug) === undefined,
+      'is a name that Windows reserves: bundles have a folder of this name and could not be unpacked there',
+    ),
     hosts: z.array(hostName).max(50).default([]),
     groups: z.enum(groupTrusts).default('claimed'),
     /** Public keys of those who sign `X-User-Token`. */
