@@ -1,6 +1,8 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { BrokenObject } from '#shared/storage/stored-json.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
@@ -12,7 +14,11 @@ import { workerPool } from './worker-pool.ts';
 const fail = { type: 'Fail', error: 'It took too long.' } as const;
 
 /** A registry with one job, whose appends `append` stands in for. */
-async function withJob(append: (commit: ExportCommit) => void, changes: Partial<ExportJobState> = {}) {
+async function withJob(
+  append: (commit: ExportCommit) => void,
+  changes: Partial<ExportJobState> = {},
+  isUnreadable: (subject: string) => boolean = () => false,
+) {
   const bus = memoryBus();
   const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
   const state = exportState({ jobId: `se_${'a'.repeat(22)}`, organization: 'acme', phase: 'rendering', ...changes });
@@ -22,6 +28,10 @@ async function withJob(append: (commit: ExportCommit) => void, changes: Partial<
       ...bus,
       exports: {
         ...bus.exports,
+        last: async (subject) => {
+          if (isUnreadable(subject)) throw new BrokenObject(subject, 'It is damaged.');
+          return bus.exports.last(subject);
+        },
         append: async (commit, after) => {
           append(commit);
           return bus.exports.append(commit, after);
@@ -92,4 +102,22 @@ test('a job whose plan is damaged fails instead of its facts coming again for ev
   const { registry, job } = await withJob(() => {}, planned);
   await registry.change(job, { type: 'TimeOutChunk', chunk: 0, attempt: 4 }, 'cause');
   expect(stateOf(job).phase).toBe('failed');
+});
+
+test('a replay whose original nobody can read any more completes without a comparison', async () => {
+  const original = `se_${'o'.repeat(22)}`;
+  const joining = { phase: 'joining', replayOf: original, manifestSha256: 'b'.repeat(64) } as const;
+  const { registry, job } = await withJob(
+    () => {},
+    joining,
+    (subject) => subject.includes(original),
+  );
+  const joined: Fact = {
+    ...{ type: 'BundleJoined', version: 1, id: 'f1', source: 'bundler', time: '2026-03-01T10:59:00.000Z' },
+    ...{ organization: job.organization, jobId: job.jobId },
+    data: { attempt: 1, bundleKey: 'bundles/acme/docs/x.tar.gz', sizeBytes: 9, sha256: 'c'.repeat(64) },
+  };
+  await registry.change(job, { type: 'FoldFacts', facts: [joined] }, 'cause');
+  expect(stateOf(job).phase).toBe('completed');
+  expect(stateOf(job).digestMatch).toBeUndefined();
 });

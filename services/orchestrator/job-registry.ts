@@ -166,12 +166,17 @@ async function decideAndAppend(
   return handled.events;
 }
 
-export function lastCommit(
+/** The newest commit of a job, also of an archived one. Rejects with `Poison` when this program cannot read it. */
+export async function lastCommit(
   { bus }: Pick<OrchestratorContext, 'bus'>,
   organization: string,
   jobId: string,
 ): Promise<StoredCommit<ExportCommit> | undefined> {
-  return bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
+  try {
+    return await bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
+  } catch (error) {
+    throw error instanceof BrokenObject ? new Poison(error.message, { cause: error }) : error;
+  }
 }
 
 /** Looks up what a decision needs beside the state; few decisions need anything. */
@@ -195,7 +200,12 @@ async function knowledgeFor(
   }
   const isEnding = command.type === 'FoldFacts' && command.facts.some(({ type }) => type === 'BundleJoined');
   if (isEnding && state.replayOf !== undefined) {
-    const original = (await lastCommit(context, state.organization, state.replayOf))?.commit.data.state;
+    // An original that nobody can read is no reason to fail its replay: there is nothing to compare with.
+    const last = await lastCommit(context, state.organization, state.replayOf).catch((error: unknown) => {
+      if (error instanceof Poison) return undefined;
+      throw error;
+    });
+    const original = last?.commit.data.state;
     known.original = { sha256: original?.bundle?.sha256, rendererVersion: original?.rendererVersion };
   }
   return known;
