@@ -20,6 +20,11 @@ export function describeWithServers(servers: readonly ServerName[], title: strin
     });
     return;
   }
+  skipSuite(title, reason, suite);
+}
+
+/** Skips a suite that cannot run here. Its name and a line of output say why. */
+export function skipSuite(title: string, reason: string, suite: () => void): void {
   process.stderr.write(`skipped: ${title} (${reason})\n`);
   describe.skip(`${title} (skipped: ${reason})`, suite);
 }

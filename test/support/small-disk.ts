@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeWithServers } from './describe-with-servers.ts';
+import { describeWithServers, skipSuite } from './describe-with-servers.ts';
 
 export type SmallDisk = {
   folder: string;
@@ -54,8 +54,8 @@ export function describeWithSmallDisk(title: string, suite: () => void): void {
   try {
     mountSmallDisk(1).remove();
   } catch {
-    process.stderr.write(`skipped: ${title} (only root can mount a small disk, on Linux)\n`);
-    return describeWithServers([], `${title} (skipped: only root can mount a small disk, on Linux)`, () => {});
+    skipSuite(title, 'only root can mount a small disk, on Linux', suite);
+    return;
   }
   describeWithServers(['nats-server'], title, suite);
 }

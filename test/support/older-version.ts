@@ -1,0 +1,94 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import type { Installation } from '#infra/supervisor/run-installation.ts';
+import { serviceEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
+import { provision } from '#shared/messaging/nats/provision.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** Every version has this file, and a change of it is what two versions must get along with. */
+const events = 'shared/aggregates/export-job/export-job.ts';
+
+export type OlderService = { url: string; pid: number; stop(): Promise<void> };
+
+/** The program as it was before the events of an export changed last: its own code, run from a folder of its own. */
+export type OlderVersion = {
+  commit: string;
+  rendererVersion: string;
+  /** Starts one of its services beside those of an installation, with the same secrets and settings. */
+  start(service: ServiceName, installation: Installation): Promise<OlderService>;
+  remove(): Promise<void>;
+};
+
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+
+/** The commit of the older version; undefined where the history is not there, as in a package or a shallow clone. */
+export function olderCommit(): string | undefined {
+  try {
+    const changed = git('log', '-1', '--format=%H', '--', events);
+    return git('rev-parse', '--verify', `${changed}^{commit}~1`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the older version out of the history. It runs with the packages that are installed. */
+export async function checkOutOlder(commit: string): Promise<OlderVersion> {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-older-'));
+  const archive = execFileSync('git', ['archive', '--format=tar', commit], { cwd: root, maxBuffer: 1 << 30 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const versionFile = join(folder, 'shared/docs/render/renderer-version.ts');
+  const print = `console.log(await (await import(${JSON.stringify(versionFile)})).rendererVersion())`;
+  const rendererVersion = execFileSync(process.execPath, ['--input-type=module', '-e', print], {
+    cwd: folder,
+    encoding: 'utf8',
+  }).trim();
+  return {
+    commit,
+    rendererVersion,
+    async start(service, { natsUrl, secrets, dataFolder, baseUrl }) {
+      if (service === 'page-renderer') {
+        const password = secrets.natsPasswords.provisioner ?? '';
+        await provision({ url: natsUrl, password, rendererVersions: [rendererVersion] });
+      }
+      const [port = 0] = await freePorts(1);
+      const ports = JSON.parse(await readFile(join(dataFolder, 'ports.json'), 'utf8'));
+      const plan = { dataFolder, publicUrl: baseUrl, host: '127.0.0.1', gatewayPort: port, natsUrl, secrets };
+      const env = serviceEnvironment(
+        service,
+        { ...plan, ports: { ...pick(ports), [service]: port }, rendererSlots: 2 },
+        { ...process.env, BINDERY_LOG_LEVEL: 'error', BINDERY_LIMIT_STARTS_PER_HOUR: '100000' },
+      );
+      const child = spawn(process.execPath, [join(folder, 'services/cli/main.ts'), 'run', service], {
+        // Before each pair of services had a token of its own, there was one. Here it is that of the gateway's calls to the link-signer.
+        env: { ...env, BINDERY_SERVICE_TOKEN: env[callTokenVariable('gateway', 'link-signer')] ?? 'none'.repeat(8) },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      });
+      const ended = once(child, 'exit');
+      const ready = Promise.race([
+        once(child, 'message'),
+        ended.then(([code]) => Promise.reject(new Error(`The older ${service} ended with ${String(code)}.`))),
+      ]);
+      await withDeadline(ready, 60_000, () => new Error(`The older ${service} did not start within a minute.`));
+      return {
+        url: `http://127.0.0.1:${port}`,
+        pid: child.pid ?? 0,
+        async stop() {
+          child.kill('SIGTERM');
+          await ended;
+        },
+      };
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+const pick = (ports: Record<string, number>): Record<ServiceName, number> =>
+  Object.fromEntries(serviceNames.map((name) => [name, ports[name] ?? 0])) as Record<ServiceName, number>;
