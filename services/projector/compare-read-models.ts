@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Poison } from '#shared/runtime/failures.ts';
-import type { DocumentStore, ReadModels } from '#shared/messaging/read-models.ts';
+import type { DocumentStore, ReadDocument, ReadModels } from '#shared/messaging/read-models.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 
 export type Comparison = {
@@ -13,9 +13,12 @@ export type Comparison = {
 const pauseMs = 50;
 const patienceMs = 2_000;
 
+/** So many differences are looked at; when there are more, the generations have little in common. */
+const mostSuspects = 10_000;
+
 /**
- * Compares two generations document by document. Both may be written meanwhile: documents that differ are read again for up to two
- * seconds, until the one that is behind has caught up.
+ * Compares two generations document by document, in the memory of one page of documents. Both may be written meanwhile: documents that
+ * differ are read again for up to two seconds, until the one that is behind has caught up.
  */
 export async function compareReadModels(
   one: ReadModels,
@@ -25,10 +28,9 @@ export async function compareReadModels(
 ): Promise<Comparison> {
   const comparison: Comparison = { documentCount: 0, different: [] };
   for (const name of names) {
-    const [left, right] = await Promise.all([digests(one[name], signal), digests(other[name], signal)]);
-    const keys = new Set([...left.keys(), ...right.keys()]);
-    comparison.documentCount += keys.size;
-    let suspects = [...keys].filter((key) => left.get(key) !== right.get(key));
+    const seen = await compareStores(one[name], other[name], signal);
+    comparison.documentCount += seen.documentCount;
+    let suspects = [...seen.suspects];
     for (const end = performance.now() + patienceMs; suspects.length > 0; ) {
       suspects = await stillDifferent(one[name], other[name], suspects);
       if (performance.now() > end) break;
@@ -39,18 +41,38 @@ export async function compareReadModels(
   return comparison;
 }
 
-/** Digest of each document by key, in one read of the whole store. */
-async function digests(store: DocumentStore<unknown>, signal: AbortSignal): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for await (const change of store.watch('>', signal)) {
-    if (change.kind === 'caught-up') return found;
-    if (change.kind === 'put') found.set(change.key, sha256OfJson(change.document));
-    else if (change.kind === 'unreadable') found.set(change.key, change.problem);
-    else found.delete(change.key);
+type Pages = Pick<DocumentStore<unknown>, 'pages' | 'getMany'>;
+
+/** How many documents there are, and the keys of those that were not the same when they were read: first all of one, then those only in the other. */
+export async function compareStores(
+  one: Pages,
+  other: Pages,
+  signal: AbortSignal,
+): Promise<{ documentCount: number; suspects: Set<string> }> {
+  const suspects = new Set<string>();
+  let documentCount = 0;
+  const suspect = (key: string) => suspects.size < mostSuspects && suspects.add(key);
+  for await (const page of one.pages()) {
+    signal.throwIfAborted();
+    const found = await other.getMany(page.map(({ key }) => key));
+    const there = new Map(found.map((document) => [document.key, digestOf(document)]));
+    documentCount += page.length;
+    for (const document of page) if (there.get(document.key) !== digestOf(document)) suspect(document.key);
   }
-  signal.throwIfAborted();
-  throw new Error('A read model could not be read to its end.');
+  for await (const page of other.pages()) {
+    signal.throwIfAborted();
+    const known = new Set((await one.getMany(page.map(({ key }) => key))).map(({ key }) => key));
+    for (const { key } of page) {
+      if (known.has(key)) continue;
+      documentCount += 1;
+      suspect(key);
+    }
+  }
+  return { documentCount, suspects };
 }
+
+const digestOf = (read: ReadDocument<unknown>): string =>
+  'problem' in read ? read.problem : sha256OfJson(read.document);
 
 async function stillDifferent(
   one: DocumentStore<unknown>,

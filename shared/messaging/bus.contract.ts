@@ -232,6 +232,25 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(await jobList.put('huge.2026-01-01.0', { entries: [] }, { expectedRevision: 0 })).toBeDefined();
       });
 
+      test('gives all documents in pages, and many by their keys', async () => {
+        const { usageContent } = bus.projector.generations.green;
+        const keys = Array.from({ length: 600 }, (_, n) => `paged.${String(n).padStart(4, '0')}`);
+        for (const key of keys) await usageContent.put(key, { days: {} });
+        await usageContent.remove('paged.0007');
+        const left = keys.filter((key) => key !== 'paged.0007');
+        const paged: string[] = [];
+        for await (const page of usageContent.pages()) {
+          expect(page.length).toBeLessThanOrEqual(256);
+          paged.push(...page.map(({ key }) => key));
+        }
+        expect(paged.toSorted()).toEqual(left);
+        const many = await usageContent.getMany([...keys, 'paged.none']);
+        expect(many.map(({ key }) => key).toSorted()).toEqual(left);
+        expect(many[0]).toMatchObject({ document: { days: {} }, revision: expect.any(Number) });
+        expect(await usageContent.getMany(['paged.none'])).toEqual([]);
+        expect(await usageContent.getMany([])).toEqual([]);
+      });
+
       test('removes only the revision that was meant', async () => {
         const { jobList } = bus.projector.generations.blue;
         const key = 'removed.2026-01-01.0';

@@ -30,12 +30,22 @@ export type DocumentStore<T> = {
   put(key: string, document: T, options?: { expectedRevision?: number }): Promise<number | undefined>;
   /** False when the key is not at `expectedRevision`. */
   remove(key: string, options?: { expectedRevision?: number }): Promise<boolean>;
+  /** Those of the keys that are there, in no promised order. */
+  getMany(keys: readonly string[]): Promise<ReadDocument<T>[]>;
+  /**
+   * All documents, a page at a time, in no promised order; no more than a page is in memory, and the next one is read when it is asked for.
+   * What is written meanwhile may come, too, and a document that changes may come twice.
+   */
+  pages(): AsyncIterable<ReadDocument<T>[]>;
   /** Keys that match a subject filter such as `acme.>`; all by default. */
   keys(filter?: string): Promise<string[]>;
   watch(filter: string, signal: AbortSignal): AsyncIterable<DocumentChange<T>>;
 };
 
 export type StoredDocument<T> = { key: string; document: T; revision: number };
+
+/** A document of many that are read together: one that cannot be read does not keep the others back. */
+export type ReadDocument<T> = { key: string; revision: number } & ({ document: T } | { problem: string });
 
 export type DocumentChange<T> =
   | { kind: 'put'; key: string; document: T; revision: number; initial: boolean }
@@ -128,6 +138,10 @@ export function liveStore<T>(
     get: async (key, options) => (await now()).get(key, options),
     put: async (key, document, options) => (await now()).put(key, document, options),
     remove: async (key, options) => (await now()).remove(key, options),
+    getMany: async (keys) => (await now()).getMany(keys),
+    async *pages() {
+      yield* (await now()).pages();
+    },
     keys: async (filter) => (await now()).keys(filter),
     async *watch(filter, signal) {
       while (!signal.aborted) {

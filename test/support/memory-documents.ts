@@ -65,6 +65,14 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
       if (documents.delete(key)) emit({ kind: 'removed', key, revision, initial: false });
       return true;
     },
+    getMany: async (keys) => {
+      await gate();
+      return keys.flatMap((key) => structuredClone(documents.get(key)) ?? []);
+    },
+    async *pages() {
+      await gate();
+      for (const stored of [...documents.values()]) yield [structuredClone(stored)];
+    },
     keys: async (filter = '>') => {
       await gate();
       return [...documents.keys()].filter((key) => subjectMatches(filter, key));

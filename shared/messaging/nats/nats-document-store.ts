@@ -1,15 +1,19 @@
-import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, JetStreamError, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { KV, KvEntry } from '@nats-io/kv';
 import { errors } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { messageOf, Poison } from '#shared/runtime/failures.ts';
-import type { DocumentChange, DocumentStore } from '../read-models.ts';
+import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
 import { isConflict } from './nats-event-log.ts';
 import { BadMessage } from '../parse-message.ts';
 import type { BucketRow } from '../subjects/subject-table.ts';
 import { whileAway } from './connection.ts';
 
 const deadlineMs = 5_000;
+/** Documents that are read together. */
+const pageSize = 256;
+const pageBytes = 4_000_000;
+const notFound = 404;
 /** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
 const markerSeconds = 600;
 
@@ -37,8 +41,21 @@ export function natsDocumentStore<T>(
   const call = <R>(what: string, run: () => Promise<R>) =>
     whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
 
+  const stream = `KV_${bucket}`;
+  const subjectOf = (full: string): string => `$KV.${bucket}.${full}`;
+  const readable = ({ subject, seq, data, header }: StoredMsg): ReadDocument<T>[] => {
+    if (isMarker(header.get('KV-Operation'))) return [];
+    const full = subject.slice(subjectOf('').length);
+    const [key, revision] = [full.slice(prefix.length), seq];
+    try {
+      return [{ key, revision, document: parse(full, data) }];
+    } catch (error) {
+      return [{ key, revision, problem: messageOf(error) }];
+    }
+  };
+
   const newest = (full: string) =>
-    call(`reading "${full}"`, () => jsm.streams.getMessage(`KV_${bucket}`, { last_by_subj: `$KV.${bucket}.${full}` }));
+    call(`reading "${full}"`, () => jsm.streams.getMessage(stream, { last_by_subj: subjectOf(full) }));
 
   return {
     async get(key, options = {}) {
@@ -89,6 +106,27 @@ export function natsDocumentStore<T>(
         if (!isConflict(error)) throw error;
         // An earlier try may have got through without its answer.
         return attempts > 1 && (await this.get(key, { fromLeader: true })) === undefined;
+      }
+    },
+
+    async getMany(keys) {
+      const documents: ReadDocument<T>[] = [];
+      for (let at = 0; at < keys.length; at += pageSize) {
+        const subjects = keys.slice(at, at + pageSize).map((key) => subjectOf(prefix + key));
+        const page = () => directly(jsm.direct.getLastMessagesFor(stream, { multi_last: subjects }));
+        documents.push(...(await call('reading documents', page)).flatMap(readable));
+      }
+      return documents;
+    },
+
+    async *pages() {
+      for (let seq = 1; ; ) {
+        const from = { seq, batch: pageSize, max_bytes: pageBytes, next_by_subj: subjectOf(`${prefix}>`) };
+        const page = await call('reading documents', () => directly(jsm.direct.getBatch(stream, from)));
+        const last = page.at(-1);
+        if (last === undefined) return;
+        yield page.flatMap(readable);
+        seq = last.seq + 1;
       }
     },
 
@@ -151,6 +189,17 @@ class DocumentRefused extends Poison {
 
 function isRefused(error: unknown): boolean {
   return error instanceof errors.InvalidArgumentError || (error instanceof JetStreamApiError && error.status === 400);
+}
+
+/** All messages of a batch that is read directly; none when there are none. */
+async function directly(asked: Promise<AsyncIterable<StoredMsg>>): Promise<StoredMsg[]> {
+  const messages: StoredMsg[] = [];
+  try {
+    for await (const message of await asked) messages.push(message);
+  } catch (error) {
+    if (!(error instanceof JetStreamError && 'code' in error && error.code === notFound)) throw error;
+  }
+  return messages;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ArchivedJob, archivePrefix } from '#shared/contracts/stored-objects.ts';
+import { type ArchivedJob, archivedJobKey, archivePrefix } from '#shared/contracts/stored-objects.ts';
 import { archivedJobOf } from '#shared/export/archived-jobs.ts';
-import { exportLogSubject, subjectMatches } from '#shared/messaging/subjects/subject-names.ts';
+import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -80,11 +80,9 @@ async function verifyLog(
   const { stream } = kind;
   // The log before the archive: what is moved meanwhile is found in one of them.
   const inLog = await logs.subjects(stream, filter);
-  const archivedSubjects = kind.archived ? await archivedSubjectsOf(objectStore, filter) : [];
-  const inModel = await kind.seenIn(models).keys(keyOfSubject(filter));
-  const subjects = [
-    ...new Set([...inLog, ...archivedSubjects, ...inModel.map((key) => subjectOfKey(filter, key))]),
-  ].toSorted();
+  const inModel = (await kind.seenIn(models).keys(keyOfSubject(filter))).map((key) => subjectOfKey(filter, key));
+  const archivedSubjects = kind.archived ? await archivedSubjectsOf(audit, filter, [...inLog, ...inModel]) : [];
+  const subjects = [...new Set([...inLog, ...archivedSubjects, ...inModel])].toSorted();
   onStream(stream, subjects.length);
   const problems: ChainProblem[] = [];
   const heads: StreamReport['heads'] = [];
@@ -227,15 +225,40 @@ function withoutSequences({ first, last }: SequenceRange, explained: readonly nu
   return next > last ? left : [...left, { first: next, last }];
 }
 
-/** The subjects that export jobs had before they were moved to the object store. */
-async function archivedSubjectsOf(objectStore: Audit['objectStore'], filter: string): Promise<string[]> {
-  const [, organization = '*'] = filter.split('.');
-  const prefix = organization === '*' ? archivePrefix : `${archivePrefix}${organization}/`;
+const organizationsAtOnce = 16;
+
+/**
+ * The subjects that export jobs had before they were moved to the object store. One job is looked for by its key, not in the whole archive:
+ * in its organization where that is known, else in each.
+ */
+async function archivedSubjectsOf(
+  { objectStore, logs }: Pick<Audit, 'objectStore' | 'logs'>,
+  filter: string,
+  known: readonly string[],
+): Promise<string[]> {
+  const [, organization = '*', job = '*'] = filter.split('.');
+  if (job === '*') {
+    return archivedUnder(objectStore, organization === '*' ? archivePrefix : `${archivePrefix}${organization}/`);
+  }
+  const organizations =
+    organization !== '*'
+      ? [organization]
+      : known.length > 0
+        ? known.map(organizationIn)
+        : (await logs.subjects('DIRECTORY', directoryLogSubject('*'))).map(organizationIn);
+  const found = await inParallel([...new Set(organizations)], organizationsAtOnce, (each) =>
+    archivedUnder(objectStore, archivedJobKey(each, job)),
+  );
+  return found.flat();
+}
+
+const organizationIn = (subject: string): string => subject.split('.')[1] ?? '';
+
+async function archivedUnder(objectStore: Audit['objectStore'], prefix: string): Promise<string[]> {
   const subjects: string[] = [];
   for await (const { key } of objectStore.list(prefix)) {
-    const [, ofOrganization = '', file = ''] = key.split('/');
-    const subject = exportLogSubject(ofOrganization, file.replace(/\.json$/, ''));
-    if (subjectMatches(filter, subject)) subjects.push(subject);
+    const [, organization = '', file = ''] = key.split('/');
+    subjects.push(exportLogSubject(organization, file.replace(/\.json$/, '')));
   }
   return subjects;
 }
