@@ -3,6 +3,7 @@ import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { verifyChain } from '#shared/messaging/commit-chain.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { HousekeeperContext } from './context.ts';
 
@@ -11,7 +12,8 @@ const jobsAtOnce = 8;
 /**
  * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. A history is
  * verified, stored and read back before it is taken out of the log, so a reader always finds it in one of the two. The chore can be
- * stopped anywhere and repeated. A broken history stays where auditors can see it, and the chore rejects in the end.
+ * stopped anywhere and repeated. A broken history, or one of a newer version, stays where
+ * it is for auditors, or for the next version; the others go on, and the chore rejects in the end.
  */
 export async function archiveClosedJobs(
   context: HousekeeperContext,
@@ -27,7 +29,7 @@ export async function archiveClosedJobs(
     try {
       if (await archiveJob(context, subject, endedBefore, signal)) archivedCount += 1;
     } catch (error) {
-      if (!(error instanceof NotArchived)) throw error;
+      if (!(error instanceof NotArchived || error instanceof Poison)) throw error;
       logger.error({ subject, reason: error.message }, 'the history of a job cannot be archived and stays in the log');
       broken.push(subject);
     }
