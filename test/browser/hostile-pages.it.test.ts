@@ -17,52 +17,56 @@ const hostilePicture = `<svg xmlns="http://www.w3.org/2000/svg" onload="pwned(1)
 <foreignObject width="9" height="9"><body xmlns="http://www.w3.org/1999/xhtml"><img src="x:" onerror="pwned(3)"/></body></foreignObject>
 <image href="x:" onerror="pwned(4)"/><a><set attributeName="href" to="javascript:pwned(5)"/><text>x</text></a></svg>`;
 
-describe.skipIf(findServer('chromium') === undefined)('hostile pages in Chromium (skipped where there is none)', () => {
-  let browser: Browser;
-  let folder: string;
+describe.skipIf(findServer('chromium') === undefined)(
+  'hostile pages in Chromium (skipped where there is none)',
+  { timeout: 60_000 },
+  () => {
+    let browser: Browser;
+    let folder: string;
 
-  beforeAll(async () => {
-    folder = await siteFolder({ ...Object.fromEntries(hostile), 'index.mdx': 'x' });
-    browser = await openBrowser();
-  }, 60_000);
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  /** What ran of the page's own code. */
-  async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
-    const context = await browser.newContext(options);
-    const found: string[] = [];
-    await context.exposeFunction('pwned', (what: unknown) => found.push(`pwned(${String(what)})`));
-    const page = await context.newPage();
-    page.on('dialog', (dialog) => {
-      found.push(`alert(${dialog.message()})`);
-      void dialog.dismiss();
+    beforeAll(async () => {
+      folder = await siteFolder({ ...Object.fromEntries(hostile), 'index.mdx': 'x' });
+      browser = await openBrowser();
+    }, 60_000);
+    afterAll(async () => {
+      await browser.close();
+      rmSync(folder, { recursive: true });
     });
-    // Other sites are not asked: what they would send is not the page's.
-    await page.route(/^https?:/, (route) => route.abort());
-    await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
-    const scripts = await page.evaluate(
-      "[...document.scripts].filter(({ src }) => !src.includes('/_bindery/')).map(({ outerHTML }) => outerHTML)",
-    );
-    found.push(...(scripts as string[]));
-    await context.close();
-    return found;
-  }
 
-  test.each(['hostile.svg', 'isolated.svg'])('%s, opened by itself', async (file) => {
-    const source = Buffer.from(hostilePicture);
-    writeFileSync(join(folder, file), file === 'isolated.svg' ? isolateFile(file, source) : source);
-    const found = await ran(file, {});
-    // The picture as it was published shows that the test would see a script.
-    if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
-    else expect(found).toEqual([]);
-  });
+    /** What ran of the page's own code. */
+    async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
+      const context = await browser.newContext(options);
+      const found: string[] = [];
+      await context.exposeFunction('pwned', (what: unknown) => found.push(`pwned(${String(what)})`));
+      const page = await context.newPage();
+      page.on('dialog', (dialog) => {
+        found.push(`alert(${dialog.message()})`);
+        void dialog.dismiss();
+      });
+      // Other sites are not asked: what they would send is not the page's.
+      await page.route(/^https?:/, (route) => route.abort());
+      await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
+      const scripts = await page.evaluate(
+        "[...document.scripts].filter(({ src }) => !src.includes('/_bindery/')).map(({ outerHTML }) => outerHTML)",
+      );
+      found.push(...(scripts as string[]));
+      await context.close();
+      return found;
+    }
 
-  test.each(hostile)('%s runs nothing', async (file) => {
-    const path = file.replace(/\.mdx?$/, '.html');
-    // Also without the page's policy: the content itself must be safe.
-    expect(await ran(path, { bypassCSP: true })).toEqual([]);
-  });
-});
+    test.each(['hostile.svg', 'isolated.svg'])('%s, opened by itself', async (file) => {
+      const source = Buffer.from(hostilePicture);
+      writeFileSync(join(folder, file), file === 'isolated.svg' ? isolateFile(file, source) : source);
+      const found = await ran(file, {});
+      // The picture as it was published shows that the test would see a script.
+      if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
+      else expect(found).toEqual([]);
+    });
+
+    test.each(hostile)('%s runs nothing', async (file) => {
+      const path = file.replace(/\.mdx?$/, '.html');
+      // Also without the page's policy: the content itself must be safe.
+      expect(await ran(path, { bypassCSP: true })).toEqual([]);
+    });
+  },
+);

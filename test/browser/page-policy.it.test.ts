@@ -41,6 +41,7 @@ const redirects = {
 
 describe.skipIf(findServer('chromium') === undefined)(
   'the policy of pages in Chromium (skipped where there is none)',
+  { timeout: 60_000 },
   () => {
     let browser: Browser;
     let plain: string;
