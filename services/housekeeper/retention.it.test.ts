@@ -6,6 +6,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signLink } from '#services/link-signer/sign-link.ts';
 import { appendContent } from '#services/publisher/publish-project.ts';
+import { openUploads, type Uploads } from '#services/publisher/project-files.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { testCaller } from '../../test/support/make-commit.ts';
@@ -39,6 +40,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   let publisherBus: BusOf<'publisher'>;
   let publisher: FastifyInstance;
   let publisherUrl: string;
+  let uploads: Uploads;
   let uploadFolder: string;
   const pool = projectPool({ slots: 1 });
 
@@ -48,8 +50,9 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     await Promise.all([harness.start('orchestrator'), harness.start('page-renderer'), harness.start('bundler')]);
     publisherBus = await harness.bus.connect('publisher');
     uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
+    uploads = openUploads({ folder: uploadFolder, places: 1 });
     publisher = publisherApp(
-      { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploadFolder },
+      { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploads },
       { callerTokens: { housekeeper: serviceToken }, logger, checks: {}, draining: () => false },
     );
     publisherUrl = await publisher.listen({ host: '127.0.0.1', port: 0 });
@@ -57,6 +60,7 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
   afterAll(async () => {
     await publisher?.close();
     await pool.close();
+    await uploads?.close();
     await harness?.stop();
     await rm(uploadFolder, { recursive: true, force: true });
   });

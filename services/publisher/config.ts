@@ -11,6 +11,11 @@ export const publisherSettings = {
     wholeNumber(1, 64).default(1),
     'docs projects that are read at the same time; each takes a process of up to 512 MB',
   ),
+  uploads: setting(
+    'BINDERY_PUBLISHER_UPLOADS',
+    wholeNumber(1, 256).default(8),
+    'docs projects that arrive at the same time, each with a process that unpacks it; further ones are asked to come again, and one organization never gets all places',
+  ),
 };
 
 export type PublisherConfig = ConfigOf<typeof publisherSettings>;

@@ -3,7 +3,7 @@ import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PublisherConfig } from './config.ts';
-import { prepareUploadFolder } from './project-files.ts';
+import { openUploads, prepareUploadFolder } from './project-files.ts';
 import { publisherApp } from './publisher-app.ts';
 
 /** Takes docs projects and stores them by content. */
@@ -14,7 +14,13 @@ export function start(config: PublisherConfig): Promise<Running> {
     await prepareUploadFolder(uploadFolder, service.clock.now());
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const pool = projectPool({ slots: config.slots });
-    const app = publisherApp({ ...service, pool, uploadFolder }, { ...service, callerTokens });
-    return { app, close: () => pool.close() };
+    const uploads = openUploads({ folder: uploadFolder, places: config.uploads });
+    const app = publisherApp({ ...service, pool, uploads }, { ...service, callerTokens });
+    return {
+      app,
+      async close() {
+        await Promise.all([pool.close(), uploads.close()]);
+      },
+    };
   });
 }

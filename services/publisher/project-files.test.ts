@@ -1,36 +1,40 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
-import { prepareUploadFolder, storeFiles } from './project-files.ts';
+import { prepareUploadFolder, type ReceivedProject, storeFiles } from './project-files.ts';
 
 const clock = { now: () => new Date() };
 const large = 'x'.repeat(8 * 1024 * 1024 + 1);
 
-let folder: string;
 let objects: AgingStore;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bindery-files-'));
   objects = await agingStore();
 });
 afterEach(async () => {
   await objects.remove();
-  await rm(folder, { recursive: true, force: true });
 });
 
-async function received(path: string, text: string) {
-  const file = join(folder, sha256Of(path));
-  await writeFile(file, text);
-  return { path, file, sha256: sha256Of(text), sizeBytes: text.length };
+/** A project that arrived, with these files. */
+function received(files: Record<string, string>): ReceivedProject {
+  return {
+    files: Object.entries(files).map(([path, text]) => {
+      return { path, sha256: sha256Of(text), sizeBytes: text.length, offset: 0 };
+    }),
+    read: async ({ path }) => Buffer.from(files[path] ?? ''),
+    stream: ({ path }) => Readable.from([Buffer.from(files[path] ?? '')]),
+    remove: async () => {},
+  };
 }
 const modifiedAt = async (text: string) =>
   (await objects.store.head(blobKey('acme', sha256Of(text))))?.modifiedAt.getTime() ?? 0;
 
 test('files are stored under their hash, each once', async () => {
-  const files = [await received('a.mdx', 'same'), await received('b.mdx', 'same'), await received('c.png', large)];
+  const files = received({ 'a.mdx': 'same', 'b.mdx': 'same', 'c.png': large });
   await storeFiles(objects.store, clock, 'acme', files, new AbortController().signal);
   expect(await objects.keys()).toEqual(
     [blobKey('acme', sha256Of('same')), blobKey('acme', sha256Of(large))].toSorted(),
@@ -38,7 +42,7 @@ test('files are stored under their hash, each once', async () => {
 });
 
 test('what was stored lately stays as it is; what is old is stored again, because housekeeping may be about to remove it', async () => {
-  const files = [await received('a.mdx', 'small'), await received('b.mdx', large)];
+  const files = received({ 'a.mdx': 'small', 'b.mdx': large });
   const store = () => storeFiles(objects.store, clock, 'acme', files, new AbortController().signal);
   await store();
   for (const [days, isStoredAgain] of [

@@ -1,17 +1,40 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import assert from 'node:assert';
+import { type FileHandle, mkdir, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
-import { type ArchiveBudgets, readArchive } from '#shared/export/bundle/read-archive.ts';
+import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
+import type { ArchiveBudgets } from '#shared/export/bundle/read-archive.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
+import type { UnpackedFile, UnpackQuestion, UnpackRequest } from './unpack-child.ts';
+import { uploadPlaces } from './upload-places.ts';
 
-/** `file`: where the bytes are on disk, under a name of ours and never one from the archive. */
-export type ReceivedFile = { path: string; sha256: string; sizeBytes: number; file: string };
+/** `offset`: where it begins among the bytes of its project. */
+type ReceivedFile = UnpackedFile & { offset: number };
+
+/** A docs project that arrived. Its files lie one behind the other in one file on disk, under a name of ours and none from the archive. */
+export type ReceivedProject = {
+  files: readonly ReceivedFile[];
+  /** The bytes of a file, or its first `maxBytes`. */
+  read(file: ReceivedFile, maxBytes?: number): Promise<Uint8Array>;
+  stream(file: ReceivedFile): Readable;
+  /** Removes the bytes, and gives the place of this upload to the next one. */
+  remove(): Promise<void>;
+};
+
+/** Where docs projects arrive. */
+export type Uploads = {
+  /**
+   * Unpacks and hashes an archive as it arrives, in a child process. The caller removes the project. Throws `ArchiveRefused`, `unavailable`
+   * when too many arrive at once, the error of `packed`, or the signal's reason; nothing is left on disk then.
+   */
+  receive(organization: string, packed: Readable, signal: AbortSignal): Promise<ReceivedProject>;
+  close(): Promise<void>;
+};
 
 const projectBudgets: ArchiveBudgets = {
   packedBytes: 500 * 1024 * 1024,
@@ -20,28 +43,120 @@ const projectBudgets: ArchiveBudgets = {
   ratio: 1_000,
 };
 
-/** Unpacks a docs project into `folder` as it arrives, and hashes it. Throws `ArchiveRefused`; files may be left in the folder then. */
-export async function receiveArchive(
-  packed: Readable,
-  folder: string,
-  budgets: ArchiveBudgets = projectBudgets,
+/** Of processor time. 2 GB take 20 s. */
+const unpackDeadlineMs = 60_000;
+/** By the clock, in which a client must have sent its archive. */
+const uploadWithinMs = 15 * 60_000;
+
+/** Uploads that are unpacked below `folder`, `places` at once. */
+export function openUploads(options: { folder: string; places: number }): Uploads {
+  const places = uploadPlaces(options.places);
+  const entry = new URL('./unpack-child.ts', import.meta.url);
+  const pool = childPool({ entry, slots: options.places, warmSpares: 0, parked: 1 });
+  return {
+    async receive(organization, packed, signal) {
+      const giveBack = places.take(organization);
+      const undo: (() => Promise<void>)[] = [];
+      const remove = async (): Promise<void> => {
+        giveBack();
+        for (const step of undo.splice(0).reverse()) await step();
+      };
+      // Whoever reads it next gets its error. Until then an error must not end the process.
+      packed.on('error', () => undefined);
+      try {
+        const folder = await mkdtemp(join(options.folder, 'project-'));
+        undo.push(() => rm(folder, { recursive: true, force: true }));
+        const bytes = await open(join(folder, 'bytes'), 'wx+', 0o600);
+        undo.push(() => bytes.close());
+        const files = await unpackInChild(pool, { organization, packed, bytes, signal });
+        return {
+          files: withoutTopFolder(files),
+          read: (file, maxBytes = file.sizeBytes) => readAt(bytes, file.offset, Math.min(file.sizeBytes, maxBytes)),
+          stream: ({ offset, sizeBytes }) =>
+            bytes.createReadStream({ start: offset, end: offset + sizeBytes - 1, autoClose: false }),
+          remove,
+        };
+      } catch (error) {
+        await remove();
+        throw error;
+      } finally {
+        packed.destroy();
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function unpackInChild(
+  pool: ChildPool,
+  {
+    organization,
+    packed,
+    bytes,
+    signal,
+  }: { organization: string; packed: Readable; bytes: FileHandle; signal: AbortSignal },
 ): Promise<ReceivedFile[]> {
-  const received: ReceivedFile[] = [];
-  for await (const { path, body } of readArchive(packed, budgets)) {
-    const file = join(folder, String(received.length));
-    const hash = createHash('sha256');
-    let sizeBytes = 0;
-    const measure = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        hash.update(chunk);
-        sizeBytes += chunk.length;
-        done(null, chunk);
-      },
-    });
-    await pipeline(body, measure, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
-    received.push({ path, sha256: hash.digest('hex'), sizeBytes, file });
+  const files: ReceivedFile[] = [];
+  let written = 0;
+  let offset = 0;
+  const parts = packed[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  const keep = async (unpacked: readonly UnpackedFile[], chunk: Uint8Array): Promise<null> => {
+    if (written + chunk.length > projectBudgets.unpackedBytes) throw new Error('the child keeps more than it may');
+    await writeAt(bytes, written, chunk);
+    written += chunk.length;
+    for (const file of unpacked) {
+      files.push({ ...file, offset });
+      offset += file.sizeBytes;
+    }
+    return null;
+  };
+  /** An error of ours, or of the client's connection; the child only learns that there was one. */
+  let problem: { cause: unknown } | undefined;
+  const answer = async (content: unknown): Promise<unknown> => {
+    const question = content as UnpackQuestion;
+    try {
+      if (question.kind === 'keep') return await keep(question.files, question.bytes);
+      const part = await parts.next();
+      return part.done === true ? null : part.value;
+    } catch (cause) {
+      problem ??= { cause };
+      throw cause;
+    }
+  };
+  const request: UnpackRequest = { budgets: projectBudgets };
+  const run = { deadlineMs: unpackDeadlineMs, withinMs: uploadWithinMs, signal, affinity: organization, answer };
+  await pool.run(request, run).catch((error: unknown) => {
+    throw problem === undefined || signal.aborted ? refusalOf(error) : problem.cause;
+  });
+  assert(offset === written, 'the bytes of a project are those of its files');
+  return files;
+}
+
+function refusalOf(error: unknown): unknown {
+  if (error instanceof ChildRequestFailed && error.originalName === 'ArchiveRefused') {
+    return new ArchiveRefused(error.message, { cause: error });
   }
-  return withoutTopFolder(received);
+  if (error instanceof ChildTimedOut || error instanceof ChildDied) {
+    return new ArchiveRefused(`the archive cannot be unpacked: ${error.message}`, { cause: error });
+  }
+  return error;
+}
+
+async function writeAt(file: FileHandle, position: number, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(bytes, done, length - done, position + done);
+    assert(bytesRead > 0, 'the bytes of a project do not end before its last file');
+    done += bytesRead;
+  }
+  return bytes;
 }
 
 const configFiles = ['docs.json', 'mint.json'];
@@ -65,13 +180,13 @@ export async function storeFiles(
   objectStore: ObjectStore,
   clock: Clock,
   organization: string,
-  files: readonly ReceivedFile[],
+  project: ReceivedProject,
   signal: AbortSignal,
 ): Promise<void> {
-  const different = [...new Map(files.map((file) => [file.sha256, file])).values()];
+  const different = [...new Map(project.files.map((file) => [file.sha256, file])).values()];
   await inParallel(different, filesAtOnce, async (file) => {
     signal.throwIfAborted();
-    await storeFile(objectStore, clock, blobKey(organization, file.sha256), file, signal);
+    await storeFile(objectStore, clock, blobKey(organization, file.sha256), project, file, signal);
   });
 }
 
@@ -79,15 +194,16 @@ async function storeFile(
   objectStore: ObjectStore,
   clock: Clock,
   key: string,
-  { file, sizeBytes }: ReceivedFile,
+  project: ReceivedProject,
+  file: ReceivedFile,
   signal: AbortSignal,
 ): Promise<void> {
-  if (sizeBytes <= mostHeldBytes) {
-    const body = await readFile(file);
+  if (file.sizeBytes <= mostHeldBytes) {
+    const body = await project.read(file);
     if (await objectStore.putIfAbsent(key, body, { signal })) return;
     if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) await objectStore.put(key, body, { signal });
   } else if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) {
-    await objectStore.putStream(key, createReadStream(file), { signal });
+    await objectStore.putStream(key, project.stream(file), { signal });
   }
 }
 

@@ -13,6 +13,7 @@ import { type AgingStore, agingStore } from '../../test/support/aging-store.ts';
 import { contentCommit, testCaller } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { packTar } from '../../test/support/archives.ts';
+import { openUploads, type Uploads } from './project-files.ts';
 import { publishProject } from './publish-project.ts';
 
 const page = '# Hello\n';
@@ -25,21 +26,23 @@ const clock = { now: () => new Date() };
 const bus = memoryBus();
 const pool = projectPool({ slots: 1 });
 let uploadFolder: string;
+let uploads: Uploads;
 let objects: AgingStore;
 
 beforeAll(async () => {
   uploadFolder = await mkdtemp(join(tmpdir(), 'bindery-uploads-'));
+  uploads = openUploads({ folder: uploadFolder, places: 1 });
   objects = await agingStore();
 });
 afterAll(async () => {
-  await pool.close();
+  await Promise.all([pool.close(), uploads.close()]);
   await objects.remove();
   await rm(uploadFolder, { recursive: true, force: true });
 });
 
 const publish = async (objectStore: ObjectStore) =>
   publishProject(
-    { bus, objectStore, pool, clock, random: randomBase62, uploadFolder },
+    { bus, objectStore, pool, clock, random: randomBase62, uploads },
     caller,
     Readable.from([await packTar(project)]),
     undefined,

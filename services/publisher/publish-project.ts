@@ -1,5 +1,3 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { contentAggregate, type ContentEvent, type ContentState } from '#shared/aggregates/content/content.ts';
 import { isKnown, publishContent } from '#shared/aggregates/content/decide.ts';
@@ -20,7 +18,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import { receiveArchive, type ReceivedFile, storeFiles } from './project-files.ts';
+import { type ReceivedProject, storeFiles, type Uploads } from './project-files.ts';
 
 export type PublisherContext = {
   bus: Pick<BusParts, 'content'>;
@@ -29,8 +27,7 @@ export type PublisherContext = {
   pool: ChildPool;
   clock: Clock;
   random: RandomDigits;
-  /** Where uploads are unpacked, each in a folder that goes away with it. */
-  uploadFolder: string;
+  uploads: Uploads;
 };
 
 /** A known version was ended while it was published again: its objects may be gone by now. */
@@ -46,9 +43,11 @@ export async function publishProject(
   label: string | undefined,
   signal: AbortSignal,
 ): Promise<{ answer: PublishedContent; revision: number }> {
-  const folder = await mkdtemp(join(context.uploadFolder, 'project-'));
+  const received = await context.uploads.receive(caller.organization, packed, signal).catch((error: unknown) => {
+    throw refusal(error);
+  });
   try {
-    const files = await receiveArchive(packed, folder);
+    const { files } = received;
     const contentVersion = contentVersionOf(files);
     const { organization, domain } = caller;
     const append = (isStored: boolean, pageCount: number) =>
@@ -64,7 +63,7 @@ export async function publishProject(
           sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
         });
       });
-    const store = () => storeProject(context, caller, files, contentVersion, signal);
+    const store = () => storeProject(context, caller, received, contentVersion, signal);
     const known = await knownModel(context, caller, contentVersion, signal);
     const model = known ?? (await store());
     const { revision } = await append(known === undefined, model.pages.length).catch(async (error: unknown) => {
@@ -78,7 +77,7 @@ export async function publishProject(
   } catch (error) {
     throw refusal(error);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await received.remove();
   }
 }
 
@@ -115,37 +114,30 @@ async function knownModel(
 async function storeProject(
   { objectStore, pool, clock }: PublisherContext,
   { organization, domain }: Caller,
-  files: readonly ReceivedFile[],
+  received: ReceivedProject,
   contentVersion: string,
   signal: AbortSignal,
 ): Promise<SiteModel> {
-  const fileOf = new Map(files.map(({ path, file }) => [path, file]));
+  const { files } = received;
+  const fileOf = new Map(files.map((file) => [file.path, file]));
   const project = await analyzeProject(
     pool,
     {
       files: files.map(({ path, sha256, sizeBytes }) => ({ path, sha256, sizeBytes })),
-      read: (path, maxBytes) => readStart(fileOf.get(path) ?? '', maxBytes),
+      read: async (path, maxBytes) => {
+        const file = fileOf.get(path);
+        return file === undefined ? new Uint8Array() : received.read(file, maxBytes);
+      },
     },
     { organization, signal },
   );
   const model = siteModelSchema.parse({ ...project, contentVersion });
-  await storeFiles(objectStore, clock, organization, files, signal);
+  await storeFiles(objectStore, clock, organization, received, signal);
   await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(JSON.stringify(model)), {
     contentType: 'application/json',
     signal,
   });
   return model;
-}
-
-async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
-  const handle = await open(file);
-  try {
-    const { size } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(size, maxBytes)), { position: 0 });
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 function refusal(error: unknown): unknown {

@@ -11,7 +11,7 @@ export async function packTar(
 ): Promise<Buffer<ArrayBuffer>> {
   const archive = pack();
   for (const [name, content] of Object.entries(files)) archive.entry({ name }, content);
-  for (const header of others) archive.entry(header);
+  for (const header of others) archive.entry(header, '');
   archive.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk);

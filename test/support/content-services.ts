@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkSignerApp } from '#services/link-signer/sign-link.ts';
+import { openUploads } from '#services/publisher/project-files.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
@@ -10,9 +11,10 @@ import { type ServiceParts, serviceToken } from './gateway-harness.ts';
 export async function contentServices({ bus, objectStore, clock, logger, folder }: ServiceParts) {
   const uploadFolder = join(folder, 'uploads-of-tests');
   await mkdir(uploadFolder);
+  const uploads = openUploads({ folder: uploadFolder, places: 2 });
   const pool = projectPool({ slots: 1 });
   const options = { callerTokens: { gateway: serviceToken }, logger, checks: {}, draining: () => false };
-  const publisher = publisherApp({ bus, objectStore, pool, clock, random: randomBase62, uploadFolder }, options);
+  const publisher = publisherApp({ bus, objectStore, pool, clock, random: randomBase62, uploads }, options);
   const linkSigner = linkSignerApp({ bus, objectStore, clock, linkLifetimeSeconds: 3600 }, options);
   return {
     env: {
@@ -20,7 +22,7 @@ export async function contentServices({ bus, objectStore, clock, logger, folder 
       BINDERY_LINK_SIGNER_URL: await linkSigner.listen({ host: '127.0.0.1', port: 0 }),
     },
     close: async () => {
-      await Promise.all([publisher.close(), linkSigner.close(), pool.close()]);
+      await Promise.all([publisher.close(), linkSigner.close(), pool.close(), uploads.close()]);
     },
   };
 }

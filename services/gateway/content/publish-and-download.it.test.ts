@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { contentListSchema } from '#shared/contracts/http/content.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -58,6 +58,10 @@ const call = async (method: string, path: string) => {
     body: answer.status === 204 ? undefined : ((await answer.json()) as Record<string, never>),
   };
 };
+
+/** Resolves when so many uploads are being unpacked. */
+const uploadsOnDisk = (count: number) =>
+  vi.waitUntil(async () => (await readdir(uploadFolder)).length === count, { timeout: 20_000 });
 
 test('a project is published, listed at once, and the same files again are the same content', async () => {
   const first = await publish(await packTar(project), '?version=v1');
@@ -121,6 +125,7 @@ test.each([
   ['an empty body', () => Buffer.alloc(0), 'empty'],
   ['no docs.json', () => packTar({ 'index.mdx': 'x' }), 'docs.json'],
   ['a name that climbs', () => packTar({ ...project, '../evil.mdx': 'x' }), 'evil.mdx'],
+  ['a name of 2 MB', () => packTar({ ...project, [`${'x'.repeat(2_000_000)}.mdx`]: 'x' }), 'longer than 1024 bytes'],
   ['a link', () => packTar(project, [{ name: 'l', type: 'symlink', linkname: '/etc/passwd' }]), '"l"'],
   ['a docs.json that is no JSON', () => packTar({ ...project, 'docs.json': '{' }), 'docs.json'],
 ])('%s is refused with what is wrong', async (_name, body, named) => {
@@ -140,8 +145,6 @@ test('an upload that is refused in its middle still gets its answer', async () =
 test('a client that goes away in the middle of an upload leaves nothing behind', async () => {
   const archive = await packTar({ ...project, 'big.png': randomBytes(5_000_000) });
   const controller = new AbortController();
-  const received = Promise.withResolvers<void>();
-  gateway.app.server.once('request', () => received.resolve());
   const upload = fetch(`${url}/v1/domains/docs/content`, {
     method: 'PUT',
     headers: { ...bearer(acme.adminKey), 'content-type': 'application/gzip' },
@@ -151,11 +154,41 @@ test('a client that goes away in the middle of an upload leaves nothing behind',
     duplex: 'half',
     signal: controller.signal,
   });
-  await received.promise;
+  await uploadsOnDisk(1);
   controller.abort();
   await expect(upload).rejects.toThrow('abort');
-  await expect.poll(() => readdir(uploadFolder)).toEqual([]);
+  await uploadsOnDisk(0);
   expect((await publish(await packTar(project))).status).toBe(200);
+});
+
+test('one organization leaves room for others: its further uploads are asked to come again', async () => {
+  const globex = await createOrganization(gateway, 'Globex');
+  const upload = async ({ adminKey }: TestOrganization, body: NonNullable<RequestInit['body']>, signal?: AbortSignal) =>
+    await fetch(`${url}/v1/domains/docs/content`, {
+      method: 'PUT',
+      headers: { ...bearer(adminKey), 'content-type': 'application/gzip' },
+      body,
+      duplex: 'half',
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const archive = await packTar(project);
+  const controller = new AbortController();
+  const endless = new ReadableStream({ start: (stream) => stream.enqueue(archive.subarray(0, 100)) });
+  const slow = upload(acme, endless, controller.signal).catch((error: unknown) => error);
+  await uploadsOnDisk(1);
+
+  const refused = await upload(acme, archive);
+  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([503, 5]);
+  expect(await refused.json()).toMatchObject({
+    code: 'unavailable',
+    error: 'This organization publishes 1 project already. Try again when one of them is done.',
+  });
+  expect((await upload(globex, archive)).status).toBe(200);
+
+  controller.abort();
+  await slow;
+  await uploadsOnDisk(0);
+  expect((await upload(acme, archive)).status).toBe(200);
 });
 
 test('other media types are refused', async () => {

@@ -39,6 +39,8 @@ export type RunOptions = {
    * request fails because the machine is busy. In real time it may take six times as long.
    */
   deadlineMs: number;
+  /** By the clock, for a request whose child waits for answers that take their time, such as the parts of an upload. */
+  withinMs?: number;
   /** Takes the request out of the queue, or kills its child. */
   signal?: AbortSignal | undefined;
   /** The organization. A child that served one never serves another. */
@@ -198,7 +200,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   }
 
   function work(member: Member, job: Job): void {
-    const { deadlineMs, signal, affinity, answer } = job.options;
+    const { deadlineMs, withinMs, signal, affinity, answer } = job.options;
     assert(member.state === 'idle', 'a child works on one request at a time');
     assert(
       member.served === 0 || member.affinity === affinity,
@@ -228,10 +230,12 @@ export function childPool(options: ChildPoolOptions): ChildPool {
     const startedAt = performance.now();
     const onDeadline = (): void => {
       const usedNow = usedMs();
-      const left = usedBefore === undefined || usedNow === undefined ? 0 : deadlineMs - (usedNow - usedBefore);
-      if (left > 0 && performance.now() - startedAt < deadlineMs * mostStretch) {
-        timer = setTimeout(onDeadline, Math.max(shortestExtensionMs, left));
-      } else finish('kill', () => job.reject(new ChildTimedOut(deadlineMs)));
+      const isKnown = usedBefore !== undefined && usedNow !== undefined;
+      const passedMs = performance.now() - startedAt;
+      const clockLeft = (withinMs ?? deadlineMs * (isKnown ? mostStretch : 1)) - passedMs;
+      const left = isKnown ? Math.min(clockLeft, deadlineMs - (usedNow - usedBefore)) : clockLeft;
+      if (left > 0) timer = setTimeout(onDeadline, Math.max(shortestExtensionMs, left));
+      else finish('kill', () => job.reject(new ChildTimedOut(deadlineMs)));
     };
     let timer = setTimeout(onDeadline, deadlineMs);
     signal?.addEventListener('abort', abort, { once: true });

@@ -1,5 +1,6 @@
 const maxPathBytes = 1024;
 const maxNameBytes = 255;
+const mostCharactersOnAverage = 320;
 
 /**
  * Why a path must not be in an archive, as the end of a sentence that starts with the path; undefined when it may. A path is relative and
@@ -55,19 +56,29 @@ export type ArchiveEntryHeader = {
 
 /**
  * Checks entries in their order. `portable` also refuses different names of files with the same `portableName`: on some systems such an
- * archive unpacks to fewer files. Folders may differ so, because there they become one, and nothing is lost.
+ * archive unpacks to fewer files. Folders may differ so, because there they become one, and nothing is lost. `entries` bounds
+ * what is remembered: so many folders, and names of 320 characters on average.
  */
-export function archiveNames(options: { portable: boolean }) {
+export function archiveNames(options: { portable: boolean; entries: number }) {
   /** Spellings by `sameName`. */
   const files = new Map<string, string>();
   const folders = new Map<string, string>();
   const sameName = (path: string) => (options.portable ? portableName(path) : path);
 
-  function rememberFolder(folder: string, path: string): void {
+  const mostCharacters = options.entries * mostCharactersOnAverage;
+  let characters = 0;
+
+  /** False if it was known, and then all folders above it are, too. */
+  function rememberFolder(folder: string, path: string): boolean {
     const key = sameName(folder);
     const file = files.get(key);
     if (file !== undefined) throw new ArchiveRefused(`${quoted(file)} is a file, and a folder for ${quoted(path)}`);
-    if (!folders.has(key)) folders.set(key, folder);
+    if (folders.has(key)) return false;
+    if (folders.size >= options.entries) {
+      throw new ArchiveRefused(`the archive has more than ${options.entries} folders`);
+    }
+    folders.set(key, folder);
+    return true;
   }
 
   function rememberFile(path: string): void {
@@ -97,17 +108,25 @@ export function archiveNames(options: { portable: boolean }) {
       if (isFolder && (path === '' || path === '.')) return undefined;
       const problem = archivePathProblem(path);
       if (problem !== undefined) throw new ArchiveRefused(`the name ${name} ${problem}: an archive may not have it`);
-      for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
-        rememberFolder(path.slice(0, slash), path);
+      characters += path.length;
+      if (characters > mostCharacters) {
+        throw new ArchiveRefused(`the names in the archive have more than ${mostCharacters} characters together`);
       }
-      if (isFolder) rememberFolder(path, path);
-      else rememberFile(path);
+      // From the deepest folder up: with many files in deep folders, each folder is looked at once.
+      let slash = isFolder ? path.length : path.lastIndexOf('/');
+      while (slash > 0 && rememberFolder(path.slice(0, slash), path)) slash = path.lastIndexOf('/', slash - 1);
+      if (!isFolder) rememberFile(path);
       return isFolder ? undefined : path;
     },
   };
 }
 
-const quoted = (path: string) => JSON.stringify(path);
+/** A name can have megabytes, and sentences about it are read by people. */
+const mostQuoted = 300;
+const quoted = (path: string) =>
+  path.length <= mostQuoted
+    ? JSON.stringify(path)
+    : `${JSON.stringify(path.slice(0, mostQuoted))}… (${path.length} characters)`;
 
 function collision(path: string, earlier: string): string {
   if (path === earlier) return `${quoted(path)} is in the archive more than once`;

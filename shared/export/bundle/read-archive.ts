@@ -26,7 +26,7 @@ export async function* readArchive(
   options: ReadArchiveOptions = {},
 ): AsyncGenerator<ArchiveFile, void> {
   const meter = archiveMeter(budgets);
-  const names = archiveNames({ portable: options.portableNames ?? false });
+  const names = archiveNames({ portable: options.portableNames ?? false, entries: budgets.entries });
   const entries = tarEntries();
   pipeline(
     packed,
@@ -85,7 +85,7 @@ export type ArchiveBudgets = {
   packedBytes: number;
   /** Of the tar archive, with its headers. */
   unpackedBytes: number;
-  /** Entries of any kind. */
+  /** Entries of any kind; also folders that are only part of names. */
   entries: number;
   /** Unpacked by packed bytes, looked at from 16 MiB on; text packs 3 to 30 times, zeros 1,000 times. */
   ratio: number;

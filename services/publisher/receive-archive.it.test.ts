@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createGzip } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tarHeader } from '#shared/export/bundle/tar-header.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { packTar } from '../../test/support/archives.ts';
+import { openUploads, type Uploads } from './project-files.ts';
+
+const never = new AbortController().signal;
+let folder: string;
+let uploads: Uploads;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-receive-'));
+  uploads = openUploads({ folder, places: 4 });
+});
+afterAll(async () => {
+  await uploads.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('all files come back as they were, from one file on disk', async () => {
+  const files: Record<string, Buffer> = {
+    'p/docs.json': Buffer.from('{}'),
+    'p/empty.mdx': Buffer.alloc(0),
+    'p/big.png': randomBytes(3_000_000),
+    'p/last.mdx': Buffer.from('é'),
+  };
+  const project = await uploads.receive('acme', Readable.from([await packTar(files)]), never);
+  expect((await readdir(folder, { recursive: true, withFileTypes: true })).filter((one) => one.isFile())).toHaveLength(
+    1,
+  );
+  for (const [name, content] of Object.entries(files)) {
+    const file = project.files.find(({ path }) => `p/${path}` === name);
+    expect(file).toMatchObject({ sha256: sha256Of(content), sizeBytes: content.length });
+    expect(Buffer.from(await project.read(file!)).equals(content)).toBe(true);
+    expect(await project.read(file!, 2)).toHaveLength(Math.min(2, content.length));
+    if (content.length > 0) expect((await buffer(project.stream(file!))).equals(content)).toBe(true);
+  }
+  await project.remove();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+/** So many files without a byte, as long as somebody asks. */
+function emptyFiles(count: number): { packed: Readable; sent: () => number } {
+  let sent = 0;
+  const headers = function* (): Generator<Buffer> {
+    for (; sent < count; sent += 100) {
+      yield Buffer.concat(Array.from({ length: 100 }, (_, index) => tarHeader(`f/${sent + index}.mdx`, 0)));
+    }
+    yield Buffer.alloc(1024);
+  };
+  return { packed: Readable.from(headers()).pipe(createGzip({ level: 1 })), sent: () => sent };
+}
+
+test('a million empty files are refused at the 200,001st, and the rest is not read', async () => {
+  const { packed, sent } = emptyFiles(1_000_000);
+  await expect(uploads.receive('acme', packed, never)).rejects.toThrow('the archive has more than 200000 entries');
+  expect(sent()).toBeLessThan(500_000);
+  expect(await readdir(folder)).toEqual([]);
+}, 120_000);
+
+test.each([
+  ['of a file', { name: 'a', pax: { path: 'x'.repeat(2_000_000) } }, 'is longer than 1024 bytes'],
+  ['of folders', { name: 'a', pax: { path: 'a/'.repeat(1_000_000) } }, 'is longer than 1024 bytes'],
+  ['of a link', { name: 'l', type: 'symlink', pax: { linkpath: 'x'.repeat(2_000_000) } }, '"l" is a symbolic link'],
+] as const)('a name of 2 MB is refused in a sentence that can be read: %s', async (_what, entry, reason) => {
+  const packed = Readable.from([await packTar({ 'docs.json': '{}' }, [entry])]);
+  const error = await uploads.receive('acme', packed, never).catch((thrown: unknown) => thrown as Error);
+  expect((error as Error).message).toContain(reason);
+  expect((error as Error).message.length).toBeLessThan(1_000);
+});
+
+test('an error of the source comes back as it is, and nothing is left', async () => {
+  const lost = new Error('connection lost');
+  const packed = new Readable({ read() {} });
+  const receiving = uploads.receive('acme', packed, never);
+  packed.destroy(lost);
+  await expect(receiving).rejects.toBe(lost);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('who waits no longer ends the upload', async () => {
+  const controller = new AbortController();
+  const receiving = uploads.receive('acme', new Readable({ read() {} }), controller.signal);
+  controller.abort(new Error('The client went away.'));
+  await expect(receiving).rejects.toThrow('The client went away.');
+  expect(await readdir(folder)).toEqual([]);
+});

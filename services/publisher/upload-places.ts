@@ -1,0 +1,44 @@
+import { ApiError } from '#shared/http/errors.ts';
+
+/** Seconds. Most publications take less. */
+const comeAgainAfter = 5;
+
+/** The uploads that a publisher takes at once. */
+export type UploadPlaces = {
+  /** Takes a place for an organization, and gives it back with what it answers. Throws `unavailable` when there is none for it. */
+  take(organization: string): () => void;
+};
+
+/**
+ * So many places for all organizations. One gets a further place only while more are free than it has already: whoever sends many uploads at
+ * once leaves room for those who come later.
+ */
+export function uploadPlaces(places: number): UploadPlaces {
+  const taken = new Map<string, number>();
+  let free = places;
+  return {
+    take(organization) {
+      const own = taken.get(organization) ?? 0;
+      if (free === 0) {
+        throw new ApiError('unavailable', 'Too many projects are being published at once. Try again later.', {
+          retryAfterSeconds: comeAgainAfter,
+        });
+      }
+      if (own >= free) {
+        const sentence = `This organization publishes ${own} ${own === 1 ? 'project' : 'projects'} already. Try again when one of them is done.`;
+        throw new ApiError('unavailable', sentence, { retryAfterSeconds: comeAgainAfter });
+      }
+      free -= 1;
+      taken.set(organization, own + 1);
+      let isTaken = true;
+      return () => {
+        if (!isTaken) return;
+        isTaken = false;
+        free += 1;
+        const left = (taken.get(organization) ?? 1) - 1;
+        if (left > 0) taken.set(organization, left);
+        else taken.delete(organization);
+      };
+    },
+  };
+}
