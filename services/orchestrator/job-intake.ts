@@ -49,6 +49,7 @@ async function takeOne(context: IntakeContext, registry: Adds, key: string, sign
   try {
     const stored = await lastCommit(context, organization, jobId);
     signal.throwIfAborted();
+    if (stored === undefined) context.logger.error({ jobId }, 'the log of an active job is gone; the job is given up');
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) registry.add(stored);
     else await context.bus.activeJobs.remove(key);
     return true;
