@@ -157,7 +157,7 @@ describeWithServers(['nats-server'], 'jobs that ended long ago', () => {
     });
     const jsm = await jetstreamManager(connection, { checkAPI: false });
     const marker = await jsm.streams.getMessage('KV_job-status', { last_by_subj: `$KV.job-status.${key}` });
-    expect(marker?.header.get('Nats-TTL')).toBe('10m');
+    expect(marker?.header.get('Nats-TTL')).toBe('600s');
     await connection.close();
 
     await operator.projections.requests.put('exports', { id: 'rb_1', askedAt: new Date().toISOString() });

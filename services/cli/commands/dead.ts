@@ -24,7 +24,7 @@ export type LetterOffice = { letters: BusParts['deadLetters']; logs: Pick<LogAud
 const letterId = z
   .string()
   .regex(/^[a-z-]+\.[A-Z]+\.[1-9]\d*$/, 'It must be the id of a letter as "bindery dead list" shows it.');
-const listedStreams = ['EXPORTS', 'FACTS', 'CONTENT', 'DIRECTORY', 'ACCESS'];
+const listedStreams = new Set(['EXPORTS', 'FACTS', 'CONTENT', 'DIRECTORY', 'ACCESS']);
 
 export function deadCommand(program: Command): void {
   const dead = program.command('dead').description('messages that a service could not handle, and set aside');
@@ -108,7 +108,7 @@ async function show(office: LetterOffice, id: string, { json }: BusCommandOption
   const subject = letter?.subject ?? history[0]?.subject;
   if (subject === undefined) throw new NoSuchLetter(id);
   const { stream, sequence } = partsOf(id);
-  const stored = listedStreams.includes(stream) ? await office.logs.stored(stream, subject) : [];
+  const stored = listedStreams.has(stream) ? await office.logs.stored(stream, subject) : [];
   const message = stored.find((one) => one.sequence === sequence);
   const waiting = letter?.state === 'aside' && letter.isOrdered ? stored.filter((one) => one.sequence > sequence) : [];
   const said = message === undefined ? 'The message is not in its stream any more.' : indented(message.text);

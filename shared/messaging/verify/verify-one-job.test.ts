@@ -40,7 +40,10 @@ const archived = JSON.stringify({ version: 1, subject, messages: [{ sequence: 1,
 
 test('one job of the log is looked for under its own key of the archive', async () => {
   const { audit, listed } = auditOf({ log: { [subject]: text } });
-  expect(await verifyLogs(audit, { job: jobId })).toMatchObject([{ historyCount: 1, commitCount: 1 }]);
+  expect(await verifyLogs(audit, { job: jobId })).toMatchObject([
+    { stream: 'EXPORTS', historyCount: 1, commitCount: 1 },
+    { stream: 'ACCESS', historyCount: 0 },
+  ]);
   expect(listed).toEqual([archivedJobKey('acme', jobId)]);
 });
 
@@ -48,6 +51,9 @@ test('one job that is archived is found by its id alone, and the archive is not 
   const { audit, listed } = auditOf({
     archive: { [archivedJobKey('acme', jobId)]: archived, 'archive/two/x.json': '{' },
   });
-  expect(await verifyLogs(audit, { job: jobId })).toMatchObject([{ historyCount: 1, commitCount: 1 }]);
+  expect(await verifyLogs(audit, { job: jobId })).toMatchObject([
+    { stream: 'EXPORTS', historyCount: 1, commitCount: 1 },
+    { stream: 'ACCESS', historyCount: 0 },
+  ]);
   expect(listed.toSorted()).toEqual(['acme', 'one', 'two'].map((each) => archivedJobKey(each, jobId)));
 });
