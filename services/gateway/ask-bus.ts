@@ -82,7 +82,11 @@ export async function waitForRevision<T extends { revision: number }>(
         { retryAfterSeconds: 2 },
       );
     }
-    const stored = await askBus(store.get(key, { fromLeader: true }), leftMs);
+    const stored = await askBus(store.get(key, { fromLeader: true }), leftMs).catch((error: unknown) => {
+      // The projector is about to write over it.
+      if (error instanceof Poison) return undefined;
+      throw error;
+    });
     if (stored !== undefined && stored.document.revision >= revision) return stored.document;
     await delay(pauseMs);
   }

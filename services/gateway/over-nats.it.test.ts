@@ -15,6 +15,7 @@ import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
 import { connect } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { packTar } from '../../test/support/archives.ts';
@@ -143,9 +144,18 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     const started = await call('POST', '/v1/static-export/jobs', admin, { domain: 'docs' });
     const { id, key } = (await call('POST', '/v1/api-keys', admin, { kind: 'admin' })).body;
 
+    const broken = (await call('POST', '/v1/api-keys', admin, { kind: 'admin' })).body;
+    const stream = await fetch(`${baseUrl}/v1/static-export/jobs/${started.body.jobId}`, {
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+    });
+    const reader = stream.body!.getReader();
+    await reader.read();
     const user = 'projector';
     const pass = bus.passwords[user] ?? '';
     const client = await connect({ servers: bus.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
+    // Not even the documents that the revocation itself changes.
+    await client.request('$KV.directory.org.globex', 'no JSON');
+    await client.request(`$KV.directory.key.${sha256Of(broken.key)}`, 'no JSON');
     const watched = ['no JSON', '', 'null', '{}', '[1', '{"key":{"expiresAt":"never"}}'];
     for (const [at, garbage] of watched.entries()) {
       await client.request(`$KV.directory.key.${'0'.repeat(63)}${at}`, garbage);
@@ -153,17 +163,16 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     }
     await client.close();
 
-    const stream = await fetch(`${baseUrl}/v1/static-export/jobs/${started.body.jobId}`, {
-      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
-    });
-    const reader = stream.body!.getReader();
-    await reader.read();
     expect((await call('DELETE', `/v1/api-keys/${id}`, admin)).status).toBe(204);
     const ended = (async () => {
       while (!(await reader.read()).done);
     })().catch(() => {});
     await withDeadline(ended, 5_000, () => new Error('The stream goes on.'));
     expect((await call('GET', '/v1/api-keys', key)).status).toBe(401);
+    // The document of the organization was made anew from the log, and with it those of its keys.
+    expect((await call('GET', '/v1/api-keys', broken.key)).status).toBe(200);
+    expect((await call('DELETE', `/v1/api-keys/${broken.id}`, admin)).status).toBe(204);
+    expect((await call('GET', '/v1/api-keys', broken.key)).status).toBe(401);
   });
 
   test('a burst of requests through two gateways starts no more exports than may be active', async () => {

@@ -6,6 +6,7 @@ import {
   readModelTable,
   type StoredDocument,
 } from '#shared/messaging/read-models.ts';
+import { UnreadableDocument } from '#shared/messaging/parse-message.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { lastPartFirst } from './day-list.ts';
 import { WrittenMeanwhile } from './projection.ts';
@@ -20,6 +21,8 @@ const writesAtOnce = 32;
 type BufferOptions = {
   /** The order of writing: the keys of one round together, after those of the round before. */
   rounds?: (keys: readonly string[]) => string[][];
+  /** A document that cannot be read counts as absent, and is written over: what it should say is in the log of one aggregate. */
+  madeAnew?: boolean;
   /** Keeps documents for the next batch, under the name of the store. */
   remembered?: { memory: DocumentMemory; as: string };
 };
@@ -29,7 +32,7 @@ type BufferOptions = {
  * would cost two round trips and a disk flush every time; a rebuild would take a hundred times as long.
  */
 export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions = {}): BufferedStore<T> {
-  const { rounds = (keys) => [[...keys]], remembered } = options;
+  const { rounds = (keys) => [[...keys]], madeAnew = false, remembered } = options;
   type Entry = { document: StoredDocument<T> | undefined; storedRevision: number };
   const entries = new Map<string, Promise<Entry>>();
   const changed = new Set<string>();
@@ -38,7 +41,15 @@ export function bufferedStore<T>(store: DocumentStore<T>, options: BufferOptions
   const entryOf = (key: string): Promise<Entry> => {
     const known = entries.get(key);
     if (known !== undefined) return known;
-    const reading = read(key).then((document) => ({ document, storedRevision: document?.revision ?? 0 }));
+    const reading = read(key).then(
+      (document): Entry => ({ document, storedRevision: document?.revision ?? 0 }),
+      (error: unknown): Entry => {
+        if (madeAnew && error instanceof UnreadableDocument) {
+          return { document: undefined, storedRevision: error.revision };
+        }
+        throw error;
+      },
+    );
     entries.set(key, reading);
     // What could not be read is read again by the next caller.
     reading.catch(() => entries.delete(key));
@@ -91,6 +102,7 @@ export function bufferedReadModels(models: ReadModels, memory: DocumentMemory) {
     const { isShared, isInParts } = readModelTable[name];
     return bufferedStore(models[name] as DocumentStore<never>, {
       ...(isInParts ? { rounds: lastPartFirst } : {}),
+      madeAnew: !isShared,
       ...(isShared ? { remembered: { memory, as: name } } : {}),
     });
   };

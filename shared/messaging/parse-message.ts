@@ -6,6 +6,17 @@ export class BadMessage extends Poison {
   override name = 'BadMessage';
 }
 
+/** A document of a bucket that does not match its schema. It is at `revision`, so that whoever can make it anew can write over it. */
+export class UnreadableDocument extends BadMessage {
+  override name = 'UnreadableDocument';
+  readonly revision: number;
+
+  constructor(problem: string, revision: number) {
+    super(problem);
+    this.revision = revision;
+  }
+}
+
 export type StoredMessage = { subject: string; seq: number; data: Uint8Array };
 
 /** Parses one stored message. Throws `NewerMessage` when only a newer program can read it, else `BadMessage`. */

@@ -23,7 +23,7 @@ import {
  *   (0: absent) and answers undefined otherwise.
  * - What was removed leaves nothing behind for good: watchers are told, and the trace of it ends within minutes.
  * - `watch` first gives what is there (`initial: true`), then one `caught-up`, then changes as they come, and goes on after reconnects
- *   without a gap. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is a `Poison`.
+ *   without a gap. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is an `UnreadableDocument`.
  */
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;

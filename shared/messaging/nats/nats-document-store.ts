@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
 import { isConflict } from './nats-event-log.ts';
-import { BadMessage } from '../parse-message.ts';
+import { UnreadableDocument } from '../parse-message.ts';
 import type { BucketRow } from '../subjects/subject-table.ts';
 import { whileAway } from './connection.ts';
 
@@ -25,18 +25,18 @@ export function natsDocumentStore<T>(
   schema: z.ZodType<T>,
   prefix = '',
 ): DocumentStore<T> {
-  const parse = (key: string, bytes: Uint8Array): T => {
+  const parse = (key: string, bytes: Uint8Array, revision: number): T => {
     const where = `The document "${key}" of the bucket ${bucket}`;
     let json: unknown;
     try {
       json = JSON.parse(new TextDecoder().decode(bytes));
     } catch {
-      throw new BadMessage(`${where} is not JSON.`);
+      throw new UnreadableDocument(`${where} is not JSON.`, revision);
     }
     const result = schema.safeParse(json);
     if (result.success) return result.data;
     const issue = result.error.issues[0];
-    throw new BadMessage(`${where} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`);
+    throw new UnreadableDocument(`${where} is wrong at "${issue?.path.join('.')}": ${issue?.message}.`, revision);
   };
   const call = <R>(what: string, run: () => Promise<R>) =>
     whileAway(`${what} in the bucket ${bucket}`, deadlineMs, run);
@@ -48,7 +48,7 @@ export function natsDocumentStore<T>(
     const full = subject.slice(subjectOf('').length);
     const [key, revision] = [full.slice(prefix.length), seq];
     try {
-      return [{ key, revision, document: parse(full, data) }];
+      return [{ key, revision, document: parse(full, data, seq) }];
     } catch (error) {
       return [{ key, revision, problem: messageOf(error) }];
     }
@@ -63,11 +63,11 @@ export function natsDocumentStore<T>(
       if (options.fromLeader === true) {
         const message = await newest(full);
         if (message === null || isMarker(message.header.get('KV-Operation'))) return undefined;
-        return { key, document: parse(full, message.data), revision: message.seq };
+        return { key, document: parse(full, message.data, message.seq), revision: message.seq };
       }
       const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
       if (entry === null || entry.operation !== 'PUT') return undefined;
-      return { key, document: parse(full, entry.value), revision: entry.revision };
+      return { key, document: parse(full, entry.value, entry.revision), revision: entry.revision };
     },
 
     async put(key, document, options = {}) {
@@ -168,9 +168,15 @@ export function natsDocumentStore<T>(
     const key = entry.key.slice(prefix.length);
     if (entry.operation !== 'PUT') return { kind: 'removed', key, revision: entry.revision, initial };
     try {
-      return { kind: 'put', key, document: parse(entry.key, entry.value), revision: entry.revision, initial };
+      return {
+        kind: 'put',
+        key,
+        document: parse(entry.key, entry.value, entry.revision),
+        revision: entry.revision,
+        initial,
+      };
     } catch (error) {
-      if (!(error instanceof BadMessage)) throw error;
+      if (!(error instanceof UnreadableDocument)) throw error;
       return { kind: 'unreadable', key, revision: entry.revision, initial, problem: error.message };
     }
   }
