@@ -17,25 +17,30 @@ export async function endContents(context: HousekeeperContext, signal: AbortSign
   const { bus, clock, logger, keepObjectsMs, dryRun } = context;
   const all: ContentId[] = [];
   const since = new Date(clock.now().getTime() - keepObjectsMs);
-  for (const subject of (await bus.content.subjects(contentLogSubject('*', '*'))).toSorted()) {
-    signal.throwIfAborted();
-    const last = await bus.content.last(subject, { fromLeader: true });
-    if (last === undefined) continue;
-    const state = last.commit.data.state;
-    const old = unusedVersions(state, since);
-    if (old.length === 0) continue;
-    const { organization, domain } = state;
-    const needed = await neededByJobs(context, organization, domain, since, signal);
-    const ended = old.flatMap((contentVersion) =>
-      needed.has(contentVersion) ? [] : { organization, domain, contentVersion },
-    );
-    if (ended.length === 0) continue;
-    if (!dryRun) for (const content of ended) await context.endContent(content, signal);
-    all.push(...ended);
-    logger.info(
-      { organization, domain, contents: ended.length },
-      `content versions that are not needed ${dryRun ? 'would be' : 'were'} ended`,
-    );
+  const subjects = (await bus.content.subjects(contentLogSubject('*', '*'))).toSorted();
+  for (const [organization, ofOrganization] of Map.groupBy(subjects, (subject) => subject.split('.')[1] ?? '')) {
+    const unused = new Map<string, Set<string>>();
+    for (const subject of ofOrganization) {
+      signal.throwIfAborted();
+      const last = await bus.content.last(subject, { fromLeader: true });
+      const old = last === undefined ? [] : unusedVersions(last.commit.data.state, since);
+      if (last !== undefined && old.length > 0) unused.set(last.commit.data.state.domain, new Set(old));
+    }
+    if (unused.size === 0) continue;
+    // All domains of an organization together, because each reading goes through all of its jobs.
+    for await (const job of context.keptJobs(organization, since, signal)) {
+      unused.get(job.domain)?.delete(job.contentVersion);
+    }
+    for (const [domain, contentVersions] of unused) {
+      const ended = [...contentVersions].map((contentVersion) => ({ organization, domain, contentVersion }));
+      if (ended.length === 0) continue;
+      if (!dryRun) for (const content of ended) await context.endContent(content, signal);
+      all.push(...ended);
+      logger.info(
+        { organization, domain, contents: ended.length },
+        `content versions that are not needed ${dryRun ? 'would be' : 'were'} ended`,
+      );
+    }
   }
   return all;
 }
@@ -46,20 +51,6 @@ export function unusedVersions(state: ContentState, since: Date): string[] {
   return state.versions
     .filter(({ contentVersion, publishedAt }) => !used.has(contentVersion) && Date.parse(publishedAt) < since.getTime())
     .map(({ contentVersion }) => contentVersion);
-}
-
-async function neededByJobs(
-  { keptJobs }: HousekeeperContext,
-  organization: string,
-  domain: string,
-  endedSince: Date,
-  signal: AbortSignal,
-): Promise<Set<string>> {
-  const needed = new Set<string>();
-  for await (const job of keptJobs(organization, endedSince, signal)) {
-    if (job.domain === domain) needed.add(job.contentVersion);
-  }
-  return needed;
 }
 
 /** Ends content versions through the publisher, which alone decides on content; as a service, not for a key. */

@@ -20,17 +20,39 @@ export type KeptJob = {
  * The jobs of an organization that are kept: those that have not ended, or not before `endedSince`. They are read from the log and the
  * archive, never from a read model: what a job here does not name is deleted. Rejects when it cannot tell.
  */
-export type KeptJobs = (organization: string, endedSince: Date, signal: AbortSignal) => AsyncIterable<KeptJob>;
+export type KeptJobs = (
+  organization: string,
+  endedSince: Date,
+  signal: AbortSignal,
+  /** A sequence of the log: only jobs that changed after it, for one who has seen all before. */
+  after?: number,
+) => AsyncIterable<KeptJob>;
 
-type JobLog = Pick<BusParts['exports'], 'subjects' | 'last'>;
+type JobLog = Pick<BusParts['exports'], 'subjects' | 'last' | 'after'>;
 type Archive = Pick<ObjectStore, 'list' | 'head'>;
 
 /** The kept jobs, first of the log, then of the archive: a job that moves from one to the other meanwhile is not missed. */
 export function keptJobsIn(log: JobLog, archive: Archive): KeptJobs {
-  return async function* (organization, endedSince, signal) {
+  return async function* (organization, endedSince, signal, after) {
+    if (after !== undefined) return yield* jobsAfter(log, organization, endedSince, signal, after);
     yield* jobsInLog(log)(organization, endedSince, signal);
     yield* jobsInArchive(archive)(organization, endedSince, signal);
   };
+}
+
+/** The jobs that changed after a sequence. One that moved to the archive since was in the log before. */
+async function* jobsAfter(
+  log: Pick<JobLog, 'after'>,
+  organization: string,
+  endedSince: Date,
+  signal: AbortSignal,
+  after: number,
+): AsyncGenerator<KeptJob> {
+  for await (const { commit } of log.after(exportLogSubject(organization, '*'), after)) {
+    signal.throwIfAborted();
+    const job = keptJob(commit.data.state, endedSince);
+    if (job !== undefined) yield job;
+  }
 }
 
 const readsAtOnce = 16;

@@ -14,7 +14,8 @@ import type { HousekeeperContext } from './context.ts';
 import type { KeptJob } from './kept-jobs.ts';
 
 /**
- * Marks what is needed now: by the kept jobs, and by the content versions in the log. Plans and site models that are marked already are not
+ * Marks what is needed now: by the kept jobs, and by the content versions in the log. Jobs that were marked before are not read again unless
+ * they have changed since, so marking again costs what has happened meanwhile. Plans and site models that are marked already are not
  * read again, because their keys are hashes of what they say.
  */
 export async function markOrganization(
@@ -36,7 +37,11 @@ export async function markOrganization(
       marks.allBlobs = true;
     }
   }
-  for await (const job of context.keptJobs(organization, endedSince, signal)) {
+  // Before the jobs are read: what comes meanwhile is read next time.
+  const upTo = await context.bus.exports.newestSequence();
+  // A log that was restored from a copy begins again at lower sequences: then all are read.
+  const after = (marks.jobsUpTo ?? Infinity) <= upTo ? marks.jobsUpTo : undefined;
+  for await (const job of context.keptJobs(organization, endedSince, signal, after)) {
     const { planHash } = job;
     const content = { organization, domain: job.domain, contentVersion: job.contentVersion };
     const isNewPlan = planHash !== undefined && !marks.units.has(planKey(organization, planHash));
@@ -46,6 +51,7 @@ export async function markOrganization(
     // When its content ended and the objects are gone, nothing is left to keep for this job.
     if (isNewContent) await markContent(context, content, marks, signal);
   }
+  marks.jobsUpTo = upTo;
 }
 
 async function markPlan(
@@ -86,6 +92,8 @@ export type Marks = {
   units: Set<string>;
   /** A site model that is needed could not be read, so any file may be needed. */
   allBlobs: boolean;
+  /** The jobs were marked as they were at this sequence of their log; absent: they were not yet. */
+  jobsUpTo?: number;
 };
 
 export const noMarks = (): Marks => ({ units: new Set(), allBlobs: false });

@@ -19,7 +19,7 @@ import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
 import { contentCommit, exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import type { HousekeeperContext } from './context.ts';
-import { jobsInLog } from './kept-jobs.ts';
+import { jobsInLog, keptJobsIn } from './kept-jobs.ts';
 import { sweepObjects } from './sweep-objects.ts';
 
 const now = new Date();
@@ -43,7 +43,7 @@ const house = (changes: Partial<HousekeeperContext> = {}) =>
     bus,
     objectStore: store,
     clock: { now: () => now },
-    keptJobs: jobsInLog(bus.exports),
+    keptJobs: keptJobsIn(bus.exports, store),
     ...changes,
   });
 const sweep = (changes?: Partial<HousekeeperContext>) => sweepObjects(house(changes), never);
@@ -115,6 +115,18 @@ test('what jobs need stays until 90 days after their end, and longer while they 
   });
   expect(swept.get('acme')).not.toHaveProperty('contents');
   expect(await sweep()).toEqual(new Map());
+});
+
+test('jobs are read once, however many batches of objects there are', async () => {
+  const content = await publish('one');
+  const jobCount = 20;
+  for (let n = 0; n < jobCount; n += 1) await job(`kept ${n}`, content, { completedAt: daysAgo(1) });
+  for (const name of ['a', 'b']) await job(`ended ${name}`, content, { completedAt: daysAgo(91) });
+  await objects.age('', 200);
+  const reads = vi.spyOn(bus.exports, 'last');
+  // Four kinds of objects, so the jobs are asked for at least five times.
+  expect(Object.keys((await sweep()).get('acme') ?? {})).toHaveLength(4);
+  expect(reads).toHaveBeenCalledTimes(jobCount + 2);
 });
 
 test('what two jobs share stays while one of them is kept', async () => {

@@ -22,6 +22,13 @@ export type EventLog<C extends Commit> = {
   history(subject: string): AsyncIterable<StoredCommit<C>>;
   /** Subjects that match a filter (`exports.acme.*.log`) and have commits, in no promised order. Needs the rights of an auditor of the stream. */
   subjects(filter: string): Promise<string[]>;
+  /** The sequence of the newest message of the whole stream, as its leader has it; 0 when there was none. Needs the rights of an auditor of the stream. */
+  newestSequence(): Promise<number>;
+  /**
+   * Commits of the subjects that match a filter that were stored after a sequence, in the order of the stream, as its leader has them. One
+   * read for each. Needs the rights of an auditor of the stream.
+   */
+  after(filter: string, sequence: number): AsyncIterable<StoredCommit<C>>;
   /** All messages of one subject as they are stored, nothing parsed and nothing upcast, oldest first. */
   texts(subject: string): Promise<StoredText[]>;
   /** Takes the messages up to this sequence out of the stream, for good, of all subjects that match. Needs the rights of a purger. */

@@ -43,6 +43,15 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       await gate();
       yield* ofSubject(subject).map((entry) => structuredClone(entry));
     },
+    newestSequence: async () => {
+      await gate();
+      return stored.at(-1)?.sequence ?? 0;
+    },
+    after: async function* (filter, sequence) {
+      await gate();
+      const later = stored.filter((entry) => entry.sequence > sequence && subjectMatches(filter, entry.commit.subject));
+      yield* later.map((entry) => structuredClone(entry));
+    },
     texts: async (subject) => {
       await gate();
       return ofSubject(subject).map(({ commit, sequence }) => ({ subject, sequence, text: JSON.stringify(commit) }));

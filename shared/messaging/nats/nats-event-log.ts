@@ -96,6 +96,24 @@ export function natsEventLog<C extends Commit>(
         return Object.keys(state.subjects ?? {});
       }),
 
+    newestSequence: () =>
+      whileAway(`asking how far ${stream} has got`, readDeadlineMs, async () => {
+        const { state } = await jsm.streams.info(stream);
+        return state.last_seq;
+      }),
+
+    async *after(filter, sequence) {
+      for (let seq = sequence + 1; ; ) {
+        const from = { seq, next_by_subj: filter };
+        const message = await whileAway(`reading ${filter}`, readDeadlineMs, () =>
+          jsm.streams.getMessage(stream, from),
+        );
+        if (message === null) return;
+        yield stored(message);
+        seq = message.seq + 1;
+      }
+    },
+
     async texts(subject) {
       const texts: StoredText[] = [];
       for (let sequence = 1; ; ) {
