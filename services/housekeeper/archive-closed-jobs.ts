@@ -1,18 +1,21 @@
+import { LRUCache } from 'lru-cache';
 import { type ArchivedJob, type ArchivedJobHead, archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { verifyChain } from '#shared/messaging/commit-chain.ts';
-import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
-import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { eachInParallel } from '#shared/runtime/in-parallel.ts';
 import type { HousekeeperContext } from './context.ts';
 
 const jobsAtOnce = 8;
+/** A job that was looked at longer ago, and stayed in the log, is looked at again for its next message. */
+const mostRemembered = 10_000;
+const mostNamed = 20;
 
 /**
  * Moves the histories of jobs that ended long ago from the log, where each costs the servers memory, to the object store. A history is
- * verified, stored and read back before it is taken out of the log, so a reader always finds it in one of the two. The chore can be
- * stopped anywhere and repeated. A broken history, or one of a newer version, stays where
+ * verified, stored and read back before it is taken out of the log, so a reader always finds it in one of the two. The log is read from its
+ * oldest message to the first one that is too young, so a round costs what there is to archive. The chore can be stopped anywhere and repeated. A broken history, or one of a newer version, stays where
  * it is for auditors, or for the next version; the others go on, and the chore rejects in the end.
  */
 export async function archiveClosedJobs(
@@ -24,19 +27,34 @@ export async function archiveClosedJobs(
   const endedBefore = clock.now().getTime() - archiveAfterMs;
   let archivedCount = 0;
   const broken: string[] = [];
-  await inParallel(await bus.exports.subjects(exportLogSubject('*', '*')), jobsAtOnce, async (subject) => {
+  let brokenCount = 0;
+  await eachInParallel(jobsOf(bus.exports.storedBefore(new Date(endedBefore))), jobsAtOnce, async (subject) => {
     signal.throwIfAborted();
     try {
       if (await archiveJob(context, subject, endedBefore, signal)) archivedCount += 1;
     } catch (error) {
       if (!(error instanceof NotArchived || error instanceof Poison)) throw error;
       logger.error({ subject, reason: error.message }, 'the history of a job cannot be archived and stays in the log');
-      broken.push(subject);
+      brokenCount += 1;
+      if (broken.length < mostNamed) broken.push(subject);
     }
   });
   if (archivedCount > 0) logger.info({ jobs: archivedCount }, 'jobs were moved from the log to the archive');
-  if (broken.length > 0) throw new Error(`These histories were not archived: ${broken.slice(0, 20).join(', ')}.`);
+  if (brokenCount > 0) {
+    const more = brokenCount > broken.length ? ` and ${brokenCount - broken.length} more` : '';
+    throw new Error(`These histories were not archived: ${broken.join(', ')}${more}.`);
+  }
   return archivedCount;
+}
+
+/** Each subject at its first message. */
+async function* jobsOf(subjects: AsyncIterable<string>): AsyncGenerator<string> {
+  const seen = new LRUCache<string, true>({ max: mostRemembered });
+  for await (const subject of subjects) {
+    if (seen.get(subject) !== undefined) continue;
+    seen.set(subject, true);
+    yield subject;
+  }
 }
 
 /** Something is wrong with this history; the others go on. */

@@ -10,7 +10,8 @@ import type { BusOf } from './bus.ts';
 import { nextCommit } from './commit-chain.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
 import { ConcurrentAppend, type StoredCommit } from './event-log.ts';
-import { directoryLogSubject } from './subjects/subject-names.ts';
+import { directoryLogSubject, exportLogSubject } from './subjects/subject-names.ts';
+import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 
 export type BusUnderTest = {
   gateway: BusOf<'gateway'>;
@@ -123,6 +124,32 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
           'directory.listed-b.log',
         ]);
         expect(await bus.housekeeper.directory.subjects(directoryLogSubject('nobody'))).toEqual([]);
+      });
+
+      test('says of which subjects messages were stored before a time, also of those that are taken out meanwhile', async () => {
+        const { exports } = bus.housekeeper;
+        const jobs = ['a', 'b', 'c'].map((letter) => exportState({ jobId: `se_${letter.repeat(22)}` }));
+        const subjects = jobs.map(({ jobId }) => exportLogSubject('acme', jobId));
+        const firsts = [];
+        for (const state of jobs)
+          firsts.push(await bus.orchestrator.exports.append(exportCommit(state), { sequence: 0 }));
+        for (const [at, state] of jobs.entries()) {
+          const first = firsts[at];
+          if (first !== undefined) await bus.orchestrator.exports.append(exportCommit(state, first), first);
+        }
+        const read = async (before: Date, seen = (_subject: string) => Promise.resolve()) => {
+          const found: string[] = [];
+          for await (const subject of exports.storedBefore(before)) {
+            found.push(subject);
+            await seen(subject);
+          }
+          return found;
+        };
+        const later = new Date(Date.now() + 3_600_000);
+        expect(await read(new Date(0))).toEqual([]);
+        expect(await read(later)).toEqual([...subjects, ...subjects]);
+        const sequence = await exports.newestSequence();
+        expect(await read(later, (subject) => exports.purge(subject, { sequence }))).toEqual(subjects);
       });
     });
 

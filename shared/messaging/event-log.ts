@@ -29,6 +29,12 @@ export type EventLog<C extends Commit> = {
    * read for each. Needs the rights of an auditor of the stream.
    */
   after(filter: string, sequence: number): AsyncIterable<StoredCommit<C>>;
+  /**
+   * The subject of each message that the server stored before a time, oldest message first, as the leader of the stream has them; nothing is
+   * parsed. What is purged before its turn comes is left out. One read for each, and one for the first that is too young. Needs the rights of
+   * an auditor of the stream.
+   */
+  storedBefore(time: Date): AsyncIterable<string>;
   /** All messages of one subject as they are stored, nothing parsed and nothing upcast, oldest first. */
   texts(subject: string): Promise<StoredText[]>;
   /** Takes the messages up to this sequence out of the stream, for good, of all subjects that match. Needs the rights of a purger. */

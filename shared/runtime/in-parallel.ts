@@ -26,3 +26,28 @@ export async function inParallel<T, R>(
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return results;
 }
+
+/** The same for items that come one after the other: each is taken when a call can begin, and nothing is kept of those that are done. */
+export async function eachInParallel<T>(
+  items: AsyncIterable<T>,
+  atOnce: number,
+  call: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]();
+  let failed = false;
+  const run = async (): Promise<void> => {
+    try {
+      for (;;) {
+        const next = await iterator.next();
+        if (next.done === true || failed) return;
+        await call(next.value);
+      }
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, run));
+  await iterator.return?.();
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}

@@ -52,6 +52,15 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       const later = stored.filter((entry) => entry.sequence > sequence && subjectMatches(filter, entry.commit.subject));
       yield* later.map((entry) => structuredClone(entry));
     },
+    storedBefore: async function* (time) {
+      for (let sequence = 0; ; ) {
+        await gate();
+        const next = stored.find((entry) => entry.sequence > sequence);
+        if (next === undefined || new Date(next.commit.time) >= time) return;
+        yield next.commit.subject;
+        ({ sequence } = next);
+      }
+    },
     texts: async (subject) => {
       await gate();
       return ofSubject(subject).map(({ commit, sequence }) => ({ subject, sequence, text: JSON.stringify(commit) }));

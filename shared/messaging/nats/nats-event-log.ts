@@ -114,6 +114,18 @@ export function natsEventLog<C extends Commit>(
       }
     },
 
+    async *storedBefore(time) {
+      for (let seq = 1; ; ) {
+        const from = { seq, next_by_subj: '>' };
+        const message = await whileAway(`reading ${stream}`, readDeadlineMs, () =>
+          jsm.streams.getMessage(stream, from),
+        );
+        if (message === null || message.time >= time) return;
+        yield message.subject;
+        seq = message.seq + 1;
+      }
+    },
+
     async texts(subject) {
       const texts: StoredText[] = [];
       for (let sequence = 1; ; ) {
