@@ -63,6 +63,22 @@ describe.skipIf(findServer('chromium') === undefined)(
       else expect(found).toEqual([]);
     });
 
+    const hostileXml = {
+      'its name behind a quote': Buffer.from(
+        `<a b="xmlns='" xmlns='http://www.w3.org/1999/xhtml'><script>pwned(1)</script></a>`,
+      ),
+      'UTF-16 without a mark': Buffer.from(
+        '<?xml version="1.0"?><a xmlns="http://www.w3.org/1999/xhtml"><script>pwned(1)</script></a>',
+        'utf16le',
+      ),
+    };
+    test.each(Object.entries(hostileXml))('XML with %s, opened by itself', async (_name, source) => {
+      writeFileSync(join(folder, 'hostile.xml'), source);
+      expect(await ran('hostile.xml', {})).toContain('pwned(1)');
+      writeFileSync(join(folder, 'isolated.xml'), isolateFile('isolated.xml', source));
+      expect(await ran('isolated.xml', {})).toEqual([]);
+    });
+
     test.each(hostile)('%s runs nothing', async (file) => {
       const path = file.replace(/\.mdx?$/, '.html');
       // Also without the page's policy: the content itself must be safe.

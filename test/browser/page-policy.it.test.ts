@@ -129,7 +129,7 @@ describe.skipIf(findServer('chromium') === undefined)(
 
     test("where they are not allowed, the project's own styles reach only what is in the content", async () => {
       const css =
-        ':root, body, .navbar, .content-box { display: none !important } :scope { position: fixed; inset: 0 !important; z-index: 99; transform: scale(9); contain: none } body::before { content: "x"; position: fixed; inset: 0 } p { color: rgb(7, 8, 9); position: fixed; inset: 0 }';
+        ':root, body, .navbar, .content-box { display: none !important } :scope { position: fixed; inset: 0 !important; z-index: 99; transform: scale(9); contain: none } body::before { content: "x"; position: fixed; inset: 0 } p { color: rgb(7, 8, 9); position: fixed; inset: 0 } @property --sans { syntax: "<color>"; inherits: false; initial-value: red }';
       const folder = await siteFolder({ 'index.mdx': 'Words', 'own.css': css });
       writeFileSync(join(folder, 'own.css'), isolateFile('own.css', Buffer.from(css)));
       const { page } = await open(`file://${folder}/index.html`);
@@ -138,6 +138,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       );
       for (const part of ['.navbar', '.content-box', 'body']) expect(await page.locator(part).isVisible()).toBe(true);
       expect(await page.evaluate("getComputedStyle(document.body, '::before').content")).toBe('none');
+      expect(await page.evaluate("getComputedStyle(document.body).getPropertyValue('--sans')")).toContain('system-ui');
       expect(await page.evaluate("document.elementFromPoint(5, 5).closest('.mdx-content')")).toBeNull();
       await page.context().close();
       rmSync(folder, { recursive: true });

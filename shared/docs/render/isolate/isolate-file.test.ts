@@ -78,6 +78,14 @@ describe('style sheets', () => {
     expect(isolated('a.css', css)).toBe(`@scope (.mdx-content, .aside-content) {\n${css}\n}\n`);
   });
 
+  test('do not say what is so in the whole page', () => {
+    const css =
+      '@property --sans { syntax: "<color>" } @pr\\operty --a { x: "@property" } @PAGE { margin: 9cm } /* @page */ @-webkit-keyframes x { } @import "a.css";';
+    expect(isolated('a.css', css)).toContain(
+      '@left-out --sans { syntax: "<color>" } @left-out --a { x: "@property" } @left-out { margin: 9cm } /* @page */ @-webkit-keyframes x { } @left-out "a.css";',
+    );
+  });
+
   test.each([
     'a { color: red } } body { display: none } @media all {',
     'a { b: "x\n} body { c: d }',
@@ -106,6 +114,10 @@ describe('XML', () => {
     '<?xml-stylesheet type="text/xsl" href="a.xml"?><a/>',
     '<!DOCTYPE a [<!ENTITY x "http://www.w3.org/1999/xhtml">]><a/>',
     '<?xml version="1.0" encoding="UTF-7"?><a/>',
+    `<a b="xmlns='" xmlns='http://www.w3.org/1999/xhtml'><script>pwned(1)</script></a>`,
+    // Without a mark in front, browsers see by its zeros that this is UTF-16.
+    Buffer.from('<?xml version="1.0"?><a xmlns="http://www.w3.org/1999/xhtml"/>', 'utf16le').toString(),
+    `${'xmlns:'.repeat(300_000)}<a xmlns="http://www.w3.org/1999/xhtml"/>`,
   ])('%s is left out', (xml) => {
     expect(isolated('a.xml', xml)).toContain('<left-out>');
   });
