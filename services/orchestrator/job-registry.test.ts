@@ -2,7 +2,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
-import { BrokenObject } from '#shared/storage/stored-json.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
@@ -29,7 +29,7 @@ async function withJob(
       exports: {
         ...bus.exports,
         last: async (subject) => {
-          if (isUnreadable(subject)) throw new BrokenObject(subject, 'It is damaged.');
+          if (isUnreadable(subject)) throw new Poison(`The history of ${subject} is damaged.`);
           return bus.exports.last(subject);
         },
         append: async (commit, after) => {

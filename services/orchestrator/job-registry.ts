@@ -172,11 +172,7 @@ export async function lastCommit(
   organization: string,
   jobId: string,
 ): Promise<StoredCommit<ExportCommit> | undefined> {
-  try {
-    return await bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
-  } catch (error) {
-    throw error instanceof BrokenObject ? new Poison(error.message, { cause: error }) : error;
-  }
+  return await bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
 }
 
 /** Looks up what a decision needs beside the state; few decisions need anything. */

@@ -4,7 +4,7 @@ import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryLog } from '../../test/support/memory-log.ts';
-import { BrokenObject } from '#shared/storage/stored-json.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { logWithArchive } from './archived-jobs.ts';
 
 const { organization, jobId } = exportState();
@@ -57,5 +57,5 @@ test('a history that is nowhere is empty', async () => {
 test('an object that is no archived job is an error and not an empty history', async () => {
   const { log } = await threeCommits();
   const broken = { get: async () => Buffer.from('{"version":2}') };
-  await expect(logWithArchive(log, broken).last(exportLogSubject('other', jobId))).rejects.toThrow(BrokenObject);
+  await expect(logWithArchive(log, broken).last(exportLogSubject('other', jobId))).rejects.toThrow(Poison);
 });

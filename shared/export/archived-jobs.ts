@@ -7,7 +7,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import { verifyChain } from '#shared/messaging/commit-chain.ts';
 import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
-import { parseMessage } from '#shared/messaging/parse-message.ts';
+import { BadMessage, parseMessage } from '#shared/messaging/parse-message.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
@@ -16,15 +16,20 @@ const readWithinMs = 5_000;
 
 /**
  * The log of export jobs together with the archive: a reader sees the whole history of a job, wherever it is. A history is archived before
- * it leaves the log, so this looks first in the log, then in the archive, and finds it also while it moves.
+ * it leaves the log, so this looks first in the log, then in the archive, and finds it also while it moves. An archived history that cannot be
+ * read rejects with `Poison`, as a message in the log does.
  */
 export function logWithArchive(
   log: EventLog<ExportCommit>,
   objectStore: Pick<ObjectStore, 'get'>,
 ): EventLog<ExportCommit> {
   const archived = async (subject: string): Promise<StoredCommit<ExportCommit>[]> => {
-    const job = await archivedJobOf(objectStore, subject, { signal: AbortSignal.timeout(readWithinMs) });
-    return job === undefined ? [] : commitsOf(job);
+    try {
+      const job = await archivedJobOf(objectStore, subject, { signal: AbortSignal.timeout(readWithinMs) });
+      return job === undefined ? [] : commitsOf(job);
+    } catch (error) {
+      throw error instanceof BrokenObject ? new BadMessage(error.message, { cause: error }) : error;
+    }
   };
   return {
     ...log,

@@ -80,7 +80,8 @@ async function stillTaken(
   places: readonly Place[],
 ): Promise<Place[]> {
   const isTaken = async ({ jobId, takenAt }: Place): Promise<boolean> => {
-    const ageMs = clock.now().getTime() - Date.parse(takenAt);
+    // The clock of another gateway may be ahead of this one.
+    const ageMs = Math.abs(clock.now().getTime() - Date.parse(takenAt));
     try {
       const last = await askBus(bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true }));
       return last === undefined ? ageMs < requestWithinMs : isActive(last.commit.data.state.phase);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listPartKey, withPartCount } from '#shared/contracts/read-models.ts';
-import { siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { archivedJobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -187,6 +188,30 @@ describe('start', () => {
     await gateway.bus.exportPlaces.put(acme.id, { places: [{ jobId: `se_${'x'.repeat(22)}`, takenAt }] });
     expect((await start()).statusCode).toBe(429);
     gateway.clock.time = new Date(gateway.clock.time.getTime() + 61_000);
+    expect((await start()).statusCode).toBe(202);
+  });
+
+  test('a job whose archived history is damaged holds no place', async () => {
+    const gone = `se_${'x'.repeat(22)}`;
+    await publish(one);
+    Object.assign(gateway.bus.exports, logWithArchive({ ...gateway.bus.exports }, gateway.objectStore));
+    await gateway.objectStore.put(archivedJobKey(acme.id, gone), Buffer.from('{ damaged'));
+    await gateway.bus.exportPlaces.put(acme.id, {
+      places: [{ jobId: gone, takenAt: '2025-03-01T10:00:00.000Z' }],
+    });
+    expect((await start()).statusCode).toBe(202);
+    const stored = await gateway.bus.exportPlaces.get(acme.id);
+    expect(stored?.document.places.map(({ jobId }) => jobId)).not.toContain(gone);
+  });
+
+  test('a place that was taken by a clock that was ahead is free as soon as any other', async () => {
+    await gateway.close();
+    gateway = await gatewayHarness({ BINDERY_LIMIT_ACTIVE_JOBS: '1' });
+    acme = await createOrganization(gateway);
+    await publish(one);
+    await gateway.bus.exportPlaces.put(acme.id, {
+      places: [{ jobId: `se_${'x'.repeat(22)}`, takenAt: '2036-03-01T10:00:00.000Z' }],
+    });
     expect((await start()).statusCode).toBe(202);
   });
 });
