@@ -63,3 +63,12 @@ test('our own renderer version is taken while a worker has it, else the one with
   hear('a');
   expect(pool.chooseVersion(own)).toBe(own);
 });
+
+test('a worker that was heard before the clock was set back is gone when it says nothing more', () => {
+  const { pool, hear, pass } = poolAt();
+  hear('gone', { tasks: ['t'] });
+  pass(-3_600_000);
+  hear('other', { slots: 8 });
+  expect(pool.holds('t')).toBe(false);
+  expect(pool.liveSlots()).toBe(8);
+});

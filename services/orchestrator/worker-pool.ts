@@ -45,9 +45,10 @@ export function workerPool(clock: Clock): WorkerPool {
   }
   /** Forgets the workers that are gone. */
   function live(): void {
-    const since = clock.now().getTime() - aliveMs;
+    const now = clock.now().getTime();
     for (const [instance, { heardAt }] of heard) {
-      if (heardAt >= since) return;
+      // Later than now: the clock was set back since, and whoever lives reports again.
+      if (heardAt >= now - aliveMs && heardAt <= now) return;
       forget(instance);
     }
   }
