@@ -1,4 +1,4 @@
-import { messageOf, NewerMessage, Poison } from '#shared/runtime/failures.ts';
+import { messageOf, NewerMessage, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter } from '#shared/runtime/retry.ts';
 import { type Consumer, letterDesk, type LetterDesk, messageOfLetter, settleLetters } from './dead-letters.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
@@ -76,7 +76,9 @@ export async function settleFailure(
   error: unknown,
 ): Promise<void> {
   const { logger, stream, retry, mostDeliveries = Infinity } = desk.consumer;
-  const isDead = (delivery: Delivery<unknown>) => error instanceof Poison || delivery.deliveryCount >= mostDeliveries;
+  // A system that is away says nothing about the message, however often that is tried.
+  const isDead = ({ deliveryCount }: Delivery<unknown>) =>
+    error instanceof Poison || (deliveryCount >= mostDeliveries && !(error instanceof Unavailable));
   const retried = deliveries.filter((delivery) => !isDead(delivery));
   if (retried.length > 0) {
     const subjects = [...new Set(retried.map(({ subject }) => subject))].slice(0, 5);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DeadLetter, deadLetterKey, type DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import { Conflict, messageOf, NewerMessage, Poison, Unavailable } from '#shared/runtime/failures.ts';
-import type { RetryPolicy } from '#shared/runtime/retry.ts';
+import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
@@ -22,7 +22,7 @@ export type Consumer = {
   logger: Logger;
   /** The pauses before a message comes again. */
   retry: RetryPolicy;
-  /** After this many deliveries a message becomes a dead letter, whatever the reason. Absent: only poison does. */
+  /** After this many deliveries a message becomes a dead letter, whatever the reason but `Unavailable`. Absent: only poison does. */
   mostDeliveries?: number;
 };
 
@@ -56,7 +56,7 @@ const tryAgainAfterMs = 1_000;
 export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk {
   const { service, stream, deadLetters, deadLetterLog, logger, isOrdered = false } = consumer;
   const clerk = randomBase62(8);
-  const letters = new Map<string, DeadLetter>();
+  const letters = lettersBySubject();
   const todo = new Map<string, { letter: DeadLetter; revision: number }>();
   const opened = Promise.withResolvers<void>();
   const closed = () => opened.resolve();
@@ -69,14 +69,16 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
         opened.resolve();
         continue;
       }
+      // What is about to be settled may be known from the bucket before it comes here.
+      if (change.revision <= (todo.get(change.key)?.revision ?? 0)) continue;
       todo.delete(change.key);
       if (change.kind !== 'put') {
         if (change.kind === 'unreadable') logger.error({ problem: change.problem }, 'a dead letter cannot be read');
-        letters.delete(change.key);
+        letters.remove(change.key);
         continue;
       }
       const letter = change.document;
-      letters.set(change.key, letter);
+      letters.keep(change.key, letter);
       if (!isDue(letter, change.initial)) continue;
       todo.set(change.key, { letter, revision: change.revision });
       wake();
@@ -96,10 +98,7 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
   const isAfter = (
     state: DeadLetter['state'],
     { subject, sequence }: Pick<Delivery<unknown>, 'subject' | 'sequence'>,
-  ) =>
-    [...letters.values()].some(
-      (letter) => letter.state === state && letter.subject === subject && letter.sequence < sequence,
-    );
+  ) => letters.of(subject).some((letter) => letter.state === state && letter.sequence < sequence);
 
   /** The record comes first: what is in the bucket has always been recorded. */
   async function settle(
@@ -116,7 +115,7 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
     }
     if (outcome === 'retried') {
       await deadLetters.remove(key);
-      letters.delete(key);
+      letters.remove(key);
       return;
     }
     const { decision: _decision, ...open } = rest as DeadLetter;
@@ -125,7 +124,7 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
         ? { ...open, ...done, state: 'dropped' }
         : { ...open, reason, ...(decision === undefined ? {} : { failed: { ...decision, reason } }) };
     await deadLetters.put(key, next, { expectedRevision: revision });
-    letters.set(key, next);
+    letters.keep(key, next);
   }
 
   return {
@@ -137,8 +136,10 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
     async put({ subject, sequence }, error) {
       if (deadLetters === undefined) return;
       const key = deadLetterKey(service, stream, sequence);
-      // The message comes again when its end did not reach the bus, and to the reader of another generation.
-      if ((await deadLetters.get(key, { fromLeader: true })) !== undefined) return;
+      const known = await deadLetters.get(key, { fromLeader: true });
+      // The message comes again when its end did not reach the bus, and to the reader of another generation. A letter of another subject is
+      // about a message that the log has lost: the server gave its sequence out again.
+      if (known?.document.subject === subject) return;
       const now = new Date().toISOString();
       const letter: DeadLetter = {
         ...{ service, stream, subject, sequence, isOrdered },
@@ -148,8 +149,8 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
         setAsideAt: now,
       };
       await deadLetterLog.record({ ...recordOf(letter), outcome: 'set-aside', at: now });
-      await deadLetters.put(key, letter, { expectedRevision: 0 });
-      letters.set(key, letter);
+      await deadLetters.put(key, letter, { expectedRevision: known?.revision ?? 0 });
+      letters.keep(key, letter);
     },
 
     async settleOne(again) {
@@ -167,7 +168,10 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
         if (signal.aborted) return false;
         logger.warn({ err: error, letter: key }, 'a dead letter cannot be settled yet; it is tried again');
         await delay(tryAgainAfterMs, undefined, { signal }).catch(() => {});
-        const stored = await deadLetters.get(key, { fromLeader: true }).catch(() => undefined);
+        // However long the bus is away: nobody else settles what this desk has taken.
+        const stored = await retryUnavailable(everySecond, signal, () =>
+          deadLetters.get(key, { fromLeader: true }),
+        ).catch(() => undefined);
         if (stored !== undefined) todo.set(key, { letter: stored.document, revision: stored.revision });
       }
       return true;
@@ -209,6 +213,28 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
     await settle(taken, 'retried', letter.reason);
     logger.info({ letter: key, decision: letter.decision }, 'a dead letter was handled after all');
   }
+}
+
+/** Letters by their keys. A question about one subject looks at no letter of another: it is asked with each message. */
+function lettersBySubject() {
+  const subjects = new Map<string, string>();
+  const bySubject = new Map<string, Map<string, DeadLetter>>();
+  const remove = (key: string): void => {
+    const subject = subjects.get(key) ?? '';
+    subjects.delete(key);
+    const others = bySubject.get(subject);
+    others?.delete(key);
+    if (others?.size === 0) bySubject.delete(subject);
+  };
+  return {
+    remove,
+    keep(key: string, letter: DeadLetter): void {
+      remove(key);
+      subjects.set(key, letter.subject);
+      bySubject.set(letter.subject, (bySubject.get(letter.subject) ?? new Map<string, DeadLetter>()).set(key, letter));
+    },
+    of: (subject: string): DeadLetter[] => [...(bySubject.get(subject)?.values() ?? [])],
+  };
 }
 
 /** Settles letters as operators decide, until `signal` aborts. Never rejects. */
