@@ -179,6 +179,16 @@ test('lost segments are rendered again, and the job completes', () => {
   expect(job.when(facts(joined)).state).toMatchObject({ phase: 'completed' });
 });
 
+test('the loss of all segments of a huge site is told in commits that the log takes', () => {
+  const chunks = Array.from({ length: 16_000 }, (_, chunk) => chunk);
+  const rendering = given(requested(), planned(chunks.length)).when(facts()).state;
+  const doneChunks = Buffer.alloc(chunks.length / 8, 255).toString('base64');
+  const events = decide({ ...rendering, phase: 'closing', doneChunks }, facts(lost(...chunks)), at);
+  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['SegmentLost']));
+  // The server takes a megabyte.
+  expect(JSON.stringify(events).length).toBeLessThan(200_000);
+});
+
 test('a lost closing segment is rendered again', () => {
   const job = given(requested(), planned(1), facts(rendered(0)), facts(closing));
   expect(job.when(facts(lost(-1))).state).toMatchObject({ phase: 'closing', pageCount: 10 });

@@ -208,6 +208,9 @@ function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEv
   }
 }
 
+/** One commit holds no more: it would be larger than the log takes, and the job could not go on. The rest is found when all is there again. */
+const mostLostAtOnce = 1_000;
+
 /** Only segments that the state believes to exist can be lost. */
 function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {
   const isThere = (chunk: number): boolean =>
@@ -215,7 +218,7 @@ function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, k
   const chunks = data.chunks.filter(isThere);
   // The closing segment is always rendered after the chunks.
   const lost = chunks.some((chunk) => chunk >= 0) ? chunks.filter((chunk) => chunk >= 0) : chunks;
-  return [...new Set(lost)].map((chunk) => ({
+  return [...new Set(lost)].slice(0, mostLostAtOnce).map((chunk) => ({
     type: 'SegmentLost',
     version: 1,
     data: { chunk, reason: data.reason, ...(chunk < 0 ? {} : { pageCount: known.pagesOf?.(chunk).length ?? 0 }) },
