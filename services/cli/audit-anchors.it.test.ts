@@ -17,6 +17,7 @@ import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
 import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
 import { type Audit, verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
 import { dayMs, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { DamagedObject } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { housekeeperContext } from '../../test/support/housekeeper-context.ts';
@@ -284,6 +285,8 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     damaged[whole.length >> 1] = (damaged[whole.length >> 1] ?? 0) ^ 255;
     await objectStore.put(bundle.key, damaged, { metadata: { sha256: bundle.sha256 } });
     expect(await problems({ bundles })).toContain('bundle');
+    const cut = { ...objectStore, getStream: () => Promise.reject(new DamagedObject('the object was cut')) };
+    expect(await problems({ bundles, objectStore: cut })).toContain('bundle');
     const replay = await reflected(await exported(jobId));
     expect(replay.data.state).toMatchObject({ digestMatch: 'same', bundle: { sha256: bundle.sha256 } });
     expect(Buffer.from((await objectStore.get(bundle.key)) ?? '')).toEqual(whole);

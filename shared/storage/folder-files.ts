@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '#shared/runtime/failures.ts';
-import { type ObjectDescription, objectDescription } from './object-store.ts';
+import { DamagedObject, type ObjectDescription, objectDescription } from './object-store.ts';
 
 /** How often the target's folder is made again when another writer prunes it. */
 const moveAttempts = 10;
@@ -158,8 +158,8 @@ export async function openObjectFile(path: string): Promise<OpenObject> {
     if (end.length < footerBytes || !end.subarray(mark).equals(endMark)) throw notAnObject(path);
     const jsonLength = end.readUInt32BE(mark - 4);
     if (jsonLength > mark - 4) throw notAnObject(path);
-    const stored = JSON.parse(end.toString('utf8', mark - 4 - jsonLength, mark - 4));
-    return { ...objectDescription(stored), handle, sizeBytes: size - footerBytes - jsonLength, modifiedAt: mtime };
+    const description = descriptionIn(path, end.toString('utf8', mark - 4 - jsonLength, mark - 4));
+    return { ...description, handle, sizeBytes: size - footerBytes - jsonLength, modifiedAt: mtime };
   } catch (error) {
     await handle.close();
     throw error;
@@ -171,14 +171,22 @@ export async function readFully(handle: FileHandle, from: number, to: number): P
   const bytes = Buffer.allocUnsafe(to - from);
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, from + filled);
-    if (bytesRead === 0) throw new Error(`the file of an object ends ${bytes.length - filled} bytes too early`);
+    if (bytesRead === 0) throw new DamagedObject(`the file of an object ends ${bytes.length - filled} bytes too early`);
     filled += bytesRead;
   }
   return bytes;
 }
 
-function notAnObject(path: string): Error {
-  return new Error(`${path} was not written by this object store, or was cut: remove it`);
+function descriptionIn(path: string, json: string): ObjectDescription {
+  try {
+    return objectDescription(JSON.parse(json));
+  } catch {
+    throw notAnObject(path);
+  }
+}
+
+function notAnObject(path: string): DamagedObject {
+  return new DamagedObject(`${path} was not written by this object store, or was cut: remove it`);
 }
 
 const chunkBytes = 256 * 1024;

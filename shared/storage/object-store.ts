@@ -12,6 +12,7 @@ import { Unavailable } from '#shared/runtime/failures.ts';
  * - Read after write: once a put has answered, every get, head and list shows it.
  * - Every call ends: within `signal`, or with `ObjectStoreUnavailable` when the store does not answer.
  * - Nothing is overwritten by `putIfAbsent`.
+ * - What was damaged where it is kept, and is noticed by the store, makes a read fail with `DamagedObject`.
  */
 export type ObjectStore = {
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<void>;
@@ -47,6 +48,11 @@ export type PutOptions = {
 };
 
 export type ReadOptions = { signal?: AbortSignal };
+
+/** What is stored under the key is no whole object: it was cut, or written by something else. The message says where it is. */
+export class DamagedObject extends Error {
+  override name = 'DamagedObject';
+}
 
 /** Bytes `start` to `end`, both included, from 0; without `end` to the last one. A start behind the last byte is a `RangeError`. */
 export type StreamOptions = ReadOptions & { range?: { start: number; end?: number } };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { DamagedObject } from './object-store.ts';
 import { BrokenObject, getJson } from './stored-json.ts';
 
 const schema = z.object({ name: z.string() });
@@ -16,4 +17,17 @@ test.each(['', '{', '{"name":1}', 'null'])('%j is broken, and the error names th
   const reading = getJson(storeOf(text), 'a.json', schema);
   await expect(reading).rejects.toThrow(BrokenObject);
   await expect(reading).rejects.toThrow('a.json');
+});
+
+test('an object that the store finds damaged is broken, too; other errors of the store pass', async () => {
+  const failing = (error: Error) => {
+    const get = async () => {
+      throw error;
+    };
+    return getJson({ get }, 'a.json', schema);
+  };
+  await expect(failing(new DamagedObject('it was cut'))).rejects.toThrow(
+    'The object a.json cannot be read: it was cut',
+  );
+  await expect(failing(new Error('away'))).rejects.toThrow(new Error('away'));
 });

@@ -1,6 +1,6 @@
 import { exportJobAggregate } from '#shared/aggregates/export-job/export-job.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import type { ChainProblem } from '../commit-chain.ts';
 import type { StoredText } from '../event-log.ts';
 
@@ -17,10 +17,16 @@ export function bundleCheck(objectStore: Pick<ObjectStore, 'getStream'>, { keptS
   const counts: BundleCounts = { checked: 0, gone: 0 };
   const reports = new Map<string, Promise<BundleReport | undefined>>();
   const read = async (key: string): Promise<BundleReport | undefined> => {
-    const stored = await objectStore.getStream(key);
-    if (stored === undefined) return undefined;
-    counts.checked += 1;
-    return verifyBundle(stored);
+    try {
+      const stored = await objectStore.getStream(key);
+      if (stored === undefined) return undefined;
+      counts.checked += 1;
+      return await verifyBundle(stored);
+    } catch (error) {
+      // It is found as any other damage, and does not keep the audit from reading the rest.
+      if (!(error instanceof DamagedObject)) throw error;
+      return { files: 0, sizeBytes: 0, sha256: undefined, manifestSha256: undefined, problems: [error.message] };
+    }
   };
   const reportOf = (key: string): Promise<BundleReport | undefined> => {
     const known = reports.get(key) ?? read(key);
