@@ -87,7 +87,7 @@ export const gatewaySettings = {
   changesPerHour: limit(
     'BINDERY_LIMIT_CHANGES_PER_HOUR',
     600,
-    'other changes of an organization an hour: cancelled exports, promoted and deleted contents; also keys that one key may revoke',
+    'other changes of an organization an hour: cancelled exports, promoted and deleted contents, removed labels; also keys that one key may revoke',
   ),
   operatorPerHour: setting(
     'BINDERY_LIMIT_OPERATOR_PER_HOUR',

@@ -7,8 +7,10 @@ export const hostName = z
   .string()
   .max(253)
   .regex(/^(?=.*\.)[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be a host name such as docs.acme.com, in lower case');
-export const jobId = z.string().regex(/^se_[0-9A-Za-z]{22}$/);
-export const contentVersion = z.string().regex(/^cv_[0-9a-f]{32}$/);
+export const jobId = z
+  .string()
+  .regex(/^se_[0-9A-Za-z]{22}$/, 'must be the id of an export job: se_ and 22 letters or digits');
+export const contentVersion = z.string().regex(/^cv_[0-9a-f]{32}$/, 'must be a content version: cv_ and 32 hex digits');
 export const rendererVersion = z.string().regex(/^r-[0-9a-f]{12}$/);
 export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 export const contentLabel = z

@@ -18,7 +18,7 @@ export const errorTable = {
   invalid_key: {
     status: 401,
     retry: false,
-    sentence: 'The API key is not valid. Check that it is complete, or create a new one.',
+    sentence: 'The API key is not valid: it is unknown, incomplete or revoked. Check it, or create a new one.',
   },
   expired_key: { status: 401, retry: false, sentence: 'The API key has expired. Create a new one or rotate it.' },
   wrong_key_kind: { status: 403, retry: false, sentence: 'This kind of API key cannot be used for this request.' },
@@ -42,7 +42,8 @@ export const errorTable = {
   in_use: {
     status: 409,
     retry: false,
-    sentence: 'This content is the latest or has a label. Promote another version, or move or remove the label first.',
+    sentence:
+      'It is used, its name is taken, or there are as many as there may be. The sentence of the answer says which.',
   },
   too_many_labels: {
     status: 409,

@@ -4,6 +4,7 @@ import { retentionSettings } from '#services/housekeeper/config.ts';
 import { domainSlug, jobId, organizationId } from '#shared/contracts/identifiers.ts';
 import type { ChainProblem } from '#shared/messaging/commit-chain.ts';
 import type { AuditScope } from '#shared/messaging/verify/verified-logs.ts';
+import type { BundleCounts } from '#shared/messaging/verify/verify-bundles.ts';
 import type { StreamReport } from '#shared/messaging/verify/verify-logs.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
@@ -69,6 +70,11 @@ function verify({ data, json, bundles, unanchoredBefore, ...scope }: VerifyOptio
       const reports = await verifyLogs(audit, scope, (stream, historyCount) =>
         output.note(`${stream}: ${counted(historyCount, 'history', 'histories')} …`),
       );
+      // A name that was mistyped must not look like a history that is whole.
+      const isNarrowed = [scope.organization, scope.job, scope.domain].some((name) => name !== undefined);
+      if (isNarrowed && reports.every(({ historyCount, problems }) => historyCount + problems.length === 0)) {
+        throw new Error('Nothing was verified: there is no such history. Check --organization, --job and --domain.');
+      }
       const problemCount = reports.reduce((sum, { problems }) => sum + problems.length, 0);
       const result = {
         whole: problemCount === 0,
@@ -88,8 +94,7 @@ function verify({ data, json, bundles, unanchoredBefore, ...scope }: VerifyOptio
 function describe(reports: readonly StreamReport[], problemCount: number): string {
   const streams = reports.map(({ stream, historyCount, commitCount, bundles, problems }) => {
     const verdict = problems.length === 0 ? 'whole' : counted(problems.length, 'problem');
-    const read =
-      bundles === undefined ? '' : `, ${counted(bundles.checked, 'bundle')} (${bundles.gone} not kept any more)`;
+    const read = bundles === undefined ? '' : `, ${counted(bundles.checked, 'bundle')}${goneText(bundles)}`;
     if (stream === 'ACCESS') {
       return `${stream.padEnd(10)} ${counted(historyCount, 'export')}, ${counted(commitCount, 'link')}: ${verdict}`;
     }
@@ -100,6 +105,8 @@ function describe(reports: readonly StreamReport[], problemCount: number): strin
   const more = problemCount > mostShown ? [`  … and ${problemCount - mostShown} more (--json has all)`] : [];
   return [...streams, ...shown, ...more].join('\n');
 }
+
+const goneText = ({ gone }: BundleCounts): string => (gone === 0 ? '' : ` (${gone} not kept any more)`);
 
 function problemLine({ problem, subject, sequence, revision, message }: ChainProblem): string {
   return `${problem}: ${subject}, message ${sequence}${revision === undefined ? '' : ` (revision ${revision})`}: ${message}`;

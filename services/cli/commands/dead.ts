@@ -81,7 +81,11 @@ async function list(office: LetterOffice, { json, history }: BusCommandOptions &
       record.decision === undefined ? '' : `${record.decision.by}: ${printable(record.decision.why)}`,
       printable(record.reason),
     ]);
-    output.result({ records }, textTable(['letter', 'when', 'what', 'who and why', 'reason'], rows));
+    const text =
+      rows.length === 0
+        ? 'Nothing was set aside in the last 400 days.'
+        : textTable(['letter', 'when', 'what', 'who and why', 'reason'], rows);
+    output.result({ records }, text);
     return;
   }
   const letters = (await allLetters(office)).filter(({ state }) => state === 'aside');

@@ -70,7 +70,7 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('revoke'))
-    .description('end a key at once')
+    .description('end a key; what it has open ends within 10 seconds')
     .argument('<keyId>')
     .action(async (keyId: string, options: ServerCommandOptions) => {
       await connect(options, 'admin').raw(keyPath(keyId), { method: 'DELETE' });
