@@ -205,9 +205,9 @@ export type WholeDayList<E> = {
 };
 
 /**
- * Takes entries out of a day: `keep` is given all and answers those that stay. Those that move up fill the parts before. First the earlier parts are written, then what is left over is
- * removed, then the count follows, so no entry is in no part for a moment. It can be stopped anywhere and repeated. Throws
- * `WrittenMeanwhile`.
+ * Takes entries out of a day: `keep` is given all and answers those that stay. They move up to fill the parts. Earlier parts are written first,
+ * then those at the end are removed, then the count follows: so each entry is in some part at every moment. It can be stopped anywhere and
+ * repeated. Throws `WrittenMeanwhile`.
  */
 export async function keepInDay<E>(
   list: WholeDayList<E>,
