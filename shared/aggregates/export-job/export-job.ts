@@ -180,15 +180,20 @@ function requested({ data }: ExportEventOf<'ExportRequested'>, metadata: EventMe
     createdAt: metadata.time,
     chunkCount: 0,
     pageTotal: 0,
-    pageCount: 0,
-    doneChunks: '',
-    failedChunks: '',
-    timedOutAttempts: {},
-    failedPages: [],
-    failedPageCount: 0,
+    ...nothingRendered(),
     progress: 0,
   };
 }
+
+/** What a job has of its pages before the first one is rendered. */
+const nothingRendered = () => ({
+  pageCount: 0,
+  doneChunks: '',
+  failedChunks: '',
+  timedOutAttempts: {},
+  failedPages: [],
+  failedPageCount: 0,
+});
 
 function applied(
   state: ExportJobState,
@@ -256,12 +261,7 @@ function afterReplan(
     ...state,
     ...planned,
     phase: 'rendering',
-    pageCount: 0,
-    doneChunks: '',
-    failedChunks: '',
-    timedOutAttempts: {},
-    failedPages: [],
-    failedPageCount: 0,
+    ...nothingRendered(),
     replans: (state.replans ?? 0) + 1,
     progress: progressOf.planned,
   };
