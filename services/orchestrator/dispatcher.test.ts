@@ -5,7 +5,7 @@ import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { type ActiveJob, activeJob, stateOf } from './job-registry.ts';
 import { withChunk } from '#shared/aggregates/export-job/chunk-bitmap.ts';
-import { taskDispatcher } from './dispatcher.ts';
+import { creditsFor, taskDispatcher } from './dispatcher.ts';
 import { workerPool } from './worker-pool.ts';
 
 const rendererVersion = 'r-0123456789ab';
@@ -139,4 +139,8 @@ test('a credit looks at no other job than the one that gets it, however many wai
   await dispatcher.handOut();
   expect(out()).toHaveLength(8);
   expect([...lookedAt]).toEqual([out().at(-1)?.split('.')[0]]);
+});
+
+test('there are at least two credits, and up to 1.75 for each slot', () => {
+  expect([0, 1, 2, 3, 16].map(creditsFor)).toEqual([2, 2, 3, 5, 28]);
 });

@@ -2,7 +2,7 @@ import type { WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import type { OrchestratorContext } from './context.ts';
-import { type FairQueue, fairQueue, windowSize } from './fair-share.ts';
+import { type FairQueue, fairQueue } from './fair-queue.ts';
 import { type ActiveJob, stateOf } from './job-registry.ts';
 import {
   groupName,
@@ -90,7 +90,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   function credits(group: WorkerGroup): number {
     const slots =
       group.service === 'bundler' ? context.bundlers.liveSlots() : context.renderers.liveSlots(group.rendererVersion);
-    return windowSize(slots) - handedOut.inUse(group);
+    return creditsFor(slots) - handedOut.inUse(group);
   }
 
   async function submit(job: ActiveJob, unit: WorkUnit, group: WorkerGroup): Promise<void> {
@@ -148,4 +148,9 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     },
     tasks: handedOut,
   };
+}
+
+/** Credits for a group of workers: enough that no worker waits for a task, and few enough that no task waits in the queue for long. */
+export function creditsFor(liveSlots: number): number {
+  return Math.max(2, Math.floor(1.75 * liveSlots));
 }

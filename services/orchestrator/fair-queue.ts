@@ -35,12 +35,12 @@ const shareOf: Record<OrganizationPlan, number> = { free: 1, pro: 2, enterprise:
 
 type Member<J> = {
   share: number;
-  /** How much the organization has had, in units by share; who has had the least is next. */
-  had: number;
-  /** Who has had as much takes turns: who was served longest ago is next. */
+  /** Units that it was served, divided by its share. Who has the least is next. */
+  virtualTime: number;
+  /** Its last turn. Of those with the same virtual time, who was served longest ago is next. */
   turn: number;
-  /** Units that a new organization may still have in a row. */
-  opening: number;
+  /** Units that it may still have in a row, as a newcomer. */
+  unitsInARow: number;
   jobs: PriorityQueue<J>;
 };
 
@@ -49,24 +49,26 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
   const lastSteps = new Set<J>();
   const members = new Map<string, Member<J>>();
   /** New organizations, the first one first. */
-  const coming = new Set<Member<J>>();
-  const round = priorityQueue<Member<J>>((a, b) => (a.had === b.had ? a.turn < b.turn : a.had < b.had));
+  const newcomers = new Set<Member<J>>();
+  const round = priorityQueue<Member<J>>((a, b) =>
+    a.virtualTime === b.virtualTime ? a.turn < b.turn : a.virtualTime < b.virtualTime,
+  );
   /** Tells jobs apart that were never served. */
   const ages = new Map<J, number>();
   const isBefore = (a: J, b: J): boolean =>
     a.servedAt === b.servedAt ? (ages.get(a) ?? 0) < (ages.get(b) ?? 0) : a.servedAt < b.servedAt;
-  /** What the organization that was served last had had; one that comes begins there when no other is in the round. */
-  let lastHad = 0;
+  /** That of the organization that was served last. A newcomer begins there when no other is in the round. */
+  let lastVirtualTime = 0;
   let turn = 0;
   let age = 0;
 
   function memberOf(organization: string, share: number): Member<J> {
     const known = members.get(organization);
     if (known !== undefined) return known;
-    const had = round.first()?.had ?? lastHad;
-    const member = { share, had, turn: 0, opening: share, jobs: priorityQueue(isBefore) };
+    const virtualTime = round.first()?.virtualTime ?? lastVirtualTime;
+    const member = { share, virtualTime, turn: 0, unitsInARow: share, jobs: priorityQueue(isBefore) };
     members.set(organization, member);
-    coming.add(member);
+    newcomers.add(member);
     return member;
   }
 
@@ -75,7 +77,7 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
     member?.jobs.remove(job);
     if (member === undefined || member.jobs.size > 0) return;
     members.delete(job.organization);
-    coming.delete(member);
+    newcomers.delete(member);
     round.remove(member);
   }
 
@@ -86,15 +88,15 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
   }
 
   function nextMember(): Member<J> | undefined {
-    const [first] = coming;
+    const [first] = newcomers;
     const member = first ?? round.first();
     if (member === undefined) return undefined;
-    if (first !== undefined) member.opening -= 1;
-    lastHad = member.had;
-    member.had += 1 / member.share;
+    if (first !== undefined) member.unitsInARow -= 1;
+    lastVirtualTime = member.virtualTime;
+    member.virtualTime += 1 / member.share;
     member.turn = turn;
-    if (member.opening > 0) return member;
-    coming.delete(member);
+    if (member.unitsInARow > 0) return member;
+    newcomers.delete(member);
     round.put(member);
     return member;
   }
@@ -127,9 +129,4 @@ export function fairQueue<J extends WaitingJob>(): FairQueue<J> {
       return job;
     },
   };
-}
-
-/** Credits for one group of workers: enough that no worker waits for a task, and few enough that no task waits in the queue for long. */
-export function windowSize(liveSlots: number): number {
-  return Math.max(2, Math.floor(1.75 * liveSlots));
 }

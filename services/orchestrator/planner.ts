@@ -6,7 +6,7 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
-import { fairQueue } from './fair-share.ts';
+import { fairQueue } from './fair-queue.ts';
 import { type ActiveJob, type JobRegistry, stateOf } from './job-registry.ts';
 import { makePlan } from './make-plan.ts';
 
