@@ -24,7 +24,7 @@ import { exportCommit, exportRequested, exportState, testAuditKey } from '../../
 import { leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { type LetterOffice, settleLetter } from './commands/dead.ts';
+import { type LetterStores, settleLetter } from './commands/dead.ts';
 import { rebuildProjection } from './commands/projections.ts';
 
 const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
@@ -68,7 +68,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
   let orchestrator: BusOf<'orchestrator'>;
   let projector: BusOf<'projector'>;
   let operator: BusOf<'operator'>;
-  let office: LetterOffice;
+  let stores: LetterStores;
   let client: NatsConnection;
 
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
       stand.connect('operator'),
     ]);
     const access = { url: stand.server.url, user: 'operator', password: stand.passwords.operator ?? '' };
-    office = { letters: operator.deadLetters, logs: await openLogAudit(access) };
+    stores = { letters: operator.deadLetters, logs: await openLogAudit(access) };
     const pass = stand.passwords.orchestrator ?? '';
     const user = 'orchestrator';
     client = await connect({ servers: stand.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
@@ -100,7 +100,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
   const status = async (id = jobId) =>
     (await gateway.readModels.jobStatus.get(jobStatusKey('acme', id), { fromLeader: true }))?.document.revision;
   const letterOf = (service: string, { sequence }: { sequence: number }) => deadLetterKey(service, 'EXPORTS', sequence);
-  const letter = async (id: string) => (await office.letters.get(id, { fromLeader: true }))?.document;
+  const letter = async (id: string) => (await stores.letters.get(id, { fromLeader: true }))?.document;
 
   async function append(previous?: StoredCommit<ExportCommit>, id = jobId): Promise<StoredCommit<ExportCommit>> {
     const writer = previous === undefined ? gateway : orchestrator;
@@ -212,19 +212,19 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     const id = letterOf('projector', second);
     await expect.poll(() => letter(id), poll).toMatchObject({ reason: 'The disk of the projector is upside down.' });
 
-    const tooEarly = await settleLetter(office, id, decision('retry', 'perhaps'));
+    const tooEarly = await settleLetter(stores, id, decision('retry', 'perhaps'));
     expect(tooEarly).toMatchObject({ outcome: 'failed-again', reason: 'The disk of the projector is upside down.' });
     expect(await letter(id)).toMatchObject({ state: 'aside', failed: { by: 'anna@ops-1', why: 'perhaps' } });
     expect(await status()).toBe(1);
 
     isMended = true;
-    expect(await settleLetter(office, id, decision('retry', 'turned it'))).toMatchObject({
+    expect(await settleLetter(stores, id, decision('retry', 'turned it'))).toMatchObject({
       outcome: 'retried',
       already: false,
     });
     expect(await status()).toBe(4);
     expect(await letter(id)).toBeUndefined();
-    expect(await settleLetter(office, id, decision('retry', 'twice'))).toMatchObject({
+    expect(await settleLetter(stores, id, decision('retry', 'twice'))).toMatchObject({
       outcome: 'retried',
       already: true,
       decision: { why: 'turned it' },
@@ -240,20 +240,20 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     await expect.poll(() => letter(id), poll).toMatchObject({ state: 'aside' });
     await stop();
 
-    const halfway = settleLetter(office, id, decision('drop', 'first'), 200);
+    const halfway = settleLetter(stores, id, decision('drop', 'first'), 200);
     await expect(halfway).rejects.toThrow('What you decided is kept');
-    await expect(settleLetter(office, id, decision('retry', 'no'), 200)).rejects.toThrow('anna@ops-1 wanted to drop');
+    await expect(settleLetter(stores, id, decision('retry', 'no'), 200)).rejects.toThrow('anna@ops-1 wanted to drop');
     // Another process took it and died.
-    const stored = await office.letters.get(id, { fromLeader: true });
+    const stored = await stores.letters.get(id, { fromLeader: true });
     if (stored === undefined) throw new Error('The letter is there.');
-    await office.letters.put(id, { ...stored.document, takenBy: 'a dead one' });
+    await stores.letters.put(id, { ...stored.document, takenBy: 'a dead one' });
 
-    const repeated = settleLetter(office, id, decision('drop', 'second'));
+    const repeated = settleLetter(stores, id, decision('drop', 'second'));
     const stopNext = startProjector();
     expect(await repeated).toMatchObject({ outcome: 'dropped', decision: { why: 'first' } });
     expect(await status()).toBe(3);
     await stopNext();
-    await expect(settleLetter(office, 'projector.EXPORTS.999999', decision('drop', 'x'))).rejects.toThrow(
+    await expect(settleLetter(stores, 'projector.EXPORTS.999999', decision('drop', 'x'))).rejects.toThrow(
       'There is no dead letter "projector.EXPORTS.999999"',
     );
   }, 60_000);
@@ -289,7 +289,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     const upgraded = await leadWith(false);
     await expect.poll(async () => (await active(jobId)) !== undefined || (await ended(jobId)), poll).toBe(true);
     await expect.poll(() => letter(id), poll).toBeUndefined();
-    const records = (await office.logs.stored('DEAD', 'dead.orchestrator.EXPORTS')).map(({ text }) => JSON.parse(text));
+    const records = (await stores.logs.stored('DEAD', 'dead.orchestrator.EXPORTS')).map(({ text }) => JSON.parse(text));
     expect(records.filter((record) => record.subject === subject)).toMatchObject([
       { outcome: 'set-aside' },
       { outcome: 'retried' },

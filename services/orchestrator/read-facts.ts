@@ -1,7 +1,12 @@
 import { bundleUnit, closingUnit, isActive, type WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import { readable, settleFailure } from '#shared/messaging/consume.ts';
-import { letterDesk, type LetterDesk, messageOfLetter, settleLetters } from '#shared/messaging/dead-letters.ts';
+import {
+  openDeadLetterQueue,
+  type DeadLetterQueue,
+  messageOfLetter,
+  settleLetters,
+} from '#shared/messaging/dead-letters.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { everySecond } from '#shared/runtime/retry.ts';
@@ -24,9 +29,9 @@ export async function readFacts(
   signal: AbortSignal,
 ): Promise<void> {
   const reader = await context.bus.factReader();
-  const desk = deskOf(context, signal);
+  const deadLetterQueue = deadLetterQueueOf(context, signal);
   const settling = settleLetters(
-    desk,
+    deadLetterQueue,
     async (letter, from) => {
       if (from === 'it') await fold(context, registry, [readable(await messageOfLetter(reader, letter))]);
     },
@@ -40,7 +45,7 @@ export async function readFacts(
     if (batch === undefined) return;
     clearTimeout(batch.timer);
     batches.delete(jobId);
-    const folded = foldFacts(context, registry, desk, batch.deliveries, signal)
+    const folded = foldFacts(context, registry, deadLetterQueue, batch.deliveries, signal)
       .then(() => dispatcher.handOut())
       .finally(() => folding.delete(folded));
     folding.add(folded);
@@ -57,7 +62,7 @@ export async function readFacts(
   function take(delivery: Delivery<Fact>): void {
     const { value } = delivery;
     if (value === undefined) {
-      void settleFailure(desk, [delivery], delivery.problem ?? new Poison('The fact cannot be read.'));
+      void settleFailure(deadLetterQueue, [delivery], delivery.problem ?? new Poison('The fact cannot be read.'));
       return;
     }
     const freed = unitOf(value);
@@ -99,9 +104,12 @@ function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
 
 type FactDelivery = Delivery<Fact> & { value: Fact };
 
-function deskOf({ bus: { deadLetters, deadLetterLog }, logger }: OrchestratorContext, signal: AbortSignal): LetterDesk {
+function deadLetterQueueOf(
+  { bus: { deadLetters, deadLetterLog }, logger }: OrchestratorContext,
+  signal: AbortSignal,
+): DeadLetterQueue {
   const consumer = { service: 'orchestrator', stream: 'FACTS', deadLetters, deadLetterLog, logger, retry: everySecond };
-  return letterDesk(consumer, signal);
+  return openDeadLetterQueue(consumer, signal);
 }
 
 /**
@@ -111,7 +119,7 @@ function deskOf({ bus: { deadLetters, deadLetterLog }, logger }: OrchestratorCon
 async function foldFacts(
   context: OrchestratorContext,
   registry: JobRegistry,
-  desk: LetterDesk,
+  deadLetterQueue: DeadLetterQueue,
   deliveries: readonly FactDelivery[],
   signal: AbortSignal,
 ): Promise<void> {
@@ -124,7 +132,7 @@ async function foldFacts(
     await Promise.all(deliveries.map((delivery) => delivery.ack()));
   } catch (error) {
     if (signal.aborted) for (const delivery of deliveries) delivery.nak();
-    else await settleFailure(desk, deliveries, error);
+    else await settleFailure(deadLetterQueue, deliveries, error);
   }
 }
 

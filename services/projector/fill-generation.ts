@@ -1,7 +1,7 @@
 import type { Generation } from '#shared/contracts/read-models.ts';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import { readable, settleFailure } from '#shared/messaging/consume.ts';
-import { type LetterDesk, messageOfLetter } from '#shared/messaging/dead-letters.ts';
+import { type DeadLetterQueue, messageOfLetter } from '#shared/messaging/dead-letters.ts';
 import type { Delivery, DurableReader } from '#shared/messaging/durable-reader.ts';
 import { storesOf } from '#shared/messaging/read-models.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
@@ -28,7 +28,7 @@ type Follower = {
 };
 
 /** The one who writes a generation, one batch after the other. */
-function followerOf<M>(run: ProjectionRun<M>, desk: LetterDesk, generation: Generation): Follower {
+function followerOf<M>(run: ProjectionRun<M>, deadLetterQueue: DeadLetterQueue, generation: Generation): Follower {
   const memory = documentMemory(mostRemembered);
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>): Promise<void> => {
@@ -46,10 +46,10 @@ function followerOf<M>(run: ProjectionRun<M>, desk: LetterDesk, generation: Gene
           continue;
         }
         const more = await reader.more(Math.min(first.pendingCount, mostAtOnce - 1));
-        await inTurn(() => foldDeliveries(run, desk, generation, [first, ...more], memory));
+        await inTurn(() => foldDeliveries(run, deadLetterQueue, generation, [first, ...more], memory));
       }
     },
-    again: (letter, from) => inTurn(() => foldAgain(run, desk, generation, { letter, from }, memory)),
+    again: (letter, from) => inTurn(() => foldAgain(run, deadLetterQueue, generation, { letter, from }, memory)),
   };
 }
 
@@ -67,7 +67,7 @@ async function checkThere(reader: DurableReader<unknown>): Promise<void> {
  */
 async function foldDeliveries<M>(
   run: ProjectionRun<M>,
-  desk: LetterDesk,
+  deadLetterQueue: DeadLetterQueue,
   generation: Generation,
   deliveries: readonly Delivery<M>[],
   memory: DocumentMemory,
@@ -80,11 +80,11 @@ async function foldDeliveries<M>(
     const folded: Delivery<M>[] = [];
     for (const delivery of left) {
       try {
-        await batch.fold(readable(delivery), { overHole: desk.hasHole(delivery) });
+        await batch.fold(readable(delivery), { overHole: deadLetterQueue.hasHole(delivery) });
         folded.push(delivery);
       } catch (error) {
         settled.add(delivery);
-        await settleFailure(desk, [delivery], error);
+        await settleFailure(deadLetterQueue, [delivery], error);
       }
     }
     try {
@@ -94,10 +94,10 @@ async function foldDeliveries<M>(
     } catch (error) {
       if (error instanceof Poison && folded.length > 0) throw error;
       // It is not the fault of any one message, so none of them becomes a dead letter.
-      await settleFailure(desk, folded, new Error('A batch could not be written.', { cause: error }));
+      await settleFailure(deadLetterQueue, folded, new Error('A batch could not be written.', { cause: error }));
     }
   };
-  await inHalves(deliveries, fold, (delivery, error) => settleFailure(desk, [delivery], error));
+  await inHalves(deliveries, fold, (delivery, error) => settleFailure(deadLetterQueue, [delivery], error));
 }
 
 /** One batch of messages for a generation; nothing is stored before `write`. */
@@ -143,7 +143,7 @@ async function inHalves<T>(
 
 async function foldAgain<M>(
   run: ProjectionRun<M>,
-  desk: LetterDesk,
+  deadLetterQueue: DeadLetterQueue,
   generation: Generation,
   { letter, from }: { letter: DeadLetter; from: 'it' | 'after-it' },
   memory: DocumentMemory,
@@ -154,10 +154,10 @@ async function foldAgain<M>(
   if (letter.isOrdered) {
     for await (const delivery of reader.reread(letter.subject, letter.sequence + 1)) {
       try {
-        await batch.fold(readable(delivery), { overHole: from === 'after-it' || desk.hasHole(delivery) });
+        await batch.fold(readable(delivery), { overHole: from === 'after-it' || deadLetterQueue.hasHole(delivery) });
       } catch (error) {
         if (!(error instanceof Poison)) throw error;
-        await desk.put(delivery, error);
+        await deadLetterQueue.put(delivery, error);
         break;
       }
     }
@@ -245,7 +245,7 @@ export type Followers = {
   failure: Promise<never>;
 };
 
-export function followersOf<M>(run: ProjectionRun<M>, desk: LetterDesk): Followers {
+export function followersOf<M>(run: ProjectionRun<M>, deadLetterQueue: DeadLetterQueue): Followers {
   const running = new Map<Generation, { stop: AbortController; ended: Promise<void>; follower: Follower }>();
   const { promise: failure, reject } = Promise.withResolvers<never>();
   failure.catch(() => {});
@@ -260,7 +260,7 @@ export function followersOf<M>(run: ProjectionRun<M>, desk: LetterDesk): Followe
     start(generation) {
       if (running.has(generation)) return;
       const one = new AbortController();
-      const follower = followerOf(run, desk, generation);
+      const follower = followerOf(run, deadLetterQueue, generation);
       running.set(generation, { stop: one, ended: follower.follow(one.signal).catch(reject), follower });
     },
     stop,

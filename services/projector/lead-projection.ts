@@ -6,7 +6,7 @@ import {
   type ProjectionPointer,
   type RebuildRequest,
 } from '#shared/contracts/read-models.ts';
-import { type Consumer, letterDesk } from '#shared/messaging/dead-letters.ts';
+import { type Consumer, openDeadLetterQueue } from '#shared/messaging/dead-letters.ts';
 import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
@@ -58,11 +58,11 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
   const { bus, source, clock, logger, instance } = run;
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
-  const desk = letterDesk(consumerOf(run), ended);
-  const followers = followersOf(run, desk);
+  const deadLetterQueue = openDeadLetterQueue(consumerOf(run), ended);
+  const followers = followersOf(run, deadLetterQueue);
   const requests = followRequests(bus.projections.requests, source.name, ended);
 
-  await desk.ready;
+  await deadLetterQueue.ready;
   const stored = await bus.projections.pointers.get(source.name, { fromLeader: true });
   let pointer = stored?.document ?? firstPointer;
   let revision = stored?.revision ?? 0;
@@ -132,11 +132,11 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       return save(dropKept(pointer));
     }
     if (remainingMs !== undefined) followers.start(other);
-    if (await desk.settleOne(followers.again)) return;
+    if (await deadLetterQueue.settleOne(followers.again)) return;
     const idle = new AbortController();
     await Promise.race([
       requests.next(Math.min(remainingMs ?? hourMs, untilNextDayMs(clock.now())), idle.signal),
-      desk.changed(idle.signal),
+      deadLetterQueue.changed(idle.signal),
     ]);
     idle.abort();
   };

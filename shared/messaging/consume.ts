@@ -1,6 +1,12 @@
 import { messageOf, NewerMessage, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter } from '#shared/runtime/retry.ts';
-import { type Consumer, letterDesk, type LetterDesk, messageOfLetter, settleLetters } from './dead-letters.ts';
+import {
+  type Consumer,
+  openDeadLetterQueue,
+  type DeadLetterQueue,
+  messageOfLetter,
+  settleLetters,
+} from './dead-letters.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
 
 export type ConsumeOptions<T> = Consumer & {
@@ -30,22 +36,26 @@ const never = new AbortController().signal;
  */
 export async function consume<T>(options: ConsumeOptions<T>): Promise<void> {
   const { reader, handle, stop, abandon = never, slots = 1 } = options;
-  const desk = letterDesk(options, stop);
+  const deadLetterQueue = openDeadLetterQueue(options, stop);
   const loop = async (): Promise<void> => {
     while (!stop.aborted) {
       const delivery = await reader.next({ signal: stop });
-      if (delivery !== undefined) await workOn(options, desk, delivery);
+      if (delivery !== undefined) await workOn(options, deadLetterQueue, delivery);
     }
   };
-  const again: Parameters<LetterDesk['settleOne']>[0] = async (letter, from) => {
+  const again: Parameters<DeadLetterQueue['settleOne']>[0] = async (letter, from) => {
     if (from === 'after-it') return;
     const delivery = await messageOfLetter(reader, letter);
     await handle(readable(delivery), delivery, abandon);
   };
-  await Promise.all([...Array.from({ length: slots }, loop), settleLetters(desk, again, stop)]);
+  await Promise.all([...Array.from({ length: slots }, loop), settleLetters(deadLetterQueue, again, stop)]);
 }
 
-async function workOn<T>(options: ConsumeOptions<T>, desk: LetterDesk, delivery: Delivery<T>): Promise<void> {
+async function workOn<T>(
+  options: ConsumeOptions<T>,
+  deadLetterQueue: DeadLetterQueue,
+  delivery: Delivery<T>,
+): Promise<void> {
   const { handle, beforeAck, abandon = never } = options;
   const timer = setInterval(() => delivery.working(), workingEveryMs);
   try {
@@ -54,7 +64,7 @@ async function workOn<T>(options: ConsumeOptions<T>, desk: LetterDesk, delivery:
     await delivery.ack();
   } catch (error) {
     if (abandon.aborted) delivery.nak();
-    else await settleFailure(desk, [delivery], error);
+    else await settleFailure(deadLetterQueue, [delivery], error);
   } finally {
     clearInterval(timer);
   }
@@ -71,11 +81,11 @@ export function readable<T>({ value, problem }: Delivery<T>): T {
  * If a dead letter cannot be stored, its message comes again, too.
  */
 export async function settleFailure(
-  desk: LetterDesk,
+  deadLetterQueue: DeadLetterQueue,
   deliveries: readonly Delivery<unknown>[],
   error: unknown,
 ): Promise<void> {
-  const { logger, stream, retry, mostDeliveries = Infinity } = desk.consumer;
+  const { logger, stream, retry, mostDeliveries = Infinity } = deadLetterQueue.consumer;
   // A system that is away says nothing about the message, however often that is tried.
   const isDead = ({ deliveryCount }: Delivery<unknown>) =>
     error instanceof Poison || (deliveryCount >= mostDeliveries && !(error instanceof Unavailable));
@@ -86,20 +96,20 @@ export async function settleFailure(
   }
   for (const delivery of retried) delivery.nak(pauseAfter(delivery.deliveryCount, retry));
   for (const delivery of deliveries.filter(isDead)) {
-    if (desk.consumer.deadLetters === undefined) await giveUpTask(desk.consumer, delivery, error);
-    else await putAside(desk, delivery, error);
+    if (deadLetterQueue.consumer.deadLetters === undefined) await giveUpTask(deadLetterQueue.consumer, delivery, error);
+    else await putAside(deadLetterQueue, delivery, error);
   }
 }
 
-async function putAside(desk: LetterDesk, delivery: Delivery<unknown>, error: unknown): Promise<void> {
-  const { stream, logger, retry } = desk.consumer;
+async function putAside(deadLetterQueue: DeadLetterQueue, delivery: Delivery<unknown>, error: unknown): Promise<void> {
+  const { stream, logger, retry } = deadLetterQueue.consumer;
   const { subject, sequence } = delivery;
   const reason = messageOf(error);
   try {
-    if (desk.isBehind(delivery)) {
+    if (deadLetterQueue.isBehind(delivery)) {
       logger.warn({ stream, subject, sequence }, 'a message waits behind a dead letter of its subject');
     } else {
-      await desk.put(delivery, error);
+      await deadLetterQueue.put(delivery, error);
       logger.error({ stream, subject, sequence, reason }, 'a message was set aside: "bindery dead list" shows it');
     }
     delivery.terminate(reason);

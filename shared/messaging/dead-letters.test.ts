@@ -5,7 +5,7 @@ import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond } from '#shared/runtime/retry.ts';
 import { memoryDocuments } from '../../test/support/memory-documents.ts';
 import { settleFailure } from './consume.ts';
-import { type Consumer, letterDesk, type LetterDesk } from './dead-letters.ts';
+import { type Consumer, openDeadLetterQueue, type DeadLetterQueue } from './dead-letters.ts';
 import type { Delivery } from './durable-reader.ts';
 import type { DocumentStore } from './read-models.ts';
 
@@ -24,8 +24,11 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-async function openDesk(deadLetters: DocumentStore<DeadLetter>, changes: Partial<Consumer> = {}): Promise<LetterDesk> {
-  const desk = letterDesk(
+async function openQueue(
+  deadLetters: DocumentStore<DeadLetter>,
+  changes: Partial<Consumer> = {},
+): Promise<DeadLetterQueue> {
+  const queue = openDeadLetterQueue(
     {
       ...{ service: 'projector', stream: 'EXPORTS', deadLetters, isOrdered: true, retry: everySecond },
       deadLetterLog: { record: async () => {} },
@@ -34,8 +37,8 @@ async function openDesk(deadLetters: DocumentStore<DeadLetter>, changes: Partial
     },
     stop.signal,
   );
-  await desk.ready;
-  return desk;
+  await queue.ready;
+  return queue;
 }
 
 test('a decision is carried out although the bus went away in the middle of it', async () => {
@@ -47,32 +50,32 @@ test('a decision is carried out although the bus went away in the middle of it',
   });
   const decision = { id: `dd_${'a'.repeat(22)}`, action: 'retry', why: 'It is mended.', by: 'anna@ops-1', at } as const;
   await letters.put(key, letterOf({ decision }));
-  const desk = await openDesk(letters);
+  const queue = await openQueue(letters);
   let tries = 0;
   const again = async () => {
     tries += 1;
     isAway = tries === 1;
     if (isAway) throw new Unavailable('The bus is away.');
   };
-  expect(await desk.settleOne(again)).toBe(true);
-  expect(await desk.settleOne(again)).toBe(true);
+  expect(await queue.settleOne(again)).toBe(true);
+  expect(await queue.settleOne(again)).toBe(true);
   expect([tries, await letters.get(key)]).toEqual([2, undefined]);
 });
 
 test('a sequence that the server gave out again does not hide a message behind the letter of a lost one', async () => {
   const letters = memoryDocuments<DeadLetter>(async () => {});
   await letters.put(key, letterOf({ state: 'dropped' }));
-  const desk = await openDesk(letters);
+  const queue = await openQueue(letters);
   const other = { subject: 'exports.acme.other.log', sequence: 7 };
-  await desk.put(other, new Poison('It cannot be read.'));
+  await queue.put(other, new Poison('It cannot be read.'));
   expect((await letters.get(key))?.document).toMatchObject({ ...other, state: 'aside' });
-  expect(desk.hasHole({ subject, sequence: 8 })).toBe(false);
-  expect(desk.isBehind({ ...other, sequence: 8 })).toBe(true);
+  expect(queue.hasHole({ subject, sequence: 8 })).toBe(false);
+  expect(queue.isBehind({ ...other, sequence: 8 })).toBe(true);
 });
 
 test('no message is given up because a system is away, however often it came', async () => {
   const letters = memoryDocuments<DeadLetter>(async () => {});
-  const desk = await openDesk(letters, { mostDeliveries: 20 });
+  const queue = await openQueue(letters, { mostDeliveries: 20 });
   const settled: string[] = [];
   const delivery: Delivery<unknown> = {
     ...{ subject, sequence: 7, deliveryCount: 20, pendingCount: 0, value: {}, problem: undefined },
@@ -82,7 +85,7 @@ test('no message is given up because a system is away, however often it came', a
     nak: () => void settled.push('comes again'),
     terminate: () => void settled.push('set aside'),
   };
-  await settleFailure(desk, [delivery], new Unavailable('The search index is away.'));
-  await settleFailure(desk, [delivery], new Error('The page is broken.'));
+  await settleFailure(queue, [delivery], new Unavailable('The search index is away.'));
+  await settleFailure(queue, [delivery], new Error('The page is broken.'));
   expect(settled).toEqual(['comes again', 'set aside']);
 });

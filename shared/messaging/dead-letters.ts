@@ -27,9 +27,9 @@ export type Consumer = {
 };
 
 /** The messages that one reader has set aside, and what operators decide about them. */
-export type LetterDesk = {
+export type DeadLetterQueue = {
   consumer: Consumer;
-  /** Resolves once it is known what is set aside, however long the bus is away; also when the desk closes. */
+  /** Resolves once it is known what is set aside, however long the bus is away; also when the queue closes. */
   ready: Promise<void>;
   /** Sets a message aside, for good or until it is handled after all. Resolves when that is stored. */
   put(message: Pick<Delivery<unknown>, 'subject' | 'sequence'>, error: unknown): Promise<void>;
@@ -42,7 +42,7 @@ export type LetterDesk = {
    * of a letter and those that waited behind it, or those behind it alone. It rejects when the message itself fails once more.
    */
   settleOne(again: (letter: DeadLetter, from: 'it' | 'after-it') => Promise<void>): Promise<boolean>;
-  /** Resolves when there may be something to settle, when `signal` aborts, or when the desk closes. */
+  /** Resolves when there may be something to settle, when `signal` aborts, or when the queue closes. */
   changed(signal: AbortSignal): Promise<void>;
 };
 
@@ -50,12 +50,12 @@ const followAgainAfterMs = 1_000;
 const tryAgainAfterMs = 1_000;
 
 /**
- * Opens the desk of a reader until `signal` aborts. A decision is done by one process and at least once: what a dead process began, the next
- * one that opens the desk begins again.
+ * Opens the queue of a reader until `signal` aborts. A decision is done by one process and at least once: what a dead process began, the next
+ * one that opens the queue begins again.
  */
-export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk {
+export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): DeadLetterQueue {
   const { service, stream, deadLetters, deadLetterLog, logger, isOrdered = false } = consumer;
-  const clerk = randomBase62(8);
+  const instance = randomBase62(8);
   const letters = lettersBySubject();
   const todo = new Map<string, { letter: DeadLetter; revision: number }>();
   const opened = Promise.withResolvers<void>();
@@ -158,7 +158,7 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
       if (first === undefined || deadLetters === undefined) return false;
       const [key, { letter }] = first;
       try {
-        const taken = { ...letter, takenBy: clerk };
+        const taken = { ...letter, takenBy: instance };
         const revision = await deadLetters.put(key, taken, { expectedRevision: first[1].revision });
         todo.delete(key);
         // Another process took it, or the operator changed it, which comes as a change.
@@ -168,7 +168,7 @@ export function letterDesk(consumer: Consumer, signal: AbortSignal): LetterDesk 
         if (signal.aborted) return false;
         logger.warn({ err: error, letter: key }, 'a dead letter cannot be settled yet; it is tried again');
         await delay(tryAgainAfterMs, undefined, { signal }).catch(() => {});
-        // However long the bus is away: nobody else settles what this desk has taken.
+        // However long the bus is away: nobody else settles what this queue has taken.
         const stored = await retryUnavailable(everySecond, signal, () =>
           deadLetters.get(key, { fromLeader: true }),
         ).catch(() => undefined);
@@ -239,11 +239,11 @@ function lettersBySubject() {
 
 /** Settles letters as operators decide, until `signal` aborts. Never rejects. */
 export async function settleLetters(
-  desk: LetterDesk,
-  again: Parameters<LetterDesk['settleOne']>[0],
+  queue: DeadLetterQueue,
+  again: Parameters<DeadLetterQueue['settleOne']>[0],
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) if (!(await desk.settleOne(again))) await desk.changed(signal);
+  while (!signal.aborted) if (!(await queue.settleOne(again))) await queue.changed(signal);
 }
 
 /** The message of a letter, as its stream has it. Throws `Poison` when it is not there any more. */
@@ -269,38 +269,3 @@ function isDue({ state, cause, decision, takenBy }: DeadLetter, isInitial: boole
 const recordOf = ({ service, stream, subject, sequence, reason }: DeadLetter) => ({
   ...{ service, stream, subject, sequence, reason },
 });
-
-/** How many messages a service has set aside, followed as it changes. It is logged at the start and with each change. */
-export function countLetters(
-  deadLetters: Pick<DocumentStore<DeadLetter>, 'watch'>,
-  service: string,
-  logger: Logger,
-  signal: AbortSignal,
-): () => number {
-  const aside = new Set<string>();
-  let isKnown = false;
-  const say = () => {
-    if (isKnown && aside.size > 0) {
-      logger.warn({ setAside: aside.size }, 'messages are set aside; "bindery dead list" shows them');
-    }
-  };
-  const follow = async () => {
-    for await (const change of deadLetters.watch(`${service}.>`, signal)) {
-      const before = aside.size;
-      if (change.kind === 'caught-up') isKnown = true;
-      else if (change.kind === 'put' && change.document.state === 'aside') aside.add(change.key);
-      else aside.delete(change.key);
-      if (change.kind === 'caught-up' || aside.size !== before) say();
-    }
-  };
-  const keepFollowing = async () => {
-    while (!signal.aborted) {
-      isKnown = false;
-      aside.clear();
-      await follow().catch(() => {});
-      await delay(followAgainAfterMs, undefined, { signal }).catch(() => {});
-    }
-  };
-  void keepFollowing();
-  return () => aside.size;
-}

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
-import { countLetters } from '#shared/messaging/dead-letters.ts';
+import { countDeadLetters } from '#shared/messaging/count-dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -67,7 +67,7 @@ export async function startService<Name extends BusUser>(
   const parts = await open({ ...service, draining, stopping: stop.signal });
   const setAside =
     'deadLetters' in bus
-      ? countLetters(bus.deadLetters as BusParts['deadLetters'], name, logger, stop.signal)
+      ? countDeadLetters(bus.deadLetters as BusParts['deadLetters'], name, logger, stop.signal)
       : () => 0;
   const app = parts.app ?? healthApp(name, logger, { ...checks, ...parts.checks }, { draining, setAside });
   const address = await app.listen({ host: config.host, port: config.port });

@@ -19,7 +19,7 @@ import { counted, printable } from '../format.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
 /** What the command works with: the letters that are set aside, and the logs as an operator reads them. */
-export type LetterOffice = { letters: BusParts['deadLetters']; logs: Pick<LogAudit, 'stored'> };
+export type LetterStores = { letters: BusParts['deadLetters']; logs: Pick<LogAudit, 'stored'> };
 
 const letterId = z
   .string()
@@ -32,12 +32,12 @@ export function deadCommand(program: Command): void {
     .description('list the messages that are set aside, with the reason')
     .option('--history', 'list what happened to dead letters instead: when, who and why (400 days)', false)
     .action((options: BusCommandOptions & { history: boolean }) =>
-      withOffice(options, (office) => list(office, options)),
+      withStores(options, (stores) => list(stores, options)),
     );
   withBusOptions(dead.command('show'))
     .description('show one of them: the reason, the message, and what waits behind it')
     .argument('<letter>', 'id of the letter, such as projector.EXPORTS.7', parsed(letterId))
-    .action((id: string, options: BusCommandOptions) => withOffice(options, (office) => show(office, id, options)));
+    .action((id: string, options: BusCommandOptions) => withStores(options, (stores) => show(stores, id, options)));
   for (const [action, description] of [
     ['retry', 'give messages back to the service that set them aside, with those that wait behind them'],
     ['drop', 'give messages up for good; those that wait behind them go on'],
@@ -48,7 +48,7 @@ export function deadCommand(program: Command): void {
       .requiredOption('--why <reason>', 'why, for those who audit it')
       .option('--by <name>', 'who decides this', defaultName())
       .action((ids: string[], options: DecideOptions) =>
-        withOffice(options, (office) => decideAll(office, action, ids, options)),
+        withStores(options, (stores) => decideAll(stores, action, ids, options)),
       );
   }
 }
@@ -57,7 +57,7 @@ type DecideOptions = BusCommandOptions & { why: string; by: string };
 
 const defaultName = (): string => `${userInfo().username}@${hostname()}`;
 
-function withOffice(options: BusCommandOptions, work: (office: LetterOffice) => Promise<void>): Promise<void> {
+function withStores(options: BusCommandOptions, work: (stores: LetterStores) => Promise<void>): Promise<void> {
   const { data } = options;
   return withBus('operator', data === undefined ? {} : { data }, async (bus, access) => {
     const { openLogAudit } = await import('#shared/messaging/nats/log-audit.ts');
@@ -70,10 +70,10 @@ function withOffice(options: BusCommandOptions, work: (office: LetterOffice) => 
   });
 }
 
-async function list(office: LetterOffice, { json, history }: BusCommandOptions & { history: boolean }): Promise<void> {
+async function list(stores: LetterStores, { json, history }: BusCommandOptions & { history: boolean }): Promise<void> {
   const output = createOutput(json);
   if (history) {
-    const records = await letterHistory(office);
+    const records = await letterHistory(stores);
     const rows = records.map((record) => [
       idOf(record),
       record.at ?? '',
@@ -88,7 +88,7 @@ async function list(office: LetterOffice, { json, history }: BusCommandOptions &
     output.result({ records }, text);
     return;
   }
-  const letters = (await allLetters(office)).filter(({ state }) => state === 'aside');
+  const letters = (await allLetters(stores)).filter(({ state }) => state === 'aside');
   const rows = letters.map((letter) => [
     idOf(letter),
     letter.subject,
@@ -106,13 +106,13 @@ function stateText({ cause, decision }: DeadLetter): string {
   return cause === 'newer' ? 'waits for an upgrade' : 'waits for you';
 }
 
-async function show(office: LetterOffice, id: string, { json }: BusCommandOptions): Promise<void> {
-  const letter = (await office.letters.get(id, { fromLeader: true }))?.document;
-  const history = (await letterHistory(office, id)).filter((record) => idOf(record) === id);
+async function show(stores: LetterStores, id: string, { json }: BusCommandOptions): Promise<void> {
+  const letter = (await stores.letters.get(id, { fromLeader: true }))?.document;
+  const history = (await letterHistory(stores, id)).filter((record) => idOf(record) === id);
   const subject = letter?.subject ?? history[0]?.subject;
   if (subject === undefined) throw new NoSuchLetter(id);
   const { stream, sequence } = partsOf(id);
-  const stored = listedStreams.has(stream) ? await office.logs.stored(stream, subject) : [];
+  const stored = listedStreams.has(stream) ? await stores.logs.stored(stream, subject) : [];
   const message = stored.find((one) => one.sequence === sequence);
   const waiting = letter?.state === 'aside' && letter.isOrdered ? stored.filter((one) => one.sequence > sequence) : [];
   const said = message === undefined ? 'The message is not in its stream any more.' : indented(message.text);
@@ -162,7 +162,7 @@ function parsedJson(text: string): unknown {
 
 /** Exit code 1 when a message failed once more, or nobody did what was asked for. */
 async function decideAll(
-  office: LetterOffice,
+  stores: LetterStores,
   action: LetterDecision['action'],
   ids: readonly string[],
   { why, by, json }: DecideOptions,
@@ -171,7 +171,7 @@ async function decideAll(
   const settled: SettledLetter[] = [];
   for (const id of ids.map(parsed(letterId))) {
     const at = new Date().toISOString();
-    const one = await settleLetter(office, id, { id: `dd_${randomBase62(22)}`, action, by, why, at });
+    const one = await settleLetter(stores, id, { id: `dd_${randomBase62(22)}`, action, by, why, at });
     settled.push(one);
     output.note(settledLine(one));
     if (one.outcome === 'failed-again') process.exitCode = 1;
@@ -227,15 +227,15 @@ const settledWithinMs = 20_000;
  * action again waits for the first. Throws `NoSuchLetter`, `DecidedOtherwise` and `NotSettled`.
  */
 export async function settleLetter(
-  office: LetterOffice,
+  stores: LetterStores,
   id: string,
   wanted: LetterDecision,
   withinMs = settledWithinMs,
 ): Promise<SettledLetter> {
-  const { letters } = office;
+  const { letters } = stores;
   for (;;) {
     const stored = await letters.get(id, { fromLeader: true });
-    const letter = stored?.document ?? (await letterFromHistory(office, id));
+    const letter = stored?.document ?? (await letterFromHistory(stores, id));
     if ('outcome' in letter) return letter;
     if (letter.state === 'dropped') return { letter: id, outcome: 'dropped', decision: letter.decision, already: true };
     const { decision } = letter;
@@ -255,8 +255,8 @@ export async function settleLetter(
 }
 
 /** A letter that is not in the bucket: it was settled, or an older program set it aside and knew no bucket. */
-async function letterFromHistory(office: LetterOffice, id: string): Promise<DeadLetter | SettledLetter> {
-  const last = (await letterHistory(office, id)).findLast((record) => idOf(record) === id);
+async function letterFromHistory(stores: LetterStores, id: string): Promise<DeadLetter | SettledLetter> {
+  const last = (await letterHistory(stores, id)).findLast((record) => idOf(record) === id);
   if (last === undefined) throw new NoSuchLetter(id);
   const { service, stream, subject, sequence, reason, at, outcome, decision } = last;
   if (outcome === 'retried' || outcome === 'dropped') return { letter: id, outcome, decision, already: true };
@@ -267,7 +267,7 @@ async function letterFromHistory(office: LetterOffice, id: string): Promise<Dead
 }
 
 async function whenSettled(
-  letters: LetterOffice['letters'],
+  letters: LetterStores['letters'],
   id: string,
   decision: LetterDecision,
   withinMs: number,
@@ -290,7 +290,7 @@ async function whenSettled(
   );
 }
 
-async function allLetters({ letters }: LetterOffice): Promise<DeadLetter[]> {
+async function allLetters({ letters }: LetterStores): Promise<DeadLetter[]> {
   const found: DeadLetter[] = [];
   const stop = new AbortController();
   for await (const change of letters.watch('>', stop.signal)) {
@@ -301,7 +301,7 @@ async function allLetters({ letters }: LetterOffice): Promise<DeadLetter[]> {
 }
 
 /** What happened to all letters, or to those of the service and stream of one; oldest first. */
-async function letterHistory({ logs }: LetterOffice, id?: string): Promise<DeadLetterRecord[]> {
+async function letterHistory({ logs }: LetterStores, id?: string): Promise<DeadLetterRecord[]> {
   const { service, stream } = id === undefined ? { service: '*', stream: '*' } : partsOf(id);
   const messages = await logs.stored('DEAD', deadLetterSubject(service, stream));
   return messages.flatMap(({ text }) => deadLetterRecordSchema.safeParse(parsedJson(text)).data ?? []);
