@@ -224,7 +224,12 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       { subject: subjectOf('b'), revision: 5, commitId: last.id, hash: last.hash },
     ]);
     expect((await verify('--domain', 'docs')).stdout).toBe('CONTENT    1 history, 2 commits: whole\n');
-    expect((await verify('--organization', 'nobody')).stdout).toContain('EXPORTS    0 histories');
+    // A name that was mistyped must not look like a history that is whole.
+    expect(await verify('--organization', 'nobody')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('Nothing was verified: there is no such history.'),
+    });
     expect(await verify('--job', 'x.>')).toMatchObject({ code: 1, stdout: '' });
     // Nobody has anchored these histories.
     expect(result.anchorsChecked).toBe(false);
