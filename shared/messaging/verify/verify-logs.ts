@@ -19,7 +19,8 @@ import {
   verifiedLogs,
 } from './verified-logs.ts';
 import { verifyAccess } from './verify-access.ts';
-import type { LogAudit, SequenceRange } from './log-audit.ts';
+import type { LogAudit } from './log-audit.ts';
+import { type SequenceSet, sequenceSet } from './sequence-set.ts';
 import { bundleCheck, type BundleCounts } from './verify-bundles.ts';
 import { type AnchorCheck, headOf, verifyHead } from './verify-head.ts';
 
@@ -86,7 +87,7 @@ async function verifyLog(
   onStream(stream, subjects.length);
   const problems: ChainProblem[] = [];
   const heads: StreamReport['heads'] = [];
-  const archivedSequences = new Set<number>();
+  const archivedSequences = sequenceSet();
   const bundles =
     stream === 'EXPORTS' && audit.bundles !== undefined ? bundleCheck(objectStore, audit.bundles) : undefined;
   const waiting = { leftMs: mostWaitingMs };
@@ -197,32 +198,14 @@ function differences(
 }
 
 /** Messages that a stream no longer has and that `archivedSequences` do not explain, as holes of the stream. */
-async function gapProblems(
-  logs: LogAudit,
-  stream: string,
-  archivedSequences: ReadonlySet<number>,
-): Promise<ChainProblem[]> {
-  const explained = [...archivedSequences].sort((a, b) => a - b);
-  const gaps = (await logs.gaps(stream)).flatMap((gap) => withoutSequences(gap, explained));
+async function gapProblems(logs: LogAudit, stream: string, archivedSequences: SequenceSet): Promise<ChainProblem[]> {
+  const gaps = (await logs.gaps(stream)).flatMap((gap) => archivedSequences.outside(gap));
   return gaps.map(({ first, last }) => ({
     problem: 'hole',
     subject: stream,
     sequence: first,
     message: `Message${first === last ? ` ${first} is` : `s ${first} to ${last} are`} missing from the stream.`,
   }));
-}
-
-/** What is left of a range when sorted sequences are taken out of it. */
-function withoutSequences({ first, last }: SequenceRange, explained: readonly number[]): SequenceRange[] {
-  const left: SequenceRange[] = [];
-  let next = first;
-  for (const sequence of explained) {
-    if (sequence < next) continue;
-    if (sequence > last) break;
-    if (sequence > next) left.push({ first: next, last: sequence - 1 });
-    next = sequence + 1;
-  }
-  return next > last ? left : [...left, { first: next, last }];
 }
 
 const organizationsAtOnce = 16;
