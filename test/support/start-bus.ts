@@ -24,16 +24,17 @@ export async function startTestBus(
     rendererVersions?: string[];
     /** Instead of the limit of an installation, such as `128KB`. */
     largestMessage?: string;
+    /** Answers before the data is on the disk: for what is made in large amounts and thrown away. */
+    syncsLater?: boolean;
   } = {},
 ): Promise<TestBus> {
   const passwords = Object.fromEntries(serverUsers.map((name) => [name, randomBytes(12).toString('hex')]));
-  const configText = natsConfig({ passwords });
-  const server = await startNatsServer({
-    configText:
-      options.largestMessage === undefined
-        ? configText
-        : configText.replace(/max_payload: \w+/, `max_payload: ${options.largestMessage}`),
-  });
+  let configText = natsConfig({ passwords });
+  if (options.largestMessage !== undefined) {
+    configText = configText.replace(/max_payload: \w+/, `max_payload: ${options.largestMessage}`);
+  }
+  if (options.syncsLater === true) configText = configText.replace('sync_interval: always', 'sync_interval: "2m"');
+  const server = await startNatsServer({ configText });
   const opened: BusConnection[] = [];
   try {
     await provision({

@@ -10,6 +10,8 @@ export type Stoppable = { stop(): Promise<unknown> };
 export type Bench = {
   /** How often each thing is measured; the median is printed. */
   runs: number;
+  /** How many jobs have ended, in log and archive together, where that is measured. */
+  endedJobs: number;
   print(text: string): void;
   /** What is measured now; not part of the result. */
   progress(text: string): void;

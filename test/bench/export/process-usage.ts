@@ -56,9 +56,15 @@ export function resetPeak(pid: number): boolean {
 }
 
 /** Peak memory of a process since its start or `resetPeak`, in bytes; undefined where the system does not tell. */
-export function peakBytes(pid: number): number | undefined {
+export const peakBytes = (pid: number): number | undefined => statusBytes(pid, 'VmHWM');
+
+/** Memory that a process has now, in bytes; undefined where the system does not tell. */
+export const residentBytes = (pid: number): number | undefined => statusBytes(pid, 'VmRSS');
+
+function statusBytes(pid: number, field: string): number | undefined {
   try {
-    const [, kilobytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const [, kilobytes] = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status) ?? [];
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
   } catch {
     return undefined;

@@ -18,13 +18,26 @@ const progress = (text: string): void => void process.stderr.write(`  … ${text
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { runs: { type: 'string', default: '3' }, help: { type: 'boolean', default: false } },
+  options: {
+    runs: { type: 'string', default: '3' },
+    'ended-jobs': { type: 'string', default: '200000' },
+    help: { type: 'boolean', default: false },
+  },
 });
 const runs = Number(values.runs);
+const endedJobs = Number(values['ended-jobs']);
 const unknown = positionals.filter((name) => measurements.every((one) => one.name !== name));
-if (values.help || unknown.length > 0 || !Number.isInteger(runs) || runs < 1) {
+if (
+  values.help ||
+  unknown.length > 0 ||
+  !(runs >= 1) ||
+  !(endedJobs > 1_000) ||
+  ![runs, endedJobs / 2].every(Number.isInteger)
+) {
   if (unknown.length > 0) print(`There is no measurement "${unknown[0]}".\n`);
-  print('npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>]\n');
+  print(
+    'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>]\n',
+  );
   for (const { name, about } of measurements) print(`  ${name.padEnd(8)} ${about}`);
   process.exit(values.help ? 0 : 64);
 }
@@ -50,7 +63,7 @@ try {
     const load = loadavg()[0] ?? 0;
     const busy = load > processors * 1.5 ? ': others use this machine, measure again when it is idle' : '';
     print(`\n== ${measurement.name} (load ${load.toFixed(1)}${busy})\n`);
-    await measurement.run({ runs, print, progress, using: installations.using });
+    await measurement.run({ runs, endedJobs, print, progress, using: installations.using });
   }
 } catch (error) {
   // Work whose installation was stopped fails; the signal's handler ends the process.

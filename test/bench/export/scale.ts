@@ -6,15 +6,15 @@ import { workerPool } from '#services/orchestrator/worker-pool.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import type { FactOf } from '#shared/contracts/export-facts.ts';
 import type { PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
-import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { leadingOrchestrator } from '../../support/leading-orchestrator.ts';
 import { exportCommit, exportState } from '../../support/make-commit.ts';
 import { startTestBus, type TestBus } from '../../support/start-bus.ts';
 import { testObjectStore } from '../../support/test-object-store.ts';
+import { measureEndedJobs } from './ended-jobs.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table, temporaryFolder } from './measurement.ts';
+import { storeActive } from './store-active.ts';
 
 /** Few jobs, and many: the cost of a fact must be the same. */
 const cases = [
@@ -37,7 +37,7 @@ type Pace = { factsPerSecond: number; cpuMs: number };
 /** Facts per second with few and with many active jobs, of the dispatcher alone and of the whole orchestrator over a real bus. */
 export const scale: Measurement = {
   name: 'scale',
-  about: 'facts/s with 10,000 active jobs of 1,000 organizations, against 100 jobs',
+  about: 'facts/s with 10,000 active jobs of 1,000 organizations, against 100 jobs; what ended jobs cost',
   async run(bench) {
     const version = await rendererVersion();
     type Part = { name: string; firstRun: number; measure: (jobs: ExportJobState[]) => Promise<Pace> };
@@ -72,8 +72,9 @@ export const scale: Measurement = {
     bench.print(table(['', 'facts/s', 'to fewer jobs', 'CPU ms/fact', 'to fewer jobs'], rows));
     bench.print('  Dispatcher alone: takes a fact, frees its credit, hands out the next task.');
     bench.print(
-      '  Whole orchestrator: facts, decisions, commits and tasks over nats-server. Its processor time includes the simulated renderers.',
+      '  Whole orchestrator: facts, decisions, commits and tasks over nats-server. Its processor time includes the simulated renderers.\n',
     );
+    await measureEndedJobs(bench, bench.endedJobs);
   },
 };
 
@@ -162,16 +163,6 @@ function orchestratorPace(bench: Bench, states: readonly ExportJobState[], versi
       );
     }),
   );
-}
-
-/** Makes jobs that are being rendered, as the leader before left them. */
-async function storeActive(bus: TestBus, states: readonly ExportJobState[]): Promise<void> {
-  const orchestrator = await bus.connect('orchestrator', 'maker');
-  await inParallel(states, 64, async (state) => {
-    const { organization, jobId, createdAt } = state;
-    await orchestrator.exports.append(exportCommit(state), { sequence: 0 });
-    await orchestrator.activeJobs.put(jobStatusKey(organization, jobId), { organization, jobId, createdAt });
-  });
 }
 
 /** Renderers that only take their time and report each chunk as rendered. */
