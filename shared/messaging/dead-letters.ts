@@ -64,6 +64,8 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
   let wake = () => {};
 
   async function follow(store: DocumentStore<DeadLetter>): Promise<void> {
+    letters.clear();
+    todo.clear();
     for await (const change of store.watch(deadLetterKey(service, stream, 0).replace(/0$/, '>'), signal)) {
       if (change.kind === 'caught-up') {
         opened.resolve();
@@ -228,6 +230,10 @@ function lettersBySubject() {
   };
   return {
     remove,
+    clear(): void {
+      subjects.clear();
+      bySubject.clear();
+    },
     keep(key: string, letter: DeadLetter): void {
       remove(key);
       subjects.set(key, letter.subject);

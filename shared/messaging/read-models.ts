@@ -23,7 +23,7 @@ import {
  *   (0: absent) and answers undefined otherwise.
  * - What was removed leaves nothing behind for good: watchers are told, and the trace of it ends within minutes.
  * - `watch` first gives what is there (`initial: true`), then one `caught-up`, then changes as they come, and goes on after reconnects
- *   without a gap. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is an `UnreadableDocument`.
+ *   without a gap. When the bus came back with older data it rejects, and whoever watches begins anew. A document that cannot be read comes as `unreadable` and keeps nothing else back; reading it alone is an `UnreadableDocument`.
  */
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;
@@ -82,9 +82,16 @@ export function followPointers(store: Pick<DocumentStore<ProjectionPointer>, 'wa
   const follow = () =>
     new Promise<void>((resolve, reject) => {
       const run = async () => {
+        const unseen = new Set(known.keys());
         for await (const change of store.watch('>', stop.signal)) {
-          if (change.kind === 'put') known.set(change.key, change.document);
-          if (change.kind === 'caught-up') resolve();
+          if (change.kind === 'put') {
+            known.set(change.key, change.document);
+            unseen.delete(change.key);
+          }
+          if (change.kind === 'caught-up') {
+            for (const key of unseen) known.delete(key);
+            resolve();
+          }
           // A new watch may bring a flip that the one before missed.
           if (change.kind === 'caught-up' || !change.initial) for (const listener of listeners) listener();
         }

@@ -1,8 +1,10 @@
+import { cp, rm } from 'node:fs/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { activeJobDocumentSchema } from '#shared/contracts/read-models.ts';
+import { activeJobDocumentSchema, type Generation } from '#shared/contracts/read-models.ts';
+import { followPointers } from '#shared/messaging/read-models.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
 import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
@@ -41,4 +43,40 @@ describeWithServers(['nats-server'], 'keys that were removed', () => {
     expect(await activeJobs.get('acme.kept')).toMatchObject({ document: { jobId: 'kept' } });
     await connection.close();
   });
+});
+
+describeWithServers(['nats-server'], 'a bus that comes back with older data', () => {
+  test('is noticed by those who follow which generation is read', async () => {
+    const bus = await startTestBus();
+    const { server } = bus;
+    const { projections } = await bus.connect('projector');
+    const put = async (live: Generation): Promise<void> => {
+      const isStored = () =>
+        projections.pointers.put('exports', { live }).then(
+          () => true,
+          () => false,
+        );
+      await expect.poll(isStored, { timeout: 20_000 }).toBe(true);
+    };
+    const pointers = followPointers(projections.pointers);
+    await put('blue');
+    expect(await pointers.live('exports')).toBe('blue');
+
+    const copy = `${server.storeDir}-copy`;
+    await server.kill('SIGSTOP');
+    await cp(server.storeDir, copy, { recursive: true });
+    await server.kill('SIGCONT');
+    for (let written = 0; written < 5; written += 1) await put('green');
+    await expect.poll(() => pointers.live('exports')).toBe('green');
+
+    await server.kill();
+    await rm(server.storeDir, { recursive: true });
+    await cp(copy, server.storeDir, { recursive: true });
+    await server.restart();
+    await expect.poll(() => pointers.live('exports'), { timeout: 20_000 }).toBe('blue');
+    await put('green');
+    await expect.poll(() => pointers.live('exports'), { timeout: 20_000 }).toBe('green');
+    await pointers.close();
+    await bus.stop();
+  }, 90_000);
 });

@@ -2,7 +2,7 @@ import { JetStreamApiError, JetStreamError, type JetStreamManager, type StoredMs
 import type { KV, KvEntry } from '@nats-io/kv';
 import { errors } from '@nats-io/transport-node';
 import type { z } from 'zod';
-import { messageOf, Poison } from '#shared/runtime/failures.ts';
+import { messageOf, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
 import { isConflict } from './nats-event-log.ts';
 import { UnreadableDocument } from '../parse-message.ts';
@@ -14,6 +14,8 @@ const deadlineMs = 5_000;
 const pageSize = 256;
 const pageBytes = 4_000_000;
 const notFound = 404;
+/** How often a watch looks whether the bus has lost what the watch has seen. */
+const lookBackEveryMs = 2_000;
 /** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
 const markerSeconds = 600;
 
@@ -148,15 +150,28 @@ export function natsDocumentStore<T>(
       const entries = await call('watching', () => kv.watch({ key: prefix + filter }));
       const stop = () => entries.stop();
       signal.addEventListener('abort', stop, { once: true });
+      let newest = 0;
+      let isRestored = false;
+      const lookBack = async (): Promise<void> => {
+        const { state } = await jsm.streams.info(stream);
+        isRestored = state.last_seq < newest;
+        newest = state.last_seq;
+        if (isRestored) stop();
+      };
+      // While the bus is away there is nothing to see.
+      const timer = setInterval(() => void lookBack().catch(() => {}), lookBackEveryMs).unref();
       try {
         if (signal.aborted) return;
         for await (const entry of entries) {
+          newest = Math.max(newest, entry.revision);
           yield change(entry, initial);
           if (!initial || (entry.delta ?? 0) > 0) continue;
           initial = false;
           yield { kind: 'caught-up' };
         }
+        if (isRestored && !signal.aborted) throw new BucketRestored(bucket);
       } finally {
+        clearInterval(timer);
         signal.removeEventListener('abort', stop);
         entries.stop();
         removeConsumer(entries);
@@ -190,6 +205,17 @@ class DocumentRefused extends Poison {
     super(`The document "${key}" (${sizeBytes} bytes) cannot be stored in the bucket ${bucket}: ${messageOf(cause)}.`, {
       cause,
     });
+  }
+}
+
+/** The bus came back with older data: its revisions are given out again, and a watch would be told of none before it is past what it saw. */
+class BucketRestored extends Unavailable {
+  override name = 'BucketRestored';
+
+  constructor(bucket: string) {
+    super(
+      `The bucket ${bucket} has lost what was in it: the bus was restored from an older copy. It has to be read anew.`,
+    );
   }
 }
 
