@@ -4,7 +4,10 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 
-const mostKept = 20;
+/** A large site has 30 MB of paths, and one organization may ask for many versions of it. */
+const mostKeptCharacters = 50_000_000;
+/** What a path costs beside its characters. */
+const overhead = 64;
 const withinMs = 10_000;
 
 /** All that is needed of a site model here. */
@@ -13,9 +16,15 @@ const pagesSchema = z.object({ pages: z.array(z.object({ path: z.string() })) })
 /** Page paths of a content version, or undefined when it is not stored. */
 export type SitePages = (content: ContentId) => Promise<ReadonlySet<string> | undefined>;
 
-/** Reads page paths from the site model; a content version never changes, so the newest few are kept. */
-export function sitePages(objectStore: Pick<ObjectStore, 'get'>): SitePages {
-  const kept = new LRUCache<string, ReadonlySet<string>>({ max: mostKept });
+/**
+ * Reads page paths from the site model. A content version never changes, so those that were asked for last are kept, as far as they have
+ * `mostCharacters` together.
+ */
+export function sitePages(objectStore: Pick<ObjectStore, 'get'>, mostCharacters = mostKeptCharacters): SitePages {
+  const kept = new LRUCache<string, ReadonlySet<string>>({
+    maxSize: mostCharacters,
+    sizeCalculation: (paths) => paths.values().reduce((sum, path) => sum + path.length + overhead, overhead),
+  });
   return async (content) => {
     const key = siteModelKey(content);
     const known = kept.get(key);
