@@ -22,6 +22,13 @@ export function addressRange(text: string): AddressRange | undefined {
   return { first, last: first | ((1n << hostBits) - 1n) };
 }
 
+/** Whether a range is of IPv4 addresses alone. Pure. */
+export const isIpv4 = ({ first, last }: AddressRange): boolean => first >> 32n === 0xffffn && last >> 32n === 0xffffn;
+
+/** A client's address without the port that some proxies name with it: `192.0.2.7:50123`, `[2001:db8::9]:50123`. Pure. */
+export const withoutPort = (address: string): string =>
+  /^\[(.*)\](?::[0-9]+)?$/.exec(address)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(address)?.[1] ?? address;
+
 /** The ranges of a list of addresses and networks; what is none of them is left out. Pure. */
 export const addressRanges = (list: readonly string[]): AddressRange[] =>
   list.flatMap((text) => addressRange(text) ?? []);

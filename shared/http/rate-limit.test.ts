@@ -8,6 +8,12 @@ test.each([
   ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  // As some proxies name a client: with its port, which is another one each time.
+  ['192.0.2.7:50123', '192.0.2.7'],
+  ['[2001:db8:1:2::9]:50123', '2001:db8:1:2::/64'],
+  ['[::ffff:c000:207]', '192.0.2.7'],
+  ['unknown', 'unknown'],
 ])('%s counts as %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
 });

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { addressRange, isIpv4, withoutPort } from './address-ranges.ts';
 
 /**
  * Counts requests against limits. What an adapter guarantees: `take` never hangs (200 ms at most, else a local count decides) and never
@@ -41,18 +41,18 @@ export function rateLimitHeaders(counted: readonly CountedLimit[]): Record<strin
   };
 }
 
-/** What counts as one address: an IPv4 address, or the /64 of an IPv6 address, which is what one connection is given. Pure. */
+/**
+ * What counts as one address, however it is written: an IPv4 address, or the /64 of an IPv6 address, which is what one connection is given.
+ * Pure.
+ */
 export function addressGroup(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [front = '', back = ''] = address.split('%')[0]?.split('::') ?? [];
-  const head = front === '' ? [] : front.split(':');
-  const tail = back === '' ? [] : back.split(':');
-  const missing = Math.max(0, 8 - head.length - tail.length);
-  const groups = address.includes('::') ? [...head, ...Array<string>(missing).fill('0'), ...tail] : head;
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+  const [plain = ''] = withoutPort(address).split('%');
+  const range = addressRange(plain);
+  if (range === undefined) return address;
+  const parts = (count: number, bits: bigint, number: bigint): bigint[] =>
+    Array.from({ length: count }, (_, at) => (number >> (bits * BigInt(count - 1 - at))) & ((1n << bits) - 1n));
+  if (isIpv4(range)) return parts(4, 8n, range.first).join('.');
+  return `${parts(4, 16n, range.first >> 64n)
+    .map((group) => group.toString(16))
     .join(':')}::/64`;
 }

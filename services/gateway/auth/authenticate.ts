@@ -4,7 +4,7 @@ import type { ApiKey, DomainEntry } from '#shared/aggregates/directory/directory
 import type { Actor } from '#shared/contracts/commit.ts';
 import type { OrganizationPlan } from '#shared/contracts/identifiers.ts';
 import type { KeyDocument } from '#shared/contracts/read-models.ts';
-import { addressRange, addressRanges, covers } from '#shared/http/address-ranges.ts';
+import { addressRange, addressRanges, covers, withoutPort } from '#shared/http/address-ranges.ts';
 import { type ApiKeyKind, parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError, type ErrorCode } from '#shared/http/errors.ts';
 import type { GatewayContext } from '../context.ts';
@@ -72,7 +72,7 @@ export function keyRefusal(
 }
 
 function isAllowed(allowed: readonly string[], caller: string): boolean {
-  const address = addressRange(caller);
+  const address = addressRange(withoutPort(caller));
   return address !== undefined && covers(addressRanges(allowed), address);
 }
 
