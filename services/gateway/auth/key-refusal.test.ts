@@ -44,7 +44,13 @@ test.each([
   ['a key that only reads', { scopes: ['read'] }, admin, '192.0.2.1', 'missing_scope'],
   ['an address in the network', { allowedAddresses: ['192.0.2.0/24'] }, admin, '192.0.2.1', undefined],
   ['an IPv4 address on an IPv6 socket', { allowedAddresses: ['192.0.2.1'] }, admin, '::ffff:192.0.2.1', undefined],
-  ['an address that a proxy names with its port', { allowedAddresses: ['192.0.2.1'] }, admin, '192.0.2.1:50123', undefined],
+  [
+    'an address that a proxy names with its port',
+    { allowedAddresses: ['192.0.2.1'] },
+    admin,
+    '192.0.2.1:50123',
+    undefined,
+  ],
   [
     'an address outside',
     { allowedAddresses: ['192.0.2.0/24', '2001:db8::/32'] },

@@ -2,23 +2,25 @@ import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import os from 'node:os';
 import v8 from 'node:v8';
 
 /**
- * Takes from this process, for good, what Node's permission model leaves to it: signals to other processes, other users' names, native
- * code, sockets, and settings of the engine that write files. For a child whose modules are all loaded. Calls throw `ProcessClosed`. The
- * kernel refuses the same where it can; this holds everywhere.
+ * Takes from this process, for good, what Node's permission model leaves to it: signals to other processes and their priority, other users'
+ * names, native code, sockets and their files, and settings of the engine that write files. For a child whose modules are all loaded.
+ * Calls throw `ProcessClosed`. The kernel refuses most of it where it can; this holds everywhere.
  */
 export function closeProcess(): void {
   const owners: readonly (readonly [object, readonly string[]])[] = [
     [process, ['kill', '_kill', '_debugProcess', '_debugEnd', 'dlopen', 'setuid', 'seteuid', 'setgid', 'setegid']],
     [process, ['setgroups', 'initgroups']],
     [v8, ['setFlagsFromString', 'setHeapSnapshotNearHeapLimit']],
-    [net, ['connect', 'createConnection', 'createServer']],
+    [os, ['setPriority']],
+    [net, ['connect', 'createConnection', 'createServer', '_createServerHandle', 'BoundSocket']],
     [net.Socket.prototype, ['connect']],
     [net.Server.prototype, ['listen']],
-    [dgram, ['createSocket']],
     [dgram.Socket.prototype, ['bind', 'connect', 'send']],
+    [dgram, ['createSocket', '_createSocketHandle', 'Socket']],
     ...[dns, dns.promises].map(
       (module) => [module, Object.keys(module).filter((name) => name !== 'promises')] as const,
     ),
@@ -26,7 +28,8 @@ export function closeProcess(): void {
   for (const [owner, names] of owners) {
     for (const name of names) {
       if (typeof Reflect.get(owner, name) !== 'function') continue;
-      const value = (): never => {
+      // Also for classes, so no arrow function.
+      const value = function closed(): never {
         throw new ProcessClosed(`${name} is not available in a child that reads tenants' bytes`);
       };
       Object.defineProperty(owner, name, { value, writable: false, configurable: false });

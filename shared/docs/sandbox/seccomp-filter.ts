@@ -2,8 +2,8 @@
 type SystemCall = { x64: number; arm64: number };
 
 /**
- * What a child never needs: sockets of its own (its channel is there before it starts), signals to others, looking into other processes,
- * and interfaces of the kernel that lead around these.
+ * What a child never needs: sockets of its own (its channel is there before it starts), signals to others and their priority, looking into
+ * other processes, and interfaces of the kernel that lead around these.
  */
 const refused: Readonly<Record<string, SystemCall>> = {
   socket: { x64: 41, arm64: 198 },
@@ -13,6 +13,8 @@ const refused: Readonly<Record<string, SystemCall>> = {
   kill: { x64: 62, arm64: 129 },
   tkill: { x64: 200, arm64: 130 },
   rt_sigqueueinfo: { x64: 129, arm64: 138 },
+  rt_tgsigqueueinfo: { x64: 297, arm64: 240 },
+  setpriority: { x64: 141, arm64: 140 },
   pidfd_open: { x64: 434, arm64: 434 },
   pidfd_getfd: { x64: 438, arm64: 438 },
   pidfd_send_signal: { x64: 424, arm64: 424 },

@@ -3,6 +3,7 @@ import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import v8 from 'node:v8';
 import { serveChild } from '../child-server.ts';
@@ -13,6 +14,10 @@ type Attempt = { do: keyof typeof attempts; path?: string; pid?: number; port?: 
 // Taken before the child closes them, as if code had found a way around.
 const innerKill = Reflect.get(process, '_kill') as (pid: number, signal: number) => number;
 const innerConnect = Reflect.get(net.Socket.prototype, 'connect') as (to: object) => unknown;
+
+/** What Node's own modules make sockets with: an object where it worked. */
+const handleOf = (module: object, name: string, ...parameters: unknown[]): string =>
+  typeof Reflect.apply(Reflect.get(module, name) as () => unknown, undefined, parameters);
 
 const attempts = {
   read: ({ path = '' }) => fs.readFileSync(path, 'utf8'),
@@ -42,6 +47,11 @@ const attempts = {
   'connection to a socket file': ({ path = '' }) => once(net.connect(path), 'connect'),
   'web request': ({ port = 0 }) => fetch(`http://127.0.0.1:${port}/`),
   'own port': () => once(net.createServer().listen(0), 'listening'),
+  'port by a handle': () => handleOf(net, '_createServerHandle', '127.0.0.1', 0, 4),
+  'socket file by a handle': ({ path = '' }) => handleOf(net, '_createServerHandle', path, -1, -1),
+  'datagrams by a handle': () => handleOf(dgram, '_createSocketHandle', '127.0.0.1', 0, 'udp4'),
+  'datagrams by their class': () => Reflect.construct(dgram.Socket, ['udp4']) instanceof dgram.Socket,
+  'priority of another process': ({ pid = 0 }) => os.setPriority(pid, os.getPriority()),
   datagram: async ({ port = 0 }) => {
     const socket = dgram.createSocket('udp4');
     await new Promise<void>((resolve, reject) => {
