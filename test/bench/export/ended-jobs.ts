@@ -8,8 +8,10 @@ import { type JobListEntry, jobStatusKey, listDaysKey, listPartKey } from '#shar
 import { type ArchivedJob, archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
+import { openLogAudit } from '#shared/messaging/nats/log-audit.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { verifyLogs } from '#shared/messaging/verify/verify-logs.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { leadingOrchestrator } from '../../support/leading-orchestrator.ts';
@@ -21,8 +23,10 @@ import { type Bench, medianOf, ratio, shown, table, temporaryFolder } from './me
 import { residentBytes } from './process-usage.ts';
 import { storeActive } from './store-active.ts';
 
-const referenceJobs = 1_000;
 const organizations = 100;
+const listedJobs = 20;
+/** As few as fill the lists. */
+const referenceJobs = 2 * organizations * listedJobs;
 /** Jobs stay in the log for so long. */
 const daysInLog = 30;
 const partSize = 250;
@@ -38,6 +42,7 @@ type Figures = {
   listsPerSecond: number;
   verifyMs: number;
   archivedMs: number;
+  aloneMs: number;
 };
 
 /** What ended jobs cost those that come later: half of them are in the log and in the read models, half in the archive. */
@@ -54,9 +59,10 @@ export async function measureEndedJobs(bench: Bench, jobs: number): Promise<void
       ['', `${shown(referenceJobs)} jobs`, `${shown(jobs)} jobs`, 'ratio'],
       [
         row(`seconds until a new leader has taken over ${activeJobs} active jobs`, (all) => all.takeOverMs / 1_000),
-        row('lists of 20 jobs per second', (all) => all.listsPerSecond),
+        row(`lists of ${listedJobs} jobs per second`, (all) => all.listsPerSecond),
         row('seconds of `audit verify --job`, in the log', (all) => all.verifyMs / 1_000),
         row('seconds of `audit verify --job`, in the archive', (all) => all.archivedMs / 1_000),
+        row('the same without the start of a process', (all) => all.aloneMs / 1_000),
         row('memory of nats-server in MB', (all) => all.serverBytes / 1e6),
       ],
     ),
@@ -81,6 +87,13 @@ function figuresOf(bench: Bench, jobs: number): Promise<Figures> {
       const takeOvers: number[] = [];
       const verifies: number[] = [];
       const archived: number[] = [];
+      const alone: number[] = [];
+      const auditor = await bus.connect('auditor');
+      const logs = await openLogAudit({
+        url: bus.server.url,
+        user: 'auditor',
+        password: bus.passwords.auditor ?? '',
+      });
       for (let run = 0; run < bench.runs; run += 1) {
         const startedAt = performance.now();
         await bench.using(leadingOrchestrator(harness), async ({ whenSaid }) => {
@@ -89,14 +102,22 @@ function figuresOf(bench: Bench, jobs: number): Promise<Figures> {
         });
         verifies.push(await verifyMs(bus, path, made.inLog));
         archived.push(await verifyMs(bus, path, made.inArchive));
+        const verifiesAt = performance.now();
+        await verifyLogs(
+          { logs, objectStore: harness.objectStore, models: auditor.readModels },
+          { job: made.inArchive },
+        );
+        alone.push(performance.now() - verifiesAt);
       }
+      await logs.close();
       const listsPerSecond = await listPace((at) =>
-        listJobs({ bus: gateway }, organizationAt(at), { domain: undefined, limit: 20 }),
+        listJobs({ bus: gateway }, organizationAt(at), { domain: undefined, limit: listedJobs }),
       );
       return {
         takeOverMs: medianOf(takeOvers) ?? Number.NaN,
         verifyMs: medianOf(verifies) ?? Number.NaN,
         archivedMs: medianOf(archived) ?? Number.NaN,
+        aloneMs: medianOf(alone) ?? Number.NaN,
         listsPerSecond,
         serverBytes: residentBytes(bus.server.pid) ?? Number.NaN,
       };

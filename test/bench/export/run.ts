@@ -31,7 +31,7 @@ if (
   values.help ||
   unknown.length > 0 ||
   !(runs >= 1) ||
-  !(endedJobs > 1_000) ||
+  !(endedJobs > 4_000) ||
   ![runs, endedJobs / 2].every(Number.isInteger)
 ) {
   if (unknown.length > 0) print(`There is no measurement "${unknown[0]}".\n`);
