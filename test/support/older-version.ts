@@ -13,6 +13,8 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 const root = resolve(import.meta.dirname, '../..');
 /** Every version has this file, and a change of it is what two versions must get along with. */
 const events = 'shared/aggregates/export-job/export-job.ts';
+/** What a line that declares an event has. Other changes of the file are not what two versions differ in. */
+const declaration = "event\\('";
 
 export type OlderService = { url: string; pid: number; stop(): Promise<void> };
 
@@ -31,7 +33,7 @@ const git = (...args: string[]): string =>
 /** The commit of the older version; undefined where the history is not there, as in a package or a shallow clone. */
 export function olderCommit(): string | undefined {
   try {
-    const changed = git('log', '-1', '--format=%H', '--', events);
+    const changed = git('log', '-1', '--format=%H', `-G${declaration}`, '--', events);
     return git('rev-parse', '--verify', `${changed}^{commit}~1`);
   } catch {
     return undefined;
