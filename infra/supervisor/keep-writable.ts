@@ -1,14 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openServerHealth } from '#shared/messaging/nats/server-health.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { KeptProcess } from './keep-running.ts';
 
 const askEveryMs = 2_000;
 const stopGraceMs = 10_000;
 /** With less room than this a server that is started again stops writing again. */
 const leastRoomBytes = 16 * 1024 * 1024;
-const firstPauseMs = 10_000;
-const longestPauseMs = 300_000;
+const restartAgain: RetryPolicy = { firstPauseMs: 10_000, longestPauseMs: 300_000 };
 
 type WatchedServer = {
   url: string;
@@ -62,7 +62,7 @@ export async function keepWritable(
       );
       failures += 1;
       saidFull = false;
-      await pause(Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)));
+      await pause(pauseAfter(failures, restartAgain));
     }
   } finally {
     // A server that is away may never answer.

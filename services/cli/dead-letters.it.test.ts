@@ -24,7 +24,7 @@ import { exportCommit, exportRequested, exportState, testAuditKey } from '../../
 import { leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { type LetterStores, settleLetter } from './commands/dead.ts';
+import { type LetterStores, settleLetter } from './settle-letter.ts';
 import { rebuildProjection } from './commands/projections.ts';
 
 const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });

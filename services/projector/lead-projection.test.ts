@@ -12,9 +12,9 @@ import {
   firstPointer,
   flip,
   isNew,
-  leadProjection,
   rebuildForShape,
-} from './lead-projection.ts';
+} from './projection-pointer.ts';
+import { leadProjection } from './lead-projection.ts';
 
 const noon = new Date('2026-03-01T12:00:00.000Z');
 const same = { comparison: { documentCount: 3, different: [] }, shape: 1 };

@@ -11,9 +11,19 @@ import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
-import { compareReadModels, type Comparison } from './compare-read-models.ts';
-import { foldArchived, followersOf, type SetAside } from './fill-generation.ts';
+import { compareReadModels } from './compare-read-models.ts';
+import { foldArchived, followersOf } from './fill-generation.ts';
 import type { ProjectionRun } from './projection.ts';
+import {
+  beginFilling,
+  beginRebuild,
+  callOff,
+  dropKept,
+  firstPointer,
+  flip,
+  isNew,
+  rebuildForShape,
+} from './projection-pointer.ts';
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
@@ -198,78 +208,6 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     await working.catch(() => {});
     await followers.stopAll();
   }
-}
-
-export const firstPointer: ProjectionPointer = { live: 'blue' };
-
-/** A request that was neither met nor begun. Pure, like the transitions below. */
-export const isNew = (pointer: ProjectionPointer, request: RebuildRequest): boolean =>
-  ![pointer.rebuild?.id, pointer.lastRebuild?.id, pointer.met, pointer.calledOff?.id].includes(request.id);
-
-/** A rebuild begins and takes the place of a generation that was kept until now. */
-export function beginRebuild(
-  { keptUntil: _, ...pointer }: ProjectionPointer,
-  id: string,
-  now: Date,
-): ProjectionPointer {
-  return { ...pointer, rebuild: { id, startedAt: now.toISOString(), state: 'asked' } };
-}
-
-/** The other generation is empty, and its reader is at the start. */
-export function beginFilling(pointer: ProjectionPointer): ProjectionPointer {
-  if (pointer.rebuild === undefined) throw new Error('No rebuild has begun.');
-  return { ...pointer, rebuild: { ...pointer.rebuild, state: 'filling' } };
-}
-
-/** How a rebuild went: how its documents compare, what was left out, and which shape they have. */
-type Filled = { comparison: Comparison; setAside?: readonly SetAside[]; shape: number };
-
-/** The other generation takes over. */
-export function flip(
-  { rebuild, ...pointer }: ProjectionPointer,
-  { comparison, setAside = [], shape }: Filled,
-  now: Date,
-): ProjectionPointer {
-  if (rebuild === undefined) throw new Error('No rebuild has begun.');
-  const { id, startedAt } = rebuild;
-  const met = id === ownRebuildId(shape) ? (pointer.lastRebuild?.id ?? pointer.met) : undefined;
-  return {
-    ...pointer,
-    ...(met === undefined ? {} : { met }),
-    live: otherGeneration(pointer.live),
-    shape,
-    keptUntil: new Date(now.getTime() + dayMs).toISOString(),
-    lastRebuild: {
-      id,
-      startedAt,
-      finishedAt: now.toISOString(),
-      documentCount: comparison.documentCount,
-      differentCount: comparison.different.length,
-      different: comparison.different.slice(0, 20),
-      ...(setAside.length === 0 ? {} : { setAsideCount: setAside.length, setAside: setAside.slice(0, 20) }),
-    },
-  };
-}
-
-const ownRebuildId = (shape: number): string => `shape-${shape}`;
-
-/** The rebuild that a projector begins by itself, because what is read has an older shape than it writes; once, unless it is called off. */
-export function rebuildForShape(pointer: ProjectionPointer, shape: number): string | undefined {
-  const id = ownRebuildId(shape);
-  return (pointer.shape ?? 1) < shape && pointer.calledOff?.rebuildId !== id ? id : undefined;
-}
-
-/** What was filled is thrown away, and nothing is rebuilt. */
-export function callOff({ rebuild, ...pointer }: ProjectionPointer, id: string, now: Date): ProjectionPointer {
-  return {
-    ...pointer,
-    calledOff: { id, at: now.toISOString(), ...(rebuild === undefined ? {} : { rebuildId: rebuild.id }) },
-  };
-}
-
-/** The generation that was kept is not followed any more. */
-export function dropKept({ keptUntil: _, ...pointer }: ProjectionPointer): ProjectionPointer {
-  return pointer;
 }
 
 type RebuildRequests = {

@@ -1,9 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DeadLetter } from '#shared/contracts/dead-letters.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import type { DocumentStore } from './read-models.ts';
-
-const followAgainAfterMs = 1_000;
+import { type DocumentStore, keepFollowing } from './read-models.ts';
 
 /** How many messages a service has set aside, followed as it changes. It is logged at the start and with each change. */
 export function countDeadLetters(
@@ -20,6 +17,8 @@ export function countDeadLetters(
     }
   };
   const follow = async () => {
+    isKnown = false;
+    aside.clear();
     for await (const change of deadLetters.watch(`${service}.>`, signal)) {
       const before = aside.size;
       if (change.kind === 'caught-up') isKnown = true;
@@ -28,14 +27,6 @@ export function countDeadLetters(
       if (change.kind === 'caught-up' || aside.size !== before) say();
     }
   };
-  const keepFollowing = async () => {
-    while (!signal.aborted) {
-      isKnown = false;
-      aside.clear();
-      await follow().catch(() => {});
-      await delay(followAgainAfterMs, undefined, { signal }).catch(() => {});
-    }
-  };
-  void keepFollowing();
+  void keepFollowing(follow, () => {}, signal);
   return () => aside.size;
 }

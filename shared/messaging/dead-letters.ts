@@ -5,7 +5,7 @@ import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import type { Delivery, DurableReader } from './durable-reader.ts';
-import type { DocumentStore } from './read-models.ts';
+import { type DocumentStore, keepFollowing } from './read-models.ts';
 
 /** What happened to dead letters, for auditors (400 days). */
 export type DeadLetterLog = { record(record: DeadLetterRecord): Promise<void> };
@@ -46,7 +46,6 @@ export type DeadLetterQueue = {
   changed(signal: AbortSignal): Promise<void>;
 };
 
-const followAgainAfterMs = 1_000;
 const tryAgainAfterMs = 1_000;
 
 /**
@@ -86,16 +85,11 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
       wake();
     }
   }
-  async function keepFollowing(store: DocumentStore<DeadLetter>): Promise<void> {
-    while (!signal.aborted) {
-      await follow(store).catch((error: unknown) =>
-        logger.warn({ err: error, stream }, 'the dead letters cannot be followed; it is tried again'),
-      );
-      await delay(followAgainAfterMs, undefined, { signal }).catch(() => {});
-    }
-  }
+  const unfollowed = (error: unknown) => {
+    if (!signal.aborted) logger.warn({ err: error, stream }, 'the dead letters cannot be followed; it is tried again');
+  };
   if (deadLetters === undefined || signal.aborted) opened.resolve();
-  else void keepFollowing(deadLetters);
+  else void keepFollowing(() => follow(deadLetters), unfollowed, signal);
 
   const isAfter = (
     state: DeadLetter['state'],

@@ -54,6 +54,23 @@ export type DocumentChange<T> =
   | { kind: 'unreadable'; key: string; revision: number; initial: boolean; problem: string }
   | { kind: 'caught-up' };
 
+const followAgainAfterMs = 1_000;
+
+/**
+ * Runs `follow`, the loop over a watch, until `signal` aborts. Whenever it ends, `onEnd` hears why, and it begins anew a second later. Never
+ * rejects.
+ */
+export async function keepFollowing(
+  follow: () => Promise<void>,
+  onEnd: (error: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await follow().then(() => onEnd(new Error('The watch ended.')), onEnd);
+    await delay(followAgainAfterMs, undefined, { signal }).catch(() => {});
+  }
+}
+
 /** Which generation of each read model is read, followed as it changes. */
 export type Pointers = {
   /** Waits until the pointers are known; rejects while the bus is away. */
@@ -66,7 +83,6 @@ export type Pointers = {
   close(): Promise<void>;
 };
 
-const followAgainAfterMs = 1_000;
 const closeWithinMs = 500;
 
 /** Follows the pointers from the first question on, until `close`. When the watch ends, it begins again with the next question, or after a second. */

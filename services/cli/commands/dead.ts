@@ -1,25 +1,23 @@
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import {
-  type DeadLetter,
-  deadLetterKey,
-  type DeadLetterRecord,
-  deadLetterRecordSchema,
-  type LetterDecision,
-} from '#shared/contracts/dead-letters.ts';
-import type { BusParts } from '#shared/messaging/bus.ts';
+import { type DeadLetter, type DeadLetterRecord, type LetterDecision } from '#shared/contracts/dead-letters.ts';
 import type { StoredText } from '#shared/messaging/event-log.ts';
-import { deadLetterSubject } from '#shared/messaging/subjects/subject-names.ts';
-import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus, withinDeadline } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';
 import { counted, printable } from '../format.ts';
+import {
+  idOf,
+  letterHistory,
+  type LetterStores,
+  NoSuchLetter,
+  parsedJson,
+  partsOf,
+  type SettledLetter,
+  settleLetter,
+} from '../settle-letter.ts';
 import { createOutput, textTable } from '../terminal.ts';
-
-/** What the command works with: the letters that are set aside, and the logs as an operator reads them. */
-export type LetterStores = { letters: BusParts['deadLetters']; logs: Pick<LogAudit, 'stored'> };
 
 const letterId = z
   .string()
@@ -152,14 +150,6 @@ function eventsIn({ text }: StoredText): string {
   return events.success ? events.data.data.events.map(({ type }) => printable(type)).join(', ') : 'not readable';
 }
 
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Exit code 1 when a message failed once more, or nobody did what was asked for. */
 async function decideAll(
   stores: LetterStores,
@@ -189,107 +179,6 @@ function settledLine({ letter, outcome, decision, reason, already }: SettledLett
   return `${letter}: ${outcome}${before}`;
 }
 
-export type SettledLetter = {
-  letter: string;
-  outcome: 'retried' | 'dropped' | 'failed-again';
-  decision: LetterDecision | undefined;
-  /** Why it failed again. */
-  reason?: string;
-  /** It had been settled when the command began. */
-  already: boolean;
-};
-
-/** No letter has this id; the message says where to look. */
-class NoSuchLetter extends Error {
-  override name = 'NoSuchLetter';
-
-  constructor(id: string) {
-    super(
-      `There is no dead letter "${id}". "bindery dead list" shows those that are set aside, with --history also earlier ones.`,
-    );
-  }
-}
-
-/** Somebody else decided something else about the letter, and it is being done. */
-class DecidedOtherwise extends Error {
-  override name = 'DecidedOtherwise';
-}
-
-/** No process of the service did what was asked for; the message says that it is kept. */
-class NotSettled extends Error {
-  override name = 'NotSettled';
-}
-
-const settledWithinMs = 20_000;
-
-/**
- * Stores what is decided about a letter, and waits until its service has done it. It can be repeated, also after it died halfway: the same
- * action again waits for the first. Throws `NoSuchLetter`, `DecidedOtherwise` and `NotSettled`.
- */
-export async function settleLetter(
-  stores: LetterStores,
-  id: string,
-  wanted: LetterDecision,
-  withinMs = settledWithinMs,
-): Promise<SettledLetter> {
-  const { letters } = stores;
-  for (;;) {
-    const stored = await letters.get(id, { fromLeader: true });
-    const letter = stored?.document ?? (await letterFromHistory(stores, id));
-    if ('outcome' in letter) return letter;
-    if (letter.state === 'dropped') return { letter: id, outcome: 'dropped', decision: letter.decision, already: true };
-    const { decision } = letter;
-    if (decision !== undefined && decision.action !== wanted.action) {
-      throw new DecidedOtherwise(
-        `${decision.by} wanted to ${decision.action} ${id} at ${decision.at}, and that is not done yet. Wait for it, or start its service.`,
-      );
-    }
-    if (decision !== undefined) return whenSettled(letters, id, decision, withinMs);
-    const revision = await letters.put(
-      id,
-      { ...letter, decision: wanted },
-      { expectedRevision: stored?.revision ?? 0 },
-    );
-    if (revision !== undefined) return whenSettled(letters, id, wanted, withinMs);
-  }
-}
-
-/** A letter that is not in the bucket: it was settled, or an older program set it aside and knew no bucket. */
-async function letterFromHistory(stores: LetterStores, id: string): Promise<DeadLetter | SettledLetter> {
-  const last = (await letterHistory(stores, id)).findLast((record) => idOf(record) === id);
-  if (last === undefined) throw new NoSuchLetter(id);
-  const { service, stream, subject, sequence, reason, at, outcome, decision } = last;
-  if (outcome === 'retried' || outcome === 'dropped') return { letter: id, outcome, decision, already: true };
-  if (outcome === 'given-up') throw new NoSuchLetter(id);
-  const isOrdered = service === 'projector' && stream !== 'ACCESS';
-  const setAsideAt = at ?? new Date().toISOString();
-  return { service, stream, subject, sequence, reason, isOrdered, setAsideAt, state: 'aside', cause: 'poison' };
-}
-
-async function whenSettled(
-  letters: LetterStores['letters'],
-  id: string,
-  decision: LetterDecision,
-  withinMs: number,
-): Promise<SettledLetter> {
-  const late = AbortSignal.timeout(withinMs);
-  const settled = { letter: id, decision, already: false };
-  let isThere = false;
-  const isSettled = async () => (await letters.get(id, { fromLeader: true })) === undefined;
-  for await (const change of letters.watch(id, late)) {
-    const isGone = change.kind === 'caught-up' && !isThere && (await isSettled());
-    if (change.kind === 'removed' || isGone) return { ...settled, outcome: 'retried' };
-    if (change.kind !== 'put') continue;
-    isThere = true;
-    const { state, failed } = change.document;
-    if (state === 'dropped') return { ...settled, outcome: 'dropped' };
-    if (failed?.id === decision.id) return { ...settled, outcome: 'failed-again', reason: failed.reason };
-  }
-  throw new NotSettled(
-    `No ${partsOf(id).service} did this within ${withinMs / 1_000} s. Is one running? What you decided is kept: the next one that starts does it.`,
-  );
-}
-
 async function allLetters({ letters }: LetterStores): Promise<DeadLetter[]> {
   const found: DeadLetter[] = [];
   const stop = new AbortController();
@@ -298,19 +187,4 @@ async function allLetters({ letters }: LetterStores): Promise<DeadLetter[]> {
     if (change.kind === 'caught-up') stop.abort();
   }
   return found.toSorted((a, b) => a.setAsideAt.localeCompare(b.setAsideAt) || a.sequence - b.sequence);
-}
-
-/** What happened to all letters, or to those of the service and stream of one; oldest first. */
-async function letterHistory({ logs }: LetterStores, id?: string): Promise<DeadLetterRecord[]> {
-  const { service, stream } = id === undefined ? { service: '*', stream: '*' } : partsOf(id);
-  const messages = await logs.stored('DEAD', deadLetterSubject(service, stream));
-  return messages.flatMap(({ text }) => deadLetterRecordSchema.safeParse(parsedJson(text)).data ?? []);
-}
-
-const idOf = ({ service, stream, sequence }: DeadLetter | DeadLetterRecord): string =>
-  deadLetterKey(service, stream, sequence);
-
-function partsOf(id: string): { service: string; stream: string; sequence: number } {
-  const [service = '', stream = '', sequence = ''] = id.split('.');
-  return { service, stream, sequence: Number(sequence) };
 }

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import { apiKeyKey, type KeyDocument } from '#shared/contracts/read-models.ts';
-import type { DocumentStore } from '#shared/messaging/read-models.ts';
+import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 
@@ -18,7 +17,6 @@ export type KeyDirectory = {
 
 const keptMs = 10_000;
 const mostKept = 10_000;
-const watchAgainAfterMs = 1_000;
 /** Nothing is answered for longer, so later ends need no timer. */
 const longestFollowedMs = 86_400_000;
 
@@ -54,15 +52,12 @@ export function keyDirectory(
     }
   }
 
-  async function followAlways(): Promise<void> {
-    while (!signal.aborted) {
-      await follow().catch((error: unknown) => logger.warn({ err: error }, 'the watch of API keys ended'));
-      // Without the watch a revocation might be missed, so nothing that was kept until now counts.
-      kept.clear();
-      await delay(watchAgainAfterMs, undefined, { signal }).catch(() => {});
-    }
-  }
-  void followAlways();
+  const ended = (error: unknown) => {
+    if (!signal.aborted) logger.warn({ err: error }, 'the watch of API keys ended');
+    // Without the watch a revocation might be missed, so nothing that was kept until now counts.
+    kept.clear();
+  };
+  void keepFollowing(follow, ended, signal);
 
   return {
     find: async (sha256) => {
