@@ -10,14 +10,14 @@ import { describeWithServers } from '../../../test/support/describe-with-servers
 import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 
-describeWithServers(['nats-server'], 'keys that were removed', () => {
+describeWithServers(['nats-server'], 'keys of a bucket', () => {
   let bus: TestBus;
   beforeAll(async () => {
     bus = await startTestBus();
   });
   afterAll(() => bus?.stop());
 
-  test('leave nothing behind, however many they were', async () => {
+  async function openActiveJobs() {
     const connection = await connect({
       servers: bus.server.url,
       user: 'orchestrator',
@@ -30,6 +30,27 @@ describeWithServers(['nats-server'], 'keys that were removed', () => {
     const activeJobs = natsDocumentStore(kv, jsm, row, activeJobDocumentSchema);
     const createdAt = '2026-03-01T10:00:00.000Z';
     const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
+    return { connection, jsm, activeJobs, put };
+  }
+
+  test('are all listed, also one that is written at that moment', async () => {
+    const { connection, activeJobs, put } = await openActiveJobs();
+    await put('kept');
+    const listed = new AbortController();
+    const write = async () => {
+      while (!listed.signal.aborted) await put('kept');
+    };
+    const writing = write();
+    const lists = new Set<string>();
+    for (let time = 0; time < 200; time += 1) lists.add((await activeJobs.keys()).join(' '));
+    listed.abort();
+    await writing;
+    expect([...lists]).toEqual(['acme.kept']);
+    await connection.close();
+  });
+
+  test('leave nothing behind, however many were removed', async () => {
+    const { connection, jsm, activeJobs, put } = await openActiveJobs();
     await put('kept');
     await Promise.all(
       Array.from({ length: 300 }, async (_, at) => {

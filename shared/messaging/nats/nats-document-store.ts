@@ -59,6 +59,14 @@ export function natsDocumentStore<T>(
   const newest = (full: string) =>
     call(`reading "${full}"`, () => jsm.streams.getMessage(stream, { last_by_subj: subjectOf(full) }));
 
+  async function listKeys(filter: string): Promise<Set<string>> {
+    const found = await kv.keys(filter);
+    const keys = new Set<string>();
+    for await (const full of found) keys.add(full.slice(prefix.length));
+    removeConsumer(found);
+    return keys;
+  }
+
   return {
     async get(key, options = {}) {
       const full = prefix + key;
@@ -133,13 +141,14 @@ export function natsDocumentStore<T>(
     },
 
     async keys(filter = '>') {
-      return call('listing keys', async () => {
-        const keys: string[] = [];
-        const found = await kv.keys(prefix + filter);
-        for await (const key of found) keys.push(key.slice(prefix.length));
-        removeConsumer(found);
-        return keys;
-      });
+      const listed = await call('listing keys', () => listKeys(prefix + filter));
+      // The listing misses a key that is written meanwhile. Of the subjects, some only say that a key was removed.
+      const { state } = await call('listing keys', () =>
+        jsm.streams.info(stream, { subjects_filter: subjectOf(prefix + filter) }),
+      );
+      const all = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subjectOf(prefix).length));
+      const missed = await this.getMany(all.filter((key) => !listed.has(key)));
+      return [...listed, ...missed.map(({ key }) => key)];
     },
 
     async *watch(filter, signal) {
