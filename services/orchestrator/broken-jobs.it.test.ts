@@ -2,15 +2,22 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { commitHash } from '#shared/messaging/commit-chain.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
-import type { FactOf } from '#shared/contracts/export-facts.ts';
+import { planKey } from '#shared/contracts/stored-objects.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ExportHarness, organization, startExportHarness } from '../../test/support/export-harness.ts';
 import { type LeadingOrchestrator, leadingOrchestrator } from '../../test/support/leading-orchestrator.ts';
 
 const ended = ({ data }: ExportCommit) => ['completed', 'failed', 'cancelled'].includes(data.state.phase);
 const isRendering = ({ data }: ExportCommit) => data.state.phase === 'rendering';
+/** More than the bus gives out of the facts before one is acknowledged. */
+const moreThanMayWait = 1_100;
+const factOf = (jobId: string, at: number) => ({
+  ...{ version: 1 as const, id: `f${at}`, source: 'stranger', organization, jobId },
+  time: new Date().toISOString(),
+});
 const pages = (count: number) => Array.from({ length: count }, (_, at) => ({ path: `guides/page-${at}` }));
 
 describeWithServers(['nats-server'], 'beside a job that is broken', () => {
@@ -114,17 +121,46 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     const jobId = await harness.request(contentVersion);
     await harness.until(jobId, isRendering);
     await loseLog(jobId);
-    const facts = Array.from(
-      { length: 1_100 },
-      (_, chunk): FactOf<'ChunkRendered'> => ({
-        ...{ type: 'ChunkRendered', version: 1, id: `f${chunk}`, source: 'stranger', organization, jobId },
-        time: new Date().toISOString(),
-        data: { chunk, attempt: 1, pageCount: 10, reused: false, durationMs: 1 },
+    const chunks = Array.from({ length: moreThanMayWait }, (_, chunk) => chunk);
+    await Promise.all(
+      chunks.map((chunk) => {
+        const data = { chunk, attempt: 1, pageCount: 10, reused: false, durationMs: 1 };
+        return renderer.facts.record({ type: 'ChunkRendered', ...factOf(jobId, chunk), data });
       }),
     );
-    await Promise.all(facts.map((fact) => renderer.facts.record(fact)));
     await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
     const other = await harness.request(contentVersion);
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
   });
+
+  test('whose plan alone cannot be read, facts that need it hold up no other, nor what needs none', async () => {
+    const [contentVersion, otherVersion] = [await harness.publish(pages(10)), await harness.publish(pages(12))];
+    const unreadable = new Set<string>();
+    const objectStore: typeof harness.objectStore = {
+      ...harness.objectStore,
+      get: (key, options) =>
+        unreadable.has(key)
+          ? Promise.reject(new ObjectStoreUnavailable(`${key}: EIO`))
+          : harness.objectStore.get(key, options),
+    };
+    const leader = await leading({ objectStore });
+    const jobId = await harness.request(contentVersion);
+    const planned = await harness.until(jobId, isRendering);
+    unreadable.add(planKey(organization, planned.data.state.planHash ?? ''));
+    const bundler = await harness.bus.connect('bundler', 'stranger');
+    const data = { chunks: [0], reason: 'it is gone' };
+    await Promise.all(
+      Array.from({ length: moreThanMayWait }, (_, at) =>
+        bundler.facts.record({ type: 'SegmentsLost', ...factOf(jobId, at), data }),
+      ),
+    );
+    await leader.whenSaid('too many facts wait; the work of these is handed out anew');
+    await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
+    const other = await harness.request(otherVersion);
+    expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
+    const last = () => orchestrator.exports.last(planned.subject, { fromLeader: true });
+    await expect.poll(async () => (await last())?.commit.data.state.phase, { timeout: 20_000 }).toBe('completed');
+    const facts = await orchestrator.factReader();
+    await expect.poll(async () => (await facts.position()).leftCount, { timeout: 10_000 }).toBe(0);
+  }, 60_000);
 });

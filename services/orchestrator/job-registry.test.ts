@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { Poison } from '#shared/runtime/failures.ts';
+import { ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
@@ -18,6 +19,7 @@ async function withJob(
   append: (commit: ExportCommit) => void,
   changes: Partial<ExportJobState> = {},
   isUnreadable: (subject: string) => boolean = () => false,
+  readObject: () => Promise<Buffer> = async () => Buffer.from('{ damaged'),
 ) {
   const bus = memoryBus();
   const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
@@ -40,7 +42,7 @@ async function withJob(
     },
     objectStore: {
       ...folderObjectStore({ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 }),
-      get: async () => Buffer.from('{ damaged'),
+      get: readObject,
     },
     clock,
     logger: pino({ level: 'silent' }),
@@ -101,6 +103,17 @@ test('a job whose plan is damaged fails instead of its facts coming again for ev
   const planned = { planHash: 'a'.repeat(64), chunkCount: 1, timedOutAttempts: { 0: 3 } };
   const { registry, job } = await withJob(() => {}, planned);
   await registry.change(job, { type: 'TimeOutChunk', chunk: 0, attempt: 4 }, 'cause');
+  expect(stateOf(job).phase).toBe('failed');
+});
+
+test('a job whose plan cannot be read now stays as it is, and still ends at its deadline', async () => {
+  const planned = { planHash: 'a'.repeat(64), chunkCount: 1, timedOutAttempts: { 0: 3 } };
+  const unreadable = () => Promise.reject(new ObjectStoreUnavailable('The disk has an error.'));
+  const { registry, job, left } = await withJob(() => {}, planned, undefined, unreadable);
+  const lost = registry.change(job, { type: 'TimeOutChunk', chunk: 0, attempt: 4 }, 'cause');
+  await expect(lost).rejects.toThrow('The disk has an error.');
+  expect([registry.jobs.get(job.jobId), stateOf(job).phase, left]).toEqual([job, 'rendering', []]);
+  await registry.change(job, fail, 'cause');
   expect(stateOf(job).phase).toBe('failed');
 });
 

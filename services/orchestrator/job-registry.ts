@@ -13,7 +13,7 @@ import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { Poison } from '#shared/runtime/failures.ts';
+import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
@@ -51,8 +51,10 @@ export type JobRegistry = {
   /** Begins to work on a job, unless it is known already. It must be in the index of active jobs. */
   add(stored: StoredCommit<ExportCommit>): ActiveJob;
   /**
-   * Decides, appends, and acts on what the job's state is then. It waits while the bus or the object store is away. A job whose log is gone
-   * leaves the registry and the index of active jobs. A job that fails in any other way leaves the registry: see `setAside`.
+   * Decides, appends, and acts on what the job's state is then. It waits while the bus is away. It rejects with `Unavailable` when what the
+   * decision must know cannot be read now, be it of this job alone: the job stays as it is, and other decisions on it go on, its end at the
+   * deadline among them. A job whose log is gone leaves the registry and the index of active jobs. A job that fails in any other way leaves
+   * the registry: see `setAside`.
    */
   change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]>;
 };
@@ -76,6 +78,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
 
   async function change(job: ActiveJob, command: ExportCommand, causationId: string): Promise<readonly ExportEvent[]> {
     const events = await decideAndAppend(context, job, command, causationId, signal).catch((error: unknown) => {
+      if (error instanceof Unavailable) throw error;
       remove(job);
       if (!signal.aborted) leave(job, error);
       throw error;
@@ -138,32 +141,38 @@ async function decideAndAppend(
   signal: AbortSignal,
 ): Promise<readonly ExportEvent[]> {
   const { subject, correlationId, traceparent } = job.stored.commit;
-  const handled = await retryUnavailable(
-    everySecond,
-    signal,
-    () =>
-      handleCommand({ ...context, log: context.bus.exports }, exportJobAggregate, {
-        subject,
-        known: { stored: job.stored },
-        async decide(state, metadata) {
-          // After a conflict the newest commit may be the next leader's.
-          signal.throwIfAborted();
-          if (state === undefined) throw new LogGone(`The log of the job ${job.jobId} is gone.`);
-          return decide(state, command, metadata, await knowledgeFor(context, state, command));
-        },
-        origin: {
-          source: context.instance,
-          actor: { kind: 'service', id: 'orchestrator' },
-          causationId,
-          correlationId,
-          traceparent: traceparent === undefined ? undefined : nextTraceparent(traceparent),
-        },
-      }),
-    (error) =>
-      context.logger.warn({ err: error, jobId: job.jobId }, 'a decision could not be stored; it is made again'),
-  );
+  const handled = await handleCommand({ ...context, log: patient(context, job, signal) }, exportJobAggregate, {
+    subject,
+    known: { stored: job.stored },
+    async decide(state, metadata) {
+      // After a conflict the newest commit may be the next leader's.
+      signal.throwIfAborted();
+      if (state === undefined) throw new LogGone(`The log of the job ${job.jobId} is gone.`);
+      return decide(state, command, metadata, await knowledgeFor(context, state, command));
+    },
+    origin: {
+      source: context.instance,
+      actor: { kind: 'service', id: 'orchestrator' },
+      causationId,
+      correlationId,
+      traceparent: traceparent === undefined ? undefined : nextTraceparent(traceparent),
+    },
+  });
   if (handled.stored !== undefined) job.stored = handled.stored;
   return handled.events;
+}
+
+/** The log of exports, which waits while the bus is away. */
+function patient({ bus, logger }: OrchestratorContext, { jobId }: ActiveJob, signal: AbortSignal) {
+  const wait = <T>(call: () => Promise<T>): Promise<T> =>
+    retryUnavailable(everySecond, signal, call, (error) =>
+      logger.warn({ err: error, jobId }, 'a decision cannot be stored; it is tried again'),
+    );
+  const log: Pick<typeof bus.exports, 'last' | 'append'> = {
+    last: (...about) => wait(() => bus.exports.last(...about)),
+    append: (...what) => wait(() => bus.exports.append(...what)),
+  };
+  return log;
 }
 
 /** The newest commit of a job, also of an archived one. Rejects with `Poison` when this program cannot read it. */
@@ -175,7 +184,7 @@ export async function lastCommit(
   return await bus.exports.last(exportLogSubject(organization, jobId), { fromLeader: true });
 }
 
-/** Looks up what a decision needs beside the state; few decisions need anything. */
+/** Looks up what a decision needs beside the state; few decisions need anything. Rejects with `Unavailable` when that cannot be read now. */
 async function knowledgeFor(
   context: Pick<OrchestratorContext, 'bus' | 'objectStore'>,
   state: ExportJobState,

@@ -1,6 +1,7 @@
 import { setInterval } from 'node:timers/promises';
 import type { ExportCommand } from '#shared/aggregates/export-job/decide.ts';
 import { bundleUnit, closingUnit } from '#shared/aggregates/export-job/export-job.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import type { OrchestratorContext } from './context.ts';
 import { taskDispatcher, type TaskDispatcher } from './dispatcher.ts';
 import { readRequests, takeAgain, takeOver } from './job-intake.ts';
@@ -74,9 +75,14 @@ async function watchTime(
   { registry, dispatcher, planner, pinned, deadlines }: Leading,
   signal: AbortSignal,
 ): Promise<void> {
-  /** No job waits for another one. The registry says why a change failed. */
+  /** No job waits for another one. The registry says why a change failed, unless it only cannot be decided now. */
   const change = (job: ActiveJob, command: ExportCommand): void => {
-    registry.change(job, command, job.stored.commit.id).catch(() => {});
+    registry.change(job, command, job.stored.commit.id).catch((error: unknown) => {
+      if (!(error instanceof Unavailable)) return;
+      context.logger.warn({ err: error, jobId: job.jobId, command: command.type }, 'a decision cannot be made yet');
+      // The lost work is handed out again, and is lost again unless somebody does it.
+      dispatcher.changed(job);
+    });
   };
   let last = context.clock.now().getTime();
   try {

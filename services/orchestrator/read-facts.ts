@@ -1,3 +1,4 @@
+import { needsPlan } from '#shared/aggregates/export-job/decide.ts';
 import { bundleUnit, closingUnit, isActive, type WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import { readable, settleFailure } from '#shared/messaging/consume.ts';
@@ -8,7 +9,7 @@ import {
   settleLetters,
 } from '#shared/messaging/dead-letters.ts';
 import type { Delivery } from '#shared/messaging/durable-reader.ts';
-import { Poison } from '#shared/runtime/failures.ts';
+import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond } from '#shared/runtime/retry.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { TaskDispatcher } from './dispatcher.ts';
@@ -20,6 +21,8 @@ const foldAfterMs = 100;
 const foldAtCount = 20;
 /** Facts that wait are read together: one by one they would be read more slowly than thousands of slots report them. */
 const factsAtOnce = 100;
+/** Facts whose plan cannot be read now wait on the bus, which gives out no more than 1,000 at a time. So many may wait; the others have the rest. */
+const mostWaiting = 500;
 
 /** Reads facts until `signal` aborts and folds them job by job. A credit returns when its fact is read, not when it is committed. */
 export async function readFacts(
@@ -39,16 +42,67 @@ export async function readFacts(
   );
   const batches = new Map<string, { deliveries: FactDelivery[]; timer: NodeJS.Timeout }>();
   const folding = new Set<Promise<void>>();
+  /** By sequence. */
+  const waiting = new Set<number>();
 
   function foldBatch(jobId: string): void {
     const batch = batches.get(jobId);
     if (batch === undefined) return;
     clearTimeout(batch.timer);
     batches.delete(jobId);
-    const folded = foldFacts(context, registry, deadLetterQueue, batch.deliveries, signal)
+    // The plan may be out of reach: what needs none does not wait for it.
+    const folded = Promise.all([
+      settle(batch.deliveries.filter((delivery) => !asksPlan(delivery))),
+      settle(batch.deliveries.filter(asksPlan)),
+    ])
       .then(() => dispatcher.handOut())
       .finally(() => folding.delete(folded));
     folding.add(folded);
+  }
+
+  /**
+   * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job,
+   * or of one whose log cannot be read, are dead letters. Those that cannot be folded now come again. When too many wait for a plan, the
+   * others are forgotten: their work is handed out anew, as that of a lost worker.
+   */
+  async function settle(deliveries: readonly FactDelivery[]): Promise<void> {
+    const [first] = deliveries;
+    if (first === undefined) return;
+    const facts = deliveries.map(({ value }) => value);
+    try {
+      await fold(context, registry, facts);
+      for (const { sequence } of deliveries) waiting.delete(sequence);
+      await Promise.all(deliveries.map((delivery) => delivery.ack()));
+    } catch (error) {
+      if (signal.aborted) {
+        for (const delivery of deliveries) delivery.nak();
+        return;
+      }
+      const forgotten = deliveries.filter((delivery) => !comesAgain(delivery, error));
+      for (const delivery of forgotten) delivery.terminate('Too many facts wait.');
+      if (forgotten.length > 0) handOutAnew(first.value.jobId, forgotten.length, error);
+      await settleFailure(
+        deadLetterQueue,
+        deliveries.filter((delivery) => !forgotten.includes(delivery)),
+        error,
+      );
+    }
+  }
+
+  /** Keeps count of those that wait for a plan. Nothing else is forgotten: a request to cancel is made once. */
+  function comesAgain(delivery: FactDelivery, error: unknown): boolean {
+    if (!asksPlan(delivery) || !(error instanceof Unavailable)) {
+      waiting.delete(delivery.sequence);
+      return true;
+    }
+    if (waiting.size < mostWaiting) waiting.add(delivery.sequence);
+    return waiting.has(delivery.sequence);
+  }
+
+  function handOutAnew(jobId: string, facts: number, error: unknown): void {
+    context.logger.warn({ err: error, jobId, facts }, 'too many facts wait; the work of these is handed out anew');
+    const job = registry.jobs.get(jobId);
+    if (job !== undefined) dispatcher.changed(job);
   }
 
   function collect(delivery: FactDelivery): void {
@@ -104,36 +158,14 @@ function unitOf(fact: Fact): { unit: WorkUnit; attempt?: number } | undefined {
 
 type FactDelivery = Delivery<Fact> & { value: Fact };
 
+const asksPlan = ({ value }: FactDelivery): boolean => needsPlan({ type: 'FoldFacts', facts: [value] });
+
 function deadLetterQueueOf(
   { bus: { deadLetters, deadLetterLog }, logger }: OrchestratorContext,
   signal: AbortSignal,
 ): DeadLetterQueue {
   const consumer = { service: 'orchestrator', stream: 'FACTS', deadLetters, deadLetterLog, logger, retry: everySecond };
   return openDeadLetterQueue(consumer, signal);
-}
-
-/**
- * Folds facts of one job into one commit, then acknowledges them. Facts of a job that has ended are acknowledged. Facts of an unknown job,
- * or of one whose log cannot be read, are dead letters. While the bus is away they come again.
- */
-async function foldFacts(
-  context: OrchestratorContext,
-  registry: JobRegistry,
-  deadLetterQueue: DeadLetterQueue,
-  deliveries: readonly FactDelivery[],
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await fold(
-      context,
-      registry,
-      deliveries.map(({ value }) => value),
-    );
-    await Promise.all(deliveries.map((delivery) => delivery.ack()));
-  } catch (error) {
-    if (signal.aborted) for (const delivery of deliveries) delivery.nak();
-    else await settleFailure(deadLetterQueue, deliveries, error);
-  }
 }
 
 async function fold(context: OrchestratorContext, registry: JobRegistry, facts: Fact[]): Promise<void> {
