@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openServerHealth } from '#shared/messaging/nats/server-health.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { KeptProcess } from './keep-running.ts';
 
@@ -9,6 +10,8 @@ const stopGraceMs = 10_000;
 /** With less room than this a server that is started again stops writing again. */
 const leastRoomBytes = 16 * 1024 * 1024;
 const restartAgain: RetryPolicy = { firstPauseMs: 10_000, longestPauseMs: 300_000 };
+/** What so many restarts do not help needs an operator, and each restart interrupts everyone. */
+const mostRestarts = 5;
 
 type WatchedServer = {
   url: string;
@@ -23,7 +26,8 @@ type WatchedServer = {
 
 /**
  * Starts a nats-server again that refuses writes although its disk has room, until `signal` aborts. After a full disk a stream refuses
- * everything until the server starts again. A restart that does not help is repeated after 10 seconds, then ever later. Never rejects.
+ * everything until the server starts again. A restart that does not help is repeated after 10 seconds, then ever later, five times in all. Never
+ * rejects.
  */
 export async function keepWritable(
   { url, password, folder, kept, onNews }: WatchedServer,
@@ -36,7 +40,10 @@ export async function keepWritable(
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
   });
-  const opening = openServerHealth({ url, password });
+  const opening = openServerHealth({ url, password }).catch((error: unknown) => {
+    onNews(`nats-server cannot be asked whether it stores what it is sent, so it is not watched: ${messageOf(error)}`);
+    return undefined;
+  });
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
   try {
     while (!signal.aborted) {
@@ -50,8 +57,8 @@ export async function keepWritable(
         saidFull = false;
         continue;
       }
-      const roomBytes = await roomIn(folder);
-      if (roomBytes < leastRoomBytes) {
+      if (failures === mostRestarts) continue;
+      if (await isFull(folder)) {
         if (!saidFull) onNews(`nats-server refuses writes (${problem}), and its disk is full: make room in ${folder}`);
         saidFull = true;
         continue;
@@ -61,16 +68,19 @@ export async function keepWritable(
         `nats-server refused writes although there is room (${problem}) and is started again`,
       );
       failures += 1;
+      if (failures === mostRestarts)
+        onNews(`nats-server still refuses writes (${problem}): ${folder}/nats.log says why`);
       saidFull = false;
       await pause(pauseAfter(failures, restartAgain));
     }
   } finally {
     // A server that is away may never answer.
-    void opening.then((health) => health.close());
+    void opening.then((health) => health?.close());
   }
 }
 
-async function roomIn(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+/** Whether the disk has too little room. One that cannot be asked may have enough. */
+async function isFull(folder: string): Promise<boolean> {
+  const room = await statfs(folder).catch(() => undefined);
+  return room !== undefined && room.bavail * room.bsize < leastRoomBytes;
 }

@@ -6,7 +6,7 @@ import type { EventLog } from '#shared/messaging/event-log.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 
 /** The log of threads, which stores no more of an organization than its budget. */
 export type BudgetedThreads = EventLog<ThreadCommit> & {
@@ -24,7 +24,6 @@ type Budget = {
 
 /** As long as the stream keeps messages. */
 const keptDays = 90;
-const dayMs = 86_400_000;
 const mostAttempts = 20;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 

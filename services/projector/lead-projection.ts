@@ -11,6 +11,7 @@ import { type DocumentStore, storesOf } from '#shared/messaging/read-models.ts';
 import { projectionTable } from '#shared/messaging/subjects/projection-table.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
 import type { RetryPolicy } from '#shared/runtime/retry.ts';
+import { dayMs, hourMs } from '#shared/runtime/time-and-ids.ts';
 import { compareReadModels } from './compare-read-models.ts';
 import { foldArchived, followersOf } from './fill-generation.ts';
 import type { ProjectionRun } from './projection.ts';
@@ -27,8 +28,6 @@ import {
 
 const positionEveryMs = 50;
 const nearMs = 1_000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
 const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };

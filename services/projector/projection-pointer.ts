@@ -1,4 +1,5 @@
 import { otherGeneration, type ProjectionPointer, type RebuildRequest } from '#shared/contracts/read-models.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { Comparison } from './compare-read-models.ts';
 import type { SetAside } from './fill-generation.ts';
 
@@ -6,8 +7,6 @@ import type { SetAside } from './fill-generation.ts';
  * What a pointer says next: the steps of a rebuild, from the request to the flip, and of the generation that is kept for a day. All of it is
  * pure; `leadProjection` does what the pointer says.
  */
-
-const dayMs = 86_400_000;
 
 export const firstPointer: ProjectionPointer = { live: 'blue' };
 

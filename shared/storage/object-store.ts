@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { type Clock, hourMs } from '#shared/runtime/time-and-ids.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 
 /**
@@ -75,7 +75,7 @@ export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }
 
-const recentMs = 12 * 3_600_000;
+const recentMs = 12 * hourMs;
 
 /**
  * Was the object stored in the last 12 hours? Only then may a writer leave it as it is. Until the log says that it is needed, garbage

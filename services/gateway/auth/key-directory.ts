@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import { apiKeyKey, type KeyDocument } from '#shared/contracts/read-models.ts';
 import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
-import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 
 export type KeyDirectory = {
@@ -18,7 +18,7 @@ export type KeyDirectory = {
 const keptMs = 10_000;
 const mostKept = 10_000;
 /** Nothing is answered for longer, so later ends need no timer. */
-const longestFollowedMs = 86_400_000;
+const longestFollowedMs = dayMs;
 
 type Kept = { at: number; document: Promise<KeyDocument | undefined> };
 

@@ -9,13 +9,12 @@ import {
   toShownApiKey,
 } from '#shared/contracts/http/directory.ts';
 import { organizationKey } from '#shared/contracts/read-models.ts';
+import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour, perKeyPerHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
 import { type NewApiKey, newApiKey, renewedApiKey } from './new-api-key.ts';
-
-const hourMs = 3_600_000;
 
 const params = z.object({ id: z.string() });
 const limits = [perHour('keys', 'keysPerHour')] as const;

@@ -2,8 +2,8 @@ import { generateApiKey, parseApiKey } from '#shared/http/api-key.ts';
 import { latestEnd, lengthOfLife } from '#shared/aggregates/directory/key-rights.ts';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
 import type { CreateApiKeyBody } from '#shared/contracts/http/directory.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 
-const dayMs = 86_400_000;
 const usualLifeMs = 90 * dayMs;
 
 /** A key and its secret, which is not kept. */

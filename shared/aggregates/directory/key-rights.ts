@@ -1,6 +1,7 @@
 import type { EventMetadata } from '#shared/contracts/commit.ts';
 import { addressRanges, covers } from '#shared/http/address-ranges.ts';
 import { ApiError } from '#shared/http/errors.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ApiKey, DirectoryState } from './directory.ts';
 
 /**
@@ -8,8 +9,6 @@ import type { ApiKey, DirectoryState } from './directory.ts';
  * the end. An assistant key may outlive the admin key that made it, because exported pages contain it for as long as they are read;
  * but an admin key of a short life leaves nothing behind. (An assistant key makes no keys.)
  */
-
-const dayMs = 86_400_000;
 
 /** A key that was made for less, in milliseconds, was made to end soon: in a pipeline, for a visitor. */
 const shortLifeMs = 30 * dayMs;

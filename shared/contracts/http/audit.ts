@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { auditActions, auditEntrySchema, someUsageFiguresSchema, usageFigureNames } from '../audit-entry.ts';
 import { domainName, jobId, organizationId } from '../identifiers.ts';
 
@@ -33,8 +34,6 @@ export const listAuditQuerySchema = z
   });
 
 export type ListAuditQuery = z.infer<typeof listAuditQuerySchema>;
-
-const dayMs = 86_400_000;
 
 /** The last millisecond that `until` means. Pure. */
 export function endOf(until: string): number {

@@ -1,3 +1,4 @@
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { projectionTable } from './projection-table.ts';
 import { generations, inGeneration } from '#shared/contracts/read-models.ts';
 
@@ -288,8 +289,6 @@ export const renderDurable = (rendererVersion: string): DurableRow =>
     ...work,
     filter: `tasks.render.${rendererVersion}`,
   });
-
-const dayMs = 86_400_000;
 
 /** The first day (`yyyy-mm-dd`, UTC) of which read models may hold records of access now: none of its records is gone yet. Pure. */
 export function firstKeptDay(now: Date): string {
