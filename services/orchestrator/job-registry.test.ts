@@ -1,16 +1,13 @@
-import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { ExportCommit, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { orchestratorContext } from '../../test/support/leading-orchestrator.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
-import type { OrchestratorContext } from './context.ts';
 import { takeAgain } from './job-intake.ts';
 import { type ActiveJob, jobRegistry, stateOf } from './job-registry.ts';
-import { workerPool } from './worker-pool.ts';
 
 const fail = { type: 'Fail', error: 'It took too long.' } as const;
 
@@ -22,10 +19,9 @@ async function withJob(
   readObject: () => Promise<Buffer> = async () => Buffer.from('{ damaged'),
 ) {
   const bus = memoryBus();
-  const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
   const state = exportState({ jobId: `se_${'a'.repeat(22)}`, organization: 'acme', phase: 'rendering', ...changes });
   const stored = await bus.exports.append(exportCommit(state), { sequence: 0 });
-  const context: OrchestratorContext = {
+  const context = orchestratorContext({
     bus: {
       ...bus,
       exports: {
@@ -40,21 +36,8 @@ async function withJob(
         },
       },
     },
-    objectStore: {
-      ...folderObjectStore({ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 }),
-      get: readObject,
-    },
-    clock,
-    logger: pino({ level: 'silent' }),
-    random: (length) => 'r'.repeat(length),
-    instance: 'orchestrator-test',
-    rendererVersion: 'r-0123456789ab',
-    renderers: workerPool(clock),
-    bundlers: workerPool(clock),
-    taskLostAfterMs: 30_000,
-    rendererGoneAfterMs: 30_000,
-    exportDeadlineMs: 3_600_000,
-  };
+    readObject,
+  });
   const stop = new AbortController();
   const left: Promise<void>[] = [];
   const registry = jobRegistry(

@@ -1,15 +1,9 @@
-import pino from 'pino';
 import { expect, test } from 'vitest';
 import { Unavailable } from '#shared/runtime/failures.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
+import { orchestratorContext } from '../../test/support/leading-orchestrator.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { memoryBus } from '../../test/support/memory-bus.ts';
-import type { OrchestratorContext } from './context.ts';
 import { type ActiveJob, activeJob, type JobRegistry } from './job-registry.ts';
 import { jobPlanner } from './planner.ts';
-import { workerPool } from './worker-pool.ts';
-
-const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };
 
 /** A planner over a store without contents, so that every plan ends as a failed job at once, but for those that `isAway` names. */
 function planning(isAway: (key: string) => boolean = () => false) {
@@ -23,29 +17,12 @@ function planning(isAway: (key: string) => boolean = () => false) {
       return [];
     },
   };
-  const store = folderObjectStore({
-    ...{ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 },
-  });
-  const context: OrchestratorContext = {
-    bus: memoryBus(),
-    objectStore: {
-      ...store,
-      get: async (key) => {
-        if (isAway(key)) throw new Unavailable('The store is away.');
-        return undefined;
-      },
+  const context = orchestratorContext({
+    readObject: async (key) => {
+      if (isAway(key)) throw new Unavailable('The store is away.');
+      return undefined;
     },
-    clock,
-    logger: pino({ level: 'silent' }),
-    random: (length) => 'r'.repeat(length),
-    instance: 'orchestrator-test',
-    rendererVersion: 'r-0123456789ab',
-    renderers: workerPool(clock),
-    bundlers: workerPool(clock),
-    taskLostAfterMs: 30_000,
-    rendererGoneAfterMs: 30_000,
-    exportDeadlineMs: 3_600_000,
-  };
+  });
   return { planner: jobPlanner(context, () => registry, stop.signal), planned, stop };
 }
 

@@ -6,7 +6,9 @@ import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ExportHarness } from './export-harness.ts';
+import { memoryBus } from './memory-bus.ts';
 
 type Line = { msg: string; jobId?: string };
 
@@ -19,6 +21,34 @@ export type LeadingOrchestrator = {
   whenSaid: (msg: string) => Promise<void>;
   stop(): Promise<void>;
 };
+
+/** A context over a memory bus and a store without objects, at 11:00 on the first of March 2026. */
+export function orchestratorContext({
+  readObject = async () => undefined,
+  ...changes
+}: Partial<OrchestratorContext> & {
+  readObject?: (key: string) => Promise<Buffer | undefined>;
+} = {}): OrchestratorContext {
+  const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
+  const store = folderObjectStore({
+    ...{ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 },
+  });
+  return {
+    bus: memoryBus(),
+    objectStore: { ...store, get: readObject },
+    clock,
+    logger: pino({ level: 'silent' }),
+    random: (length) => 'r'.repeat(length),
+    instance: 'orchestrator-test',
+    rendererVersion: 'r-0123456789ab',
+    renderers: workerPool(clock),
+    bundlers: workerPool(clock),
+    ...times,
+    ...changes,
+  };
+}
+
+const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, exportDeadlineMs: 60_000 };
 
 /**
  * An orchestrator as the service starts it, with times that a test sets. `vanishes`: it stops without giving its lease back, as a process that
@@ -46,9 +76,7 @@ export async function leadingOrchestrator(
     rendererVersion: await rendererVersion(),
     renderers: workerPool(systemClock),
     bundlers: workerPool(systemClock),
-    taskLostAfterMs: 30_000,
-    rendererGoneAfterMs: 30_000,
-    exportDeadlineMs: 60_000,
+    ...times,
     ...changes,
   };
   const unwatch = [
