@@ -1,16 +1,23 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { execPath } from 'node:process';
 import { findServer } from '#infra/setup/find-server.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
-import { variableName } from '#shared/runtime/common-settings.ts';
 import { lockFolder, openSecrets, type Secrets, writePrivateJson } from './data-folder.ts';
 import { freePorts, isFree } from './free-ports.ts';
 import { keepRunning, type KeptProcess } from './keep-running.ts';
 import { runNatsServer } from './nats-server.ts';
 import { closeFolder, createPrivately } from './private-files.ts';
-import { type InstallationPlan, serviceEnvironment, type ServiceName, serviceNames } from './services.ts';
+import {
+  type InstallationPlan,
+  processEnvironment,
+  processesOf,
+  type ProcessPlan,
+  type ServiceName,
+  serviceNames,
+} from './services.ts';
 
 /** The installation cannot start; the message names the setting or file that prevents it. */
 class CannotStart extends Error {
@@ -22,7 +29,9 @@ export type InstallationOptions = {
   host: string;
   port: number;
   environment: Record<string, string | undefined>;
-  /** How many processes of a service run. The default is 1; 0 leaves the service out. */
+  /** `shared`: services share a few processes. `separate`: each has its own, as in a cluster. */
+  processes: 'shared' | 'separate';
+  /** How often a service runs. The default is 1; 0 leaves the service out. */
   copies?: Partial<Record<ServiceName, number>>;
   /** A process that ran this long was healthy: its next restart is quick again. Tests that kill shorten it. */
   healthyAfterMs?: number;
@@ -35,7 +44,7 @@ export type Installation = {
   dataFolder: string;
   secrets: Secrets;
   natsUrl: string;
-  /** Process ids of a service that run now. */
+  /** Ids of the processes that run a service now. */
   pids(service: ServiceName | 'nats-server'): number[];
   stop(): Promise<void>;
 };
@@ -43,7 +52,7 @@ export type Installation = {
 const stopGraceMs = 8_000;
 const readyDeadlineMs = 60_000;
 
-/** Runs all services on this machine, each as a process, with a bus of its own. Resolves when every one is ready. */
+/** Runs all services on this machine, with a bus of their own. Resolves when every one is ready. */
 export async function runInstallation(options: InstallationOptions): Promise<Installation> {
   const { onNews } = options;
   const dataFolder = resolve(options.dataFolder);
@@ -104,15 +113,15 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     };
     await writePrivateJson(join(dataFolder, 'ports.json'), { nats: natsPort, ...plan.ports, gateway: gatewayPort });
 
-    const wanted = serviceNames.filter((name) => options.copies?.[name] !== 0);
-    const processes = wanted.flatMap((name) =>
-      Array.from({ length: options.copies?.[name] ?? 1 }, (_, copy) => startService(name, copy, plan, options)),
-    );
+    const processes = processesOf(options.processes, options.copies).map((process) => ({
+      ...process,
+      kept: startProcess(process, plan, options),
+    }));
     undo.push(async () => {
       await Promise.all(processes.map(({ kept }) => kept.stop(stopGraceMs)));
     });
     await Promise.all(
-      wanted.map((name) =>
+      [...new Set(processes.flatMap(({ services }) => services))].map((name) =>
         whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, readyDeadlineMs),
       ),
     );
@@ -124,7 +133,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       pids: (service) =>
         (service === 'nats-server'
           ? [nats.pid()]
-          : processes.filter(({ name }) => name === service).map(({ kept }) => kept.pid())
+          : processes.filter(({ services }) => services.includes(service)).map(({ kept }) => kept.pid())
         ).flatMap((pid) => pid ?? []),
       stop,
     };
@@ -134,27 +143,22 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
   }
 }
 
-function startService(
-  name: ServiceName,
-  copy: number,
-  plan: InstallationPlan,
-  options: InstallationOptions,
-): { name: ServiceName; kept: KeptProcess } {
-  const env = serviceEnvironment(name, plan, options.environment);
-  // The first copy has the port that others know; the others take any free one.
-  if (copy > 0) env[`BINDERY_${variableName(name)}_PORT`] = '0';
+function startProcess(process: ProcessPlan, plan: InstallationPlan, options: InstallationOptions): KeptProcess {
   const main = join(import.meta.dirname, '../../services/cli/main.ts');
-  const kept = keepRunning(
+  const names = process.services.join(',');
+  return keepRunning(
     {
-      name,
-      command: process.execPath,
-      args: [main, 'run', name],
-      options: { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+      name: names,
+      command: execPath,
+      args: [main, 'run', names],
+      options: {
+        env: processEnvironment(process, plan, options.environment),
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      },
     },
     options.onNews,
     options.healthyAfterMs,
   );
-  return { name, kept };
 }
 
 /** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
-import { serviceEnvironment, serviceNames } from './services.ts';
+import { processEnvironment, processesOf, type ServiceName, serviceNames } from './services.ts';
 
 const plan = {
   dataFolder: '/data',
@@ -25,6 +25,9 @@ const plan = {
   rendererSlots: 2,
 };
 
+const environmentOf = (name: ServiceName, environment: Record<string, string>) =>
+  processEnvironment({ services: [name], copy: 0 }, plan, environment);
+
 /** What the services of an installation are given, beside the password of their own user of the bus. */
 const needed: Record<(typeof serviceNames)[number], string[]> = {
   projector: ['BINDERY_AUDIT_KEY'],
@@ -48,7 +51,7 @@ const needed: Record<(typeof serviceNames)[number], string[]> = {
 const isSecret = (value: string) => /^(password-of|token-of|\w+-key|operator-token)-/.test(value);
 
 test.each(serviceNames)('the %s gets the secrets that it needs, and no other', (name) => {
-  const env = serviceEnvironment(name, plan, { BINDERY_OPERATOR_TOKEN: 'from outside', SECRET: 'x' });
+  const env = environmentOf(name, { BINDERY_OPERATOR_TOKEN: 'from outside', SECRET: 'x' });
   const password = `BINDERY_NATS_PASSWORD_${name.toUpperCase().replace('-', '_')}`;
   const secrets = Object.keys(env).filter((variable) => isSecret(env[variable] ?? ''));
   expect(secrets.toSorted()).toEqual([...needed[name], password].toSorted());
@@ -69,7 +72,7 @@ test('secrets that the user chose reach those that need them, too', () => {
     BINDERY_KEY: 'chosen key of the command line',
   };
   const got = (name: (typeof serviceNames)[number]) =>
-    Object.values(serviceEnvironment(name, plan, chosen)).filter((value) => value.startsWith('chosen'));
+    Object.values(environmentOf(name, chosen)).filter((value) => value.startsWith('chosen'));
   expect(got('page-renderer')).toEqual(['chosen store']);
   expect(got('indexer')).toEqual(['chosen store']);
   expect(got('assistant').toSorted()).toEqual(['chosen hash', 'chosen model', 'chosen store']);
@@ -77,10 +80,33 @@ test('secrets that the user chose reach those that need them, too', () => {
 });
 
 test('what the user set wins, but for what the supervisor alone can know', () => {
-  const env = serviceEnvironment('gateway', plan, {
+  const env = environmentOf('gateway', {
     BINDERY_LANGUAGE_MODEL: 'mistral',
     BINDERY_RENDERER_SLOTS: '8',
     BINDERY_PORT: '1',
   });
   expect(env).toMatchObject({ BINDERY_LANGUAGE_MODEL: 'mistral', BINDERY_RENDERER_SLOTS: '8', BINDERY_PORT: '8080' });
+});
+
+test.each(['shared', 'separate'] as const)(
+  'every service runs once in %s processes, and as often as is said',
+  (layout) => {
+    const times = (copies = {}) => {
+      const running = processesOf(layout, copies).flatMap(({ services }) => services);
+      return Object.fromEntries(serviceNames.map((name) => [name, running.filter((other) => other === name).length]));
+    };
+    const once = Object.fromEntries(serviceNames.map((name) => [name, 1]));
+    expect(times()).toEqual(once);
+    expect(times({ projector: 0, bundler: 3 })).toEqual({ ...once, projector: 0, bundler: 3 });
+  },
+);
+
+test('further copies of a service have a process and a free port each', () => {
+  const [first, second] = processesOf('shared', { 'page-renderer': 2 }).filter(({ services }) =>
+    services.includes('page-renderer'),
+  );
+  if (first === undefined || second === undefined) throw new Error('There are no two processes.');
+  const ports = [first, second].map((process) => processEnvironment(process, plan, {}).BINDERY_PAGE_RENDERER_PORT);
+  expect(ports).toEqual([String(plan.ports['page-renderer']), '0']);
+  expect(second.services).toEqual(['page-renderer']);
 });

@@ -20,6 +20,35 @@ export const serviceNames = [
 
 export type ServiceName = (typeof serviceNames)[number];
 
+/**
+ * Services that share a process on a laptop, in starting order: a process alone takes most of its memory and start for code that they have in
+ * common. Each group keeps its event loop free for its own reason: workers read large objects, leaders and the gateway must answer in time, and
+ * the projector's audit key belongs to nobody who writes logs.
+ */
+const sharedProcesses: readonly (readonly ServiceName[])[] = [
+  ['projector'],
+  ['publisher', 'indexer', 'page-renderer', 'bundler'],
+  ['orchestrator', 'housekeeper', 'link-signer', 'assistant', 'gateway'],
+];
+
+/** One process of an installation. `copy`: which one of those that run the same services. */
+export type ProcessPlan = { services: readonly ServiceName[]; copy: number };
+
+/** The processes of an installation, in starting order. `copies`: of services that do not run just once; further copies have a process each. */
+export function processesOf(
+  layout: 'shared' | 'separate',
+  copies: Partial<Record<ServiceName, number>> = {},
+): ProcessPlan[] {
+  const groups = layout === 'shared' ? sharedProcesses : serviceNames.map((name) => [name]);
+  return groups.flatMap((group): ProcessPlan[] => {
+    const services = group.filter((name) => copies[name] !== 0);
+    const further = services.flatMap((name) =>
+      Array.from({ length: (copies[name] ?? 1) - 1 }, (_, index) => ({ services: [name], copy: index + 1 })),
+    );
+    return services.length === 0 ? [] : [{ services, copy: 0 }, ...further];
+  });
+}
+
 export function isServiceName(name: string): name is ServiceName {
   return serviceNames.some((known) => known === name);
 }
@@ -41,8 +70,22 @@ export type InstallationPlan = {
 /** The part of our environment that services see: the user's settings, and what Node and the system need. */
 const passedOn = /^(BINDERY_|OTEL_|CRASH_|NODE_|PATH$|HOME$|TMPDIR$|TZ$|LANG$|LC_|MISTRAL_)/;
 
-/** The environment of one service of an embedded installation: only the secrets that it needs. */
-export function serviceEnvironment(
+/** The environment of a process of an embedded installation: only the secrets that its services need. */
+export function processEnvironment(
+  { services, copy }: ProcessPlan,
+  plan: InstallationPlan,
+  environment: Record<string, string | undefined>,
+): Record<string, string> {
+  const merged = Object.assign({}, ...services.map((name) => serviceEnvironment(name, plan, environment))) as Record<
+    string,
+    string
+  >;
+  // The first copy has the port that others know; the others take any free one.
+  if (copy > 0) for (const name of services) merged[`BINDERY_${variableName(name)}_PORT`] = '0';
+  return merged;
+}
+
+function serviceEnvironment(
   service: ServiceName,
   plan: InstallationPlan,
   environment: Record<string, string | undefined>,

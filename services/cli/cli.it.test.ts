@@ -58,7 +58,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   let operator: Record<string, string>;
 
   beforeAll(async () => {
-    harness = await startInstallation();
+    harness = await startInstallation({ processes: 'shared' });
     operator = {
       BINDERY_URL: harness.installation.baseUrl,
       BINDERY_OPERATOR_TOKEN: harness.installation.secrets.operatorToken,

@@ -17,6 +17,11 @@ export const startSettings = {
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on'),
   data: setting('BINDERY_DATA', z.string().default('.bindery'), 'folder for all that is kept'),
+  processes: setting(
+    'BINDERY_PROCESSES',
+    z.enum(['shared', 'separate']).default('shared'),
+    'shared: services share a few processes, which takes a third of the memory; separate: each has its own, as in a cluster',
+  ),
   demo: setting('BINDERY_DEMO', onOff.default(true), '0: do not publish and export the demo'),
 };
 
@@ -44,6 +49,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv): Promise
     dataFolder: config.data,
     host: config.host,
     port: config.port,
+    processes: config.processes,
     // People read this output, so what services log about their normal work is left out.
     environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
     onNews: (news) => say(`· ${news}`),

@@ -20,7 +20,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
   let before: { events: unknown; lines: string; first: unknown };
 
   beforeAll(async () => {
-    harness = await startInstallation({ copies: exportPathOnly });
+    harness = await startInstallation({ processes: 'shared', copies: exportPathOnly });
     site = await addOrganization(harness, 'Archived', 6);
     const { jobId } = await startExport(site.admin, { domain: site.domain }, 'the-key');
     job = await waitForExport(site.admin, jobId, () => {});

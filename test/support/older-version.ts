@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import type { Installation } from '#infra/supervisor/run-installation.ts';
-import { serviceEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { processEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
@@ -63,8 +63,8 @@ export async function checkOutOlder(commit: string): Promise<OlderVersion> {
       const [port = 0] = await freePorts(1);
       const ports = JSON.parse(await readFile(join(dataFolder, 'ports.json'), 'utf8'));
       const plan = { dataFolder, publicUrl: baseUrl, host: '127.0.0.1', gatewayPort: port, natsUrl, secrets };
-      const env = serviceEnvironment(
-        service,
+      const env = processEnvironment(
+        { services: [service], copy: 0 },
         { ...plan, ports: { ...pick(ports), [service]: port }, rendererSlots: 2 },
         { ...process.env, BINDERY_LOG_LEVEL: 'error', BINDERY_LIMIT_STARTS_PER_HOUR: '100000' },
       );

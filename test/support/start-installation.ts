@@ -33,11 +33,11 @@ export type TestInstallation = {
 export const exportPathOnly = { indexer: 0, assistant: 0, housekeeper: 0 } as const;
 
 /**
- * All services as processes on a fresh temporary folder, with one enterprise organization. `environment` reaches every service:
+ * All services on a fresh temporary folder, with one enterprise organization; each as a process, unless said otherwise. `environment` reaches every service:
  * `CRASH_ORDERS` lets a test make one of them die or wait at a named place.
  */
 export async function startInstallation(
-  options: Pick<InstallationOptions, 'copies' | 'healthyAfterMs'> & {
+  options: Partial<Pick<InstallationOptions, 'processes' | 'copies' | 'healthyAfterMs'>> & {
     environment?: Record<string, string>;
     folder?: string;
   } = {},
@@ -49,6 +49,7 @@ export async function startInstallation(
     dataFolder: folder,
     host: '127.0.0.1',
     port: 0,
+    processes: options.processes ?? 'separate',
     environment: { ...process.env, BINDERY_LOG_LEVEL: 'error', ...options.environment },
     ...(options.copies ? { copies: options.copies } : {}),
     ...(options.healthyAfterMs === undefined ? {} : { healthyAfterMs: options.healthyAfterMs }),
