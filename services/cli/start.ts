@@ -20,7 +20,7 @@ export const startSettings = {
   processes: setting(
     'BINDERY_PROCESSES',
     z.enum(['shared', 'separate']).default('shared'),
-    'shared: services share a few processes, which takes a third of the memory; separate: each has its own, as in a cluster',
+    'shared: services share a few processes, which takes less memory and starts faster; separate: each has its own, as in a cluster',
   ),
   demo: setting('BINDERY_DEMO', onOff.default(true), '0: do not publish and export the demo'),
 };
