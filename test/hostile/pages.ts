@@ -203,6 +203,12 @@ const codeBlocks: Pages = {
     '```',
   ),
   'slow-grammar.mdx': text('```js', repeated('`${', 20_000), '```', '', '```html', repeated('<a b="', 10_000), '```'),
+  // What took Prism's grammars longest among some sixty repeated pieces in all languages.
+  'slow-pieces.mdx': text(
+    ...Object.entries({ markdown: '[', css: '> ', nginx: 'a ', js: '$a', mongodb: 'a', php: '<?', regex: '[' }).map(
+      ([language, piece]) => `\`\`\`${language}\n${repeated(`${repeated(piece, 900 / piece.length)}\n`, 60)}\`\`\`\n`,
+    ),
+  ),
   'escape-codes.mdx': text('```ansi', repeated('\u001b[31mred\u001b[0m', 20_000), '```'),
   'diagram.mdx': text(
     '```mermaid',

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { hostilePages } from '../../../test/hostile/pages.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
@@ -53,3 +54,15 @@ test('a page of almost two megabytes is rendered in the memory of a child', asyn
   const answer = await ask({ kind: 'page', slice, source: large, dependencies: {}, options: testOptions });
   expect(answer).toMatchObject({ kind: 'page', page: { diagnostics: [] } });
 }, 60_000);
+test.each(['slow-grammar.mdx', 'slow-pieces.mdx', 'many-blocks.mdx'])(
+  'code that is made to take long stays within what a page may take: %s',
+  async (name) => {
+    const { model } = await testProject({ 'page.mdx': source });
+    const slice = pageSlice(indexSite(model), 'page', testOptions);
+    const hostile = hostilePages[name]?.source ?? '';
+    // Rejects when the page took longer than its deadline, which is processor time.
+    const answer = await ask({ kind: 'page', slice, source: hostile, dependencies: {}, options: testOptions });
+    expect(answer.kind).toBe('page');
+  },
+  60_000,
+);

@@ -9,6 +9,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
 import { codeFacts, codeHtml } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
@@ -126,7 +127,7 @@ const options: RenderOptions = {
 async function pagesOf(files: ProjectFiles): Promise<PageInput[]> {
   const model = { ...(await readDocsProject(files)), contentVersion: `cv_${'0'.repeat(32)}` };
   const index = indexSite(model);
-  const text = async (path: string): Promise<string> => Buffer.from(await files.read(path)).toString();
+  const text = async (path: string): Promise<string> => Buffer.from(await files.read(path, maxSourceBytes)).toString();
   return Promise.all(
     [...index.exported].map(async (path) => {
       const slice = pageSlice(index, path, options);

@@ -3,7 +3,7 @@ import { h } from 'hastscript';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { escapeHtml } from '../html.ts';
-import { highlight, type Token } from './highlighter.ts';
+import { highlight, plainLines, type Token } from './highlighter.ts';
 
 type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
 
@@ -11,12 +11,15 @@ type CodeInput = { code: string; language?: string | null | undefined; meta?: st
 export const codeSlot = 'dataCodeSlot';
 
 const expandableFromLines = 14;
+/** Characters of code that a page may have in colours. Code that is made to take long would take seconds for more. */
+const maxColoured = 200_000;
 
 /** A block of code with its header. `bare`: without header, because the title is shown elsewhere. */
 export function codeBlock(input: CodeInput, context: ContentContext, bare = false): Element {
   const { language, meta, title } = codeFacts(input);
   if (language === 'mermaid') return diagram(input.code);
-  const coloured = codeHtml(input.code, language, meta);
+  context.codeLength += input.code.length;
+  const coloured = codeHtml(input.code, context.codeLength > maxColoured ? '' : language, meta);
   if (coloured.hasBidi) {
     context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown by their numbers.');
   }
@@ -101,7 +104,7 @@ export function codeHtml(code: string, language: string, meta: FenceMeta): CodeH
     .replace(terminalCodes, '')
     .replace(bidi, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
-  const lines = highlight(text, language);
+  const lines = language === '' ? plainLines(text) : highlight(text, language);
   const html = lines.map((line, position) => lineHtml(line, position + 1, meta, marks.get(position + 1))).join('\n');
   return { html, text, lineCount: lines.length, hasBidi };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { codeHtml, fenceMeta } from './code-block.ts';
 import { highlight, knownLanguage } from './highlighter.ts';
+import { prismLanguages } from './prism.ts';
 
 const plain = fenceMeta('', 3);
 
@@ -55,15 +56,57 @@ test('characters that reorder text are shown by their numbers, terminal codes ar
 });
 
 test('long lines and unknown languages stay plain', () => {
-  expect(codeHtml(`const a = "${'x'.repeat(3000)}";`, 'js', plain).html).not.toContain('class="tk"');
+  const long = `const a = "${'x'.repeat(1000)}";`;
+  const lines = highlight(`const a = 1;\n${long}\nconst b = 2;`, 'js');
+  expect(lines[1]).toEqual([{ text: long }]);
+  expect([lines[0]?.[0], lines[2]?.[0]]).toEqual([
+    { text: 'const', className: 'tk' },
+    { text: 'const', className: 'tk' },
+  ]);
   expect(codeHtml('const a', 'unknown', plain).html).toBe('<span class="line">const a</span>');
 });
 
+const languages: [language: string, code: string, classes: Record<string, string>][] = [
+  [
+    'bash',
+    'export A=1 # note\ncurl -s "https://a.example" | grep -v file > out.txt',
+    { export: 'tk', '# note': 'tm', curl: 'tf', '"https://a.example"': 'te', grep: 'tf', '|': 'tk', file: 'ts' },
+  ],
+  [
+    'css',
+    '/* note */\n.card > a:hover {\n  color: red;\n  margin: 2rem;\n}',
+    { '/* note */': 'tm', '.card > a:hover': 'tf', color: 'tc', red: 'tc', rem: 'tk' },
+  ],
+  ['json', '{ "a": ["b", 1, true] }', { '"a"': 'tk', '"b"': 'te', 1: 'tc', true: 'tc' }],
+  ['yaml', 'a: b\nc: "d"', { a: 'tk', d: 'te' }],
+  ['tsx', 'const a = <B title="d">if</B>;', { const: 'tk', title: 'tf', '"d': 'te' }],
+  ['diff', '-a\n+b', { '-a': 'td', '+b': 'ti' }],
+];
+
+test.each(languages)('the colours of %s', (language, code, classes) => {
+  const pieces = highlight(code, language).flat();
+  const found = Object.keys(classes).map((text) => [
+    text,
+    pieces.find((piece) => piece.text.includes(text))?.className,
+  ]);
+  expect(Object.fromEntries(found)).toEqual(classes);
+});
+
+test('prose between tags of JSX has no colours', () => {
+  expect(highlight('<B>if for return</B>', 'jsx').flat()).toContainEqual({ text: '>if for return</' });
+});
+
+test('nothing of the code is lost', () => {
+  const code = `<!-- x -->\n\n  <a b="${'c\n'.repeat(3000)}">\n\t{\n`;
+  for (const language of new Set(prismLanguages.values())) {
+    const lines = highlight(code, language).map((line) => line.map(({ text }) => text).join(''));
+    expect(lines.join('\n')).toBe(code);
+  }
+});
+
 test('code looks the same whatever was highlighted before', () => {
-  const code = '---\nname: "x"\n---\n\ntext';
+  const code = '---\nname: "x"\n---\n\ntext <b>c</b>';
   const before = highlight(code, 'md');
-  highlight('name: "y"', 'yaml');
-  // Another text, so that it is not remembered.
-  const after = highlight(`${code} `, 'md');
-  expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+  for (const language of prismLanguages.keys()) highlight('a { b: "c" } <d>', language);
+  expect(highlight(code, 'md')).toEqual(before);
 });

@@ -1,116 +1,81 @@
-import { createRequire } from 'node:module';
-import {
-  createCssVariablesTheme,
-  createHighlighterCoreSync,
-  type HighlighterCore,
-  type LanguageRegistration,
-} from 'shiki/core';
-import { createOnigurumaEngine } from 'shiki/engine/oniguruma';
-import { bundledLanguages } from 'shiki/langs';
+import { prismLanguages, tokenize } from './prism.ts';
+import { classifiedLines, type Token } from './token-classes.ts';
 
-const themeName = 'bindery';
-/** Grammars backtrack on long lines. The limit is a length and not a time, so that the same code always looks the same. */
-const maxLineLength = 2000;
-const maxCodeLength = 200_000;
-const mostRemembered = 1000;
+export type { Token } from './token-classes.ts';
 
-/** A piece of a line; `className` is absent for plain text. */
-export type Token = { text: string; className?: string };
+/*
+ * Grammars are regular expressions, and some take time with the square of what they look at. With these limits the worst code that was found
+ * takes 40 ms for each kilobyte. They are lengths and not times, so that the same code always looks the same.
+ */
+const maxLineLength = 1000;
+const maxPieceLength = 4000;
 
-/** Classes by the theme's names of colours, short because a page has thousands. */
-const classes: ReadonlyMap<string, string> = new Map([
-  ['constant', 'tc'],
-  ['string', 'ts'],
-  ['comment', 'tm'],
-  ['keyword', 'tk'],
-  ['parameter', 'tp'],
-  ['function', 'tf'],
-  ['string-expression', 'te'],
-  ['punctuation', 'tu'],
-  ['link', 'tl'],
-]);
-
-/** Names that authors write and the highlighter does not know. A map, so that names of JavaScript's own properties find nothing. */
+/** Names that authors write and the grammars do not have. */
 const aliases: ReadonlyMap<string, string> = new Map([
-  ['curl', 'bash'],
-  ['shell-session', 'shellsession'],
-  ['env', 'dotenv'],
+  ...['curl', 'zsh', 'fish', 'env', 'dotenv', 'shellscript', 'cli'].map((name) => [name, 'bash'] as const),
+  ...['console', 'terminal', 'shellsession'].map((name) => [name, 'shell-session'] as const),
+  ...['node', 'nodejs', 'js-nolint', 'mjs', 'cjs'].map((name) => [name, 'javascript'] as const),
+  ...['mts', 'cts'].map((name) => [name, 'typescript'] as const),
+  ...['jsonl', 'ndjson', 'jsonc', 'geojson'].map((name) => [name, 'json'] as const),
+  ...['vue', 'svelte', 'astro', 'xhtml', 'jinja', 'jinja2', 'liquid', 'handlebars', 'hbs', 'erb', 'ejs'].map(
+    (name) => [name, 'markup'] as const,
+  ),
+  ...['mdx', 'markdoc'].map((name) => [name, 'markdown'] as const),
+  ...['postgresql', 'postgres', 'mysql', 'plsql', 'sqlite', 'clickhouse'].map((name) => [name, 'sql'] as const),
+  ...['terraform', 'tf'].map((name) => [name, 'hcl'] as const),
+  ...['cmd', 'bat'].map((name) => [name, 'batch'] as const),
+  ...['ps', 'ps1'].map((name) => [name, 'powershell'] as const),
+  ...['c++', 'hpp'].map((name) => [name, 'cpp'] as const),
   ['golang', 'go'],
-  ['node', 'javascript'],
-  ['nodejs', 'javascript'],
-  ['js-nolint', 'javascript'],
-  ['jsonl', 'json'],
-  ['mermaid', 'text'],
+  ['c#', 'csharp'],
+  ['sass', 'scss'],
+  ['zig', 'rust'],
+  ['styl', 'css'],
+  ['f#', 'fsharp'],
+  ['rs', 'rust'],
+  ['objective-c', 'objectivec'],
+  ['proto', 'protobuf'],
+  ['gql', 'graphql'],
+  ['make', 'makefile'],
+  ['patch', 'diff'],
+  ['gitignore', 'ignore'],
 ]);
-const languageNames: ReadonlySet<string> = new Set(Object.keys(bundledLanguages));
-
-const require = createRequire(import.meta.url);
-/** The engine that grammars are written for. The one on JavaScript's own expressions keeps a position, so earlier code changed colours. */
-const engine = await createOnigurumaEngine(import('shiki/wasm'));
-const highlighters = new Map<string, HighlighterCore>();
-const remembered = new Map<string, Token[][]>();
 
 /** The highlighter's name of a language, or undefined when the code is shown as plain text. */
 export function knownLanguage(written: string): string | undefined {
   const name = written.toLowerCase();
   const language = aliases.get(name) ?? name;
-  return languageNames.has(language) ? language : undefined;
+  return prismLanguages.get(language);
 }
 
-/** Colours code, line by line. Languages are loaded when they are first seen; long lines and unknown languages stay plain. */
+/** Colours code, line by line. Long lines and code of unknown languages stay plain. */
 export function highlight(code: string, written: string): Token[][] {
   const language = knownLanguage(written);
-  if (language === undefined || code.length > maxCodeLength) return code.split('\n').map((text) => [{ text }]);
-  const key = `${language}\0${code}`;
-  const known = remembered.get(key);
-  if (known) {
-    remembered.delete(key);
-    remembered.set(key, known);
-    return known;
-  }
-  const tokens = tokenize(code, language);
-  remembered.set(key, tokens);
-  if (remembered.size > mostRemembered) remembered.delete(remembered.keys().next().value as string);
-  return tokens;
-}
-
-function tokenize(code: string, language: string): Token[][] {
-  const limits = { tokenizeMaxLineLength: maxLineLength, tokenizeTimeLimit: 0 };
-  const lines = highlighterOf(language).codeToTokensBase(code, { lang: language, theme: themeName, ...limits });
-  return lines.map((line) => merged(line.map(({ content, color }) => ({ text: content, ...classOf(color) }))));
-}
-
-/**
- * One highlighter per language. Grammars colour embedded code (YAML in Markdown) if that language happens to be loaded, so in a shared
- * highlighter the same code would look different after other pages.
- */
-function highlighterOf(language: string): HighlighterCore {
-  const known = highlighters.get(language);
-  if (known) return known;
-  // The name comes from a fixed set, never from an author.
-  const grammar = require(`shiki/langs/${language}.mjs`) as { default: LanguageRegistration[] };
-  const highlighter = createHighlighterCoreSync({
-    themes: [createCssVariablesTheme({ name: themeName, variablePrefix: '--' })],
-    langs: [grammar.default],
-    engine,
-    warnings: false,
+  if (language === undefined) return plainLines(code);
+  if (code.length <= maxLineLength) return classifiedLines(tokenize(code, language), language);
+  return piecesOf(code.split('\n')).flatMap((piece) => {
+    const [line = ''] = piece;
+    return line.length > maxLineLength
+      ? [plainLine(line)]
+      : classifiedLines(tokenize(piece.join('\n'), language), language);
   });
-  highlighters.set(language, highlighter);
-  return highlighter;
 }
 
-function classOf(color: string | undefined): { className?: string } {
-  const className = classes.get(/^var\(--token-([a-z-]+)\)$/.exec(color ?? '')?.[1] ?? '');
-  return className === undefined ? {} : { className };
-}
-
-/** Neighbours of the same class become one piece. */
-function merged(tokens: Token[]): Token[] {
-  const pieces: Token[] = [];
-  for (const token of tokens) {
-    const last = pieces.at(-1);
-    if (last && last.className === token.className) last.text += token.text;
-    else pieces.push({ ...token });
+/** Lines in pieces that may be coloured at once. A long line is a piece of its own. */
+function piecesOf(lines: readonly string[]): string[][] {
+  const pieces: string[][] = [];
+  let room = 0;
+  for (const line of lines) {
+    room -= line.length + 1;
+    if (room < 0 || line.length > maxLineLength) {
+      pieces.push([line]);
+      room = line.length > maxLineLength ? 0 : maxPieceLength - line.length;
+    } else pieces.at(-1)?.push(line);
   }
   return pieces;
 }
+
+const plainLine = (text: string): Token[] => [{ text }];
+
+/** Code without colours, line by line. */
+export const plainLines = (code: string): Token[][] => code.split('\n').map(plainLine);

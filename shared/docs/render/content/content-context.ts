@@ -16,6 +16,8 @@ export type ContentContext = {
   aside: ElementContent[];
   /** Coloured code by slot; see `codeBlock`. */
   codes: { html: string; text: string }[];
+  /** Characters in them so far. */
+  codeLength: number;
   /** Content of an element as HTML tree. */
   children(nodes: readonly Nodes[]): ElementContent[];
   /** A line of Markdown that an author wrote in an attribute. */

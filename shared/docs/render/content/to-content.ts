@@ -39,6 +39,7 @@ export function toContent(tree: Root, report: Report): Content {
     feedItems: [],
     aside: [],
     codes: [],
+    codeLength: 0,
     children: () => [],
     inlineMarkdown(text) {
       const parsed = fromMarkdown(text.slice(0, 5000));

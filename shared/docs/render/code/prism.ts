@@ -1,0 +1,201 @@
+import { refractor, type Syntax } from 'refractor/core';
+import bash from 'refractor/bash';
+import batch from 'refractor/batch';
+import c from 'refractor/c';
+import clojure from 'refractor/clojure';
+import cmake from 'refractor/cmake';
+import cpp from 'refractor/cpp';
+import csharp from 'refractor/csharp';
+import css from 'refractor/css';
+import csv from 'refractor/csv';
+import cypher from 'refractor/cypher';
+import dart from 'refractor/dart';
+import diff from 'refractor/diff';
+import docker from 'refractor/docker';
+import elixir from 'refractor/elixir';
+import erlang from 'refractor/erlang';
+import fsharp from 'refractor/fsharp';
+import git from 'refractor/git';
+import go from 'refractor/go';
+import gradle from 'refractor/gradle';
+import graphql from 'refractor/graphql';
+import groovy from 'refractor/groovy';
+import haskell from 'refractor/haskell';
+import hcl from 'refractor/hcl';
+import http from 'refractor/http';
+import ignore from 'refractor/ignore';
+import ini from 'refractor/ini';
+import java from 'refractor/java';
+import javascript from 'refractor/javascript';
+import json from 'refractor/json';
+import json5 from 'refractor/json5';
+import jsx from 'refractor/jsx';
+import julia from 'refractor/julia';
+import kotlin from 'refractor/kotlin';
+import log from 'refractor/log';
+import lua from 'refractor/lua';
+import makefile from 'refractor/makefile';
+import markdown from 'refractor/markdown';
+import markup from 'refractor/markup';
+import matlab from 'refractor/matlab';
+import mongodb from 'refractor/mongodb';
+import nginx from 'refractor/nginx';
+import nix from 'refractor/nix';
+import objectivec from 'refractor/objectivec';
+import ocaml from 'refractor/ocaml';
+import perl from 'refractor/perl';
+import php from 'refractor/php';
+import powershell from 'refractor/powershell';
+import promql from 'refractor/promql';
+import properties from 'refractor/properties';
+import protobuf from 'refractor/protobuf';
+import python from 'refractor/python';
+import r from 'refractor/r';
+import regex from 'refractor/regex';
+import rego from 'refractor/rego';
+import ruby from 'refractor/ruby';
+import rust from 'refractor/rust';
+import scala from 'refractor/scala';
+import shellSession from 'refractor/shell-session';
+import solidity from 'refractor/solidity';
+import sparql from 'refractor/sparql';
+import splunkSpl from 'refractor/splunk-spl';
+import sql from 'refractor/sql';
+import swift from 'refractor/swift';
+import systemd from 'refractor/systemd';
+import toml from 'refractor/toml';
+import tsx from 'refractor/tsx';
+import typescript from 'refractor/typescript';
+import wasm from 'refractor/wasm';
+import yaml from 'refractor/yaml';
+
+/*
+ * Prism's grammars, as `refractor` keeps them: the languages of documentation. All are registered at once and in this order, because some
+ * change others when they come; so the same code looks the same whatever a page before it had.
+ */
+const syntaxes: readonly Syntax[] = [
+  ...[
+    markup,
+    css,
+    javascript,
+    regex,
+    jsx,
+    typescript,
+    tsx,
+    json,
+    json5,
+    yaml,
+    bash,
+    shellSession,
+    python,
+    sql,
+    go,
+    rust,
+  ],
+  ...[
+    java,
+    c,
+    cpp,
+    csharp,
+    php,
+    ruby,
+    swift,
+    kotlin,
+    dart,
+    scala,
+    groovy,
+    gradle,
+    objectivec,
+    lua,
+    perl,
+    r,
+    julia,
+    matlab,
+  ],
+  ...[elixir, erlang, haskell, clojure, ocaml, fsharp, solidity, wasm, nix, markdown, diff, git],
+  ...[docker, nginx, hcl, toml, ini, properties, systemd, makefile, cmake, batch, powershell, graphql, protobuf, http],
+  ...[csv, log, ignore, cypher, mongodb, promql, rego, sparql, splunkSpl],
+];
+for (const syntax of syntaxes) refractor.register(syntax);
+
+/** A piece of code with a type (`keyword`), further names of it, and pieces inside. */
+export type PrismToken = {
+  type: string;
+  alias?: string | string[];
+  content: string | PrismToken | (string | PrismToken)[];
+};
+/** Patterns by type. Prism tries them in their order on what is still plain text. */
+type Grammar = Record<string, unknown>;
+type Pattern = { pattern: RegExp; lookbehind?: true; greedy?: true };
+
+/** What `refractor` has of Prism and does not declare. */
+const prism = refractor as unknown as {
+  languages: Record<string, Grammar> & { extend(language: string, changed: Grammar): Grammar };
+  tokenize(code: string, grammar: Grammar | undefined): (string | PrismToken)[];
+  hooks: { run(name: string, work: Work): void };
+};
+type Work = { code: string; language: string; grammar: Grammar | undefined; tokens: (string | PrismToken)[] };
+
+// Prism's own grammars of these take seconds for a few kilobytes that are made for it.
+prism.languages['scss'] = prism.languages['less'] = prism.languages.extend('css', {
+  comment: { pattern: /(^|[^\\:])(?:\/\*[\s\S]*?\*\/|\/\/.*)/, lookbehind: true, greedy: true },
+});
+addPatterns(['scss', 'less'], { variable: /[$@][A-Za-z_][\w-]*/ });
+
+/** Languages by their names and aliases; without those that only say that there is nothing to colour. */
+export const prismLanguages: ReadonlyMap<string, string> = languageNames();
+
+function languageNames(): Map<string, string> {
+  const byGrammar = new Map<Grammar | undefined, string>([[prism.languages['plain'], '']]);
+  const names = new Map<string, string>();
+  for (const name of refractor.listLanguages()) {
+    const grammar = prism.languages[name];
+    const language = byGrammar.get(grammar) ?? name;
+    byGrammar.set(grammar, language);
+    if (language !== '') names.set(name, language);
+  }
+  return names;
+}
+
+/** `language` is one that `prismLanguages` leads to. Takes time with the square of the code's length at worst. */
+export function tokenize(code: string, language: string): (string | PrismToken)[] {
+  const work: Work = { code, language, grammar: prism.languages[language], tokens: [] };
+  // Some grammars, such as JSX, finish their work in these.
+  prism.hooks.run('before-tokenize', work);
+  work.tokens = prism.tokenize(work.code, work.grammar);
+  prism.hooks.run('after-tokenize', work);
+  return work.tokens;
+}
+
+/*
+ * What TextMate grammars colour and these leave plain: commands of a shell, calls, and names whose members are used. The patterns come last,
+ * so they colour only what is still plain; they are greedy to see what is around it, and none repeats what repeats.
+ */
+const call: Pattern = { pattern: /\b[A-Za-z_]\w*(?=\()/, greedy: true };
+const object: Pattern = { pattern: /(?<![.\w$])[A-Za-z_$][\w$]*(?=\??\.[A-Za-z_$])/, greedy: true };
+const constant: Pattern = { pattern: /(\bconst\s{1,4})[A-Za-z_$][\w$]*/, lookbehind: true, greedy: true };
+const method: Pattern = { pattern: /(?<=[\w)\]}"']\.)[a-z_]\w*[?!]?/, greedy: true };
+const label: Pattern = { pattern: /(?<=[(,]\s{0,20})[a-z_]\w*(?=:\s)/, greedy: true };
+const goType: Pattern = { pattern: /(?<=\w\.)[A-Z]\w*(?=[{\s)])/, greedy: true };
+const unit: Pattern = { pattern: /(?<=\d)(?:%|[a-z]{1,4}\b)/, greedy: true };
+const command: Pattern = {
+  pattern:
+    /(^[ \t]*(?:[$#%>] )?|[|;&(`]\s{0,4}|\b(?:sudo|exec|time|then|do|else|xargs|npx)[ \t]+)[A-Za-z_.~/][\w.~/+@-]*(?=$|[\s;|&)])/m,
+  lookbehind: true,
+  greedy: true,
+};
+
+function addPatterns(languages: readonly string[], patterns: Grammar): void {
+  for (const language of languages) Object.assign(prism.languages[language] ?? {}, patterns);
+}
+
+// This one is a list of some programs, and colours their names among arguments, too.
+delete prism.languages['bash']?.['function'];
+addPatterns(['bash'], { function: command });
+addPatterns(['javascript', 'jsx', 'typescript', 'tsx'], { 'constant-name': constant, object });
+addPatterns(['java', 'csharp'], { object });
+addPatterns(['python'], { call });
+addPatterns(['go'], { 'class-name': goType });
+addPatterns(['css', 'scss', 'less'], { unit });
+addPatterns(['ruby', 'swift'], { method });
+addPatterns(['swift'], { label });
