@@ -1,68 +1,15 @@
-import type { Heading, Root } from 'mdast';
+import type { Root } from 'mdast';
 import { fromMarkdown, type Options } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { mdxFromMarkdown } from 'mdast-util-mdx';
 import { gfm } from 'micromark-extension-gfm';
 import { mdxjs } from 'micromark-extension-mdxjs';
-import { messageOf } from '#shared/runtime/failures.ts';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import { decodeSource } from './decode-source.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
-import { parseFrontmatter } from './parse-frontmatter.ts';
-import type { PageParser, ParsedPage, ParseOptions } from './parse-page.ts';
-import { prepareSource } from './prepare-source.ts';
-import {
-  bringBackLines,
-  type BrokenLimit,
-  brokenLimit,
-  brokenMdxLimit,
-  setAsideLongLines,
-  sourceTooLarge,
-} from './source-limits.ts';
+import { pageParser, type ToTree } from './page-parser.ts';
+import type { PageParser } from './parse-page.ts';
 
-/** `PageParser` on micromark: CommonMark, GFM, MDX and math. */
-export const micromarkPageParser: PageParser = { parse };
-
-function parse(source: Uint8Array | string, file: string, options: ParseOptions = {}): ParsedPage {
-  const sizeBytes = typeof source === 'string' ? Buffer.byteLength(source) : source.byteLength;
-  const tooLarge = sourceTooLarge(sizeBytes);
-  if (tooLarge) return refused(tooLarge, { frontmatter: {}, diagnostics: [] }, file);
-  const decoded = decodeSource(source, file);
-  const { data: frontmatter, body, diagnostics: found } = parseFrontmatter(decoded.text, file);
-  const prepared = prepareSource(body, file, options.variables ?? {});
-  const { lines, fenced, headingIds } = prepared;
-  const head = { frontmatter, diagnostics: [...decoded.diagnostics, ...found, ...prepared.diagnostics] };
-  const replacedBytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-  const broken = sourceTooLarge(replacedBytes - 1) ?? brokenLimit(lines, fenced);
-  if (broken) return refused(broken, head, file);
-  const longLines = setAsideLongLines(lines, fenced);
-  const text = lines.join('\n');
-  const finished = (tree: Root): Root => bringBackLines(withHeadingIds(tree, headingIds), longLines);
-
-  const isMarkdown = file.toLowerCase().endsWith('.md');
-  const mdxProblem = brokenMdxLimit(lines, fenced);
-  if (mdxProblem && mdxProblem.code !== 'mdx-syntax' && !isMarkdown) return refused(mdxProblem, head, file);
-  const math = options.latex !== false && text.includes('$');
-  try {
-    if (mdxProblem) throw Object.assign(new Error(mdxProblem.message), { line: mdxProblem.line });
-    return { ...head, tree: finished(toTree(text, 'mdx', math)), format: 'mdx' };
-  } catch (error) {
-    if (error instanceof RangeError) return refused(overflow, head, file);
-    if (!isMarkdown) head.diagnostics.push(syntaxDiagnostic(error, file));
-  }
-  try {
-    const tree = toTree(text, isMarkdown ? 'html' : 'plain', math);
-    return { ...head, tree: finished(tree), format: 'markdown' };
-  } catch (error) {
-    const message = `The page cannot be parsed: ${sentenceOf(error)}`;
-    return refused(error instanceof RangeError ? overflow : { code: 'page-not-parsed', message }, head, file);
-  }
-}
-
-const overflow: BrokenLimit = { code: 'nesting-too-deep', message: 'The page is nested too deep. Use fewer levels.' };
-
-/** `html`: tags are `html` nodes. `plain`: tags and braces are text. */
-function toTree(text: string, format: 'mdx' | 'html' | 'plain', math: boolean): Root {
+/** CommonMark, GFM, MDX and math by micromark. */
+export const micromarkTree: ToTree = (text, format, math): Root => {
   const mathExtensions = math ? [mathSyntax()] : [];
   const mathTrees = math ? [mathFromMarkdown()] : [];
   if (format === 'mdx') {
@@ -75,52 +22,10 @@ function toTree(text: string, format: 'mdx' | 'html' | 'plain', math: boolean): 
     extensions: [gfm(), ...(format === 'plain' ? [mdxWithoutElements] : []), ...mathExtensions],
     mdastExtensions: [gfmFromMarkdown(), ...mathTrees],
   });
-}
+};
 
-function withHeadingIds(tree: Root, headingIds: ReadonlyMap<number, string>): Root {
-  if (headingIds.size === 0) return tree;
-  const stack: unknown[] = [tree];
-  while (stack.length > 0) {
-    const node = stack.pop() as { type: string; children?: unknown[] };
-    if (node.type === 'heading') {
-      const heading = node as Heading;
-      const id = headingIds.get(heading.position?.start.line ?? 0);
-      if (id !== undefined) heading.data = { ...heading.data, id };
-    }
-    if (node.children) for (const child of node.children) stack.push(child);
-  }
-  return tree;
-}
-
-function refused(limit: BrokenLimit, head: Pick<ParsedPage, 'frontmatter' | 'diagnostics'>, file: string): ParsedPage {
-  const { code, message, line } = limit;
-  const diagnostic: Diagnostic = { severity: 'error', code, message, file, ...(line ? { line } : {}) };
-  return {
-    frontmatter: head.frontmatter,
-    tree: { type: 'root', children: [] },
-    format: 'none',
-    failure: { code, message },
-    diagnostics: [...head.diagnostics, diagnostic],
-  };
-}
-
-function syntaxDiagnostic(error: unknown, file: string): Diagnostic {
-  const { line, column } = error as { line?: number; column?: number };
-  const message = `This page is not valid MDX, so its tags are shown as text: ${sentenceOf(error)}`;
-  return {
-    severity: 'error',
-    code: 'mdx-syntax',
-    message,
-    file,
-    ...(line && line > 0 ? { line } : {}),
-    ...(column && column > 0 ? { column } : {}),
-  };
-}
-
-function sentenceOf(error: unknown): string {
-  const { reason } = error as { reason?: string };
-  return (reason ?? messageOf(error)).slice(0, 300);
-}
+/** `PageParser` on micromark: the reference for others. */
+export const micromarkPageParser: PageParser = pageParser(micromarkTree);
 
 type Extension = NonNullable<Options['extensions']>[number];
 

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import type { Code, Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
-import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
 import { codeFacts, codeHtml } from '#shared/docs/render/code/code-block.ts';
@@ -73,7 +73,7 @@ async function measure(name: string, pages: readonly PageInput[], runs: number):
 /** Each stage over all pages, and the whole page; "to HTML" is what the page takes beside the other stages. */
 async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
   const reference = await cost(() => pages.forEach(({ source }) => fromMarkdown(source)));
-  const parse = await cost(() => pages.forEach((page) => micromarkPageParser.parse(page.source, page.slice.file)));
+  const parse = await cost(() => pages.forEach((page) => satteriPageParser.parse(page.source, page.slice.file)));
   const trees: { page: PageInput; tree: Nodes & { type: 'root' } }[] = [];
   const evaluated = await cost(() =>
     pages.forEach((page) => {

@@ -3,7 +3,7 @@ import jsx from 'acorn-jsx';
 import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
 import type { Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { resolveImport } from '#shared/docs/project/read-sources.ts';
@@ -41,7 +41,7 @@ export function evaluatePage(
   options: ParseOptions,
   components: KnownComponents,
 ): { tree: Root; diagnostics: Diagnostic[] } {
-  const parsed = micromarkPageParser.parse(source, file, options);
+  const parsed = satteriPageParser.parse(source, file, options);
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
     budget: new Budget(),
@@ -108,7 +108,7 @@ function moduleLoader(
       if ('problem' in script) report(frame, 'import-not-parsed', `This file cannot be read: ${script.problem}`);
       else bindProgram(script.program, frame);
     } else {
-      const parsed = micromarkPageParser.parse(source, path, options);
+      const parsed = satteriPageParser.parse(source, path, options);
       module.tree = parsed.tree;
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());

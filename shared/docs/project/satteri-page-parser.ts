@@ -1,0 +1,149 @@
+/// <reference types="mdast-util-mdx" />
+import { Parser, type Options as AcornOptions, tokTypes } from 'acorn';
+import jsx from 'acorn-jsx';
+import type { Expression, Program } from 'estree';
+import type { Nodes, Parents, Root } from 'mdast';
+import type { MdxJsxTextElement } from 'mdast-util-mdx';
+import { mdxToMdast } from 'satteri';
+import type { Point } from 'unist';
+import { micromarkTree } from './micromark-page-parser.ts';
+import { pageParser, type ToTree } from './page-parser.ts';
+import type { PageParser } from './parse-page.ts';
+
+/**
+ * MDX by satteri, which is native code and some twenty times as fast as micromark. It hands expressions over as text; acorn reads them. What it
+ * does not do as pages need it, micromark does: math, pages that are no MDX, and whatever one of the two refuses, so that an author gets
+ * micromark's words. A panic ends the process: parse in a child, and again with micromark in another one.
+ */
+export const satteriTree: ToTree = (text, format, math) => {
+  const tree = format === 'mdx' ? mdxTree(text, math) : undefined;
+  return tree ?? micromarkTree(text, format, math);
+};
+
+/** `PageParser` on satteri. */
+export const satteriPageParser: PageParser = pageParser(satteriTree);
+
+function mdxTree(text: string, math: boolean): Root | undefined {
+  try {
+    const tree = mdxToMdast(text, { features: { frontmatter: false } }) as Root;
+    return finish(tree, text, math) ? tree : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Gives nodes what satteri leaves out. False: there may be math, so micromark must read the page. Throws for an expression that is no JavaScript.
+ */
+function finish(tree: Root, text: string, math: boolean): boolean {
+  const pending: { node: Nodes; block: Nodes }[] = [{ node: tree, block: tree }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { node } = next;
+    const start = node.position?.start;
+    const block = phrasing.has(node.type) ? next.block : node;
+    switch (node.type) {
+      case 'text':
+        if (math && node.value.includes('$') && mayHaveMath(text, block)) return false;
+        break;
+      case 'mdxjsEsm':
+        node.data = { estree: moduleProgram(node.value, start) };
+        break;
+      case 'mdxFlowExpression':
+      case 'mdxTextExpression':
+        node.data = { estree: expressionProgram(node.value, start) };
+        break;
+      case 'mdxJsxFlowElement':
+      case 'mdxJsxTextElement':
+        delete node.data;
+        for (const attribute of node.attributes) {
+          if (attribute.type === 'mdxJsxExpressionAttribute') {
+            attribute.data = { estree: expressionProgram(`({${attribute.value}})`, start) };
+          } else if (typeof attribute.value === 'object' && attribute.value !== null) {
+            attribute.value.data = { estree: expressionProgram(attribute.value.value, start) };
+          }
+        }
+        break;
+    }
+    if (!('children' in node)) continue;
+    if (!setBack(node, text)) return false;
+    for (const child of node.children) pending.push({ node: child, block });
+  }
+  return true;
+}
+
+/**
+ * satteri lifts elements out of paragraphs that have nothing else, as the plugin of MDX does. They are set back: `<a>x</a>` on a line of its
+ * own is a line of text. False where it shared the paragraph with other elements, which only micromark can tell.
+ */
+function setBack(parent: Parents, text: string): boolean {
+  const { children } = parent;
+  for (const [index, child] of children.entries()) {
+    if (child.type !== 'mdxJsxFlowElement' || !child.children.some((inner) => isPhrasing(inner))) continue;
+    const before = text.slice(children[index - 1]?.position?.end.offset ?? 0, child.position?.start.offset);
+    const after = text.slice(child.position?.end.offset, children[index + 1]?.position?.start.offset);
+    if ((index > 0 && !blankLine.test(before)) || (index + 1 < children.length && !blankLine.test(after))) return false;
+    const { type: _, ...element } = child;
+    const inner = { ...element, type: 'mdxJsxTextElement' } as MdxJsxTextElement;
+    children[index] = { type: 'paragraph', children: [inner], position: child.position };
+  }
+  return true;
+}
+
+const blankLine = /\n[ \t>]*\n/;
+const isPhrasing = ({ type }: Nodes): boolean => phrasing.has(type) || alwaysInText.has(type);
+const alwaysInText = new Set([
+  'inlineCode',
+  'image',
+  'imageReference',
+  'break',
+  'footnoteReference',
+  'mdxTextExpression',
+]);
+
+const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
+
+/** A dollar that may open and a later one that may close, wherever they are in the block: one alone is a price, and so are `$5 or $10`. */
+function mayHaveMath(text: string, { position }: Nodes): boolean {
+  const block = text.slice(position?.start.offset, position?.end.offset);
+  const opening = block.search(/\$\S/);
+  const closing = block.slice(opening + 1).search(/[^\s\\]\$(?!\d)/);
+  return opening >= 0 && closing >= 0;
+}
+
+const options: AcornOptions = { ecmaVersion: 2024, sourceType: 'module', locations: true };
+
+/** What acorn's parser has for those who extend it, and does not declare. */
+type OpenParser = {
+  curLine: number;
+  lineStart: number;
+  type: unknown;
+  nextToken(): void;
+  parseExpression(): Expression;
+  parse(): Program;
+};
+const JsxParser = Parser.extend(jsx()) as unknown as new (options: AcornOptions, text: string) => OpenParser;
+
+/** A parser that starts to count lines and columns at `start`. */
+function parserAt(text: string, start: Point | undefined): OpenParser {
+  const parser = new JsxParser(options, text);
+  parser.curLine = start?.line ?? 1;
+  parser.lineStart = 1 - (start?.column ?? 1);
+  return parser;
+}
+
+/** An expression as a program of one statement; of none when there are only comments. */
+function expressionProgram(text: string, start: Point | undefined): Program {
+  const parser = parserAt(text, start);
+  parser.nextToken();
+  const body: Program['body'] = [];
+  if (parser.type !== tokTypes.eof) body.push({ type: 'ExpressionStatement', expression: parser.parseExpression() });
+  if (parser.type !== tokTypes.eof) throw new SyntaxError('there is something after the expression');
+  return { type: 'Program', sourceType: 'module', body };
+}
+
+function moduleProgram(text: string, start: Point | undefined): Program {
+  const program = parserAt(text, start).parse();
+  const other = program.body.find(({ type }) => !/^(Import|Export)/.test(type));
+  if (other) throw new SyntaxError('only imports and exports can stand there');
+  return program;
+}
