@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
-import { ChildRequestFailed } from '#shared/docs/sandbox/child.ts';
+import { ChildDied, ChildRequestFailed } from '#shared/docs/sandbox/child.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -86,20 +86,27 @@ async function cutPage(
   return cut;
 }
 
-/** A page whose child was killed or died is tried again in a fresh process. A page that fails by itself fails the same every time. */
+/**
+ * A page whose child was killed or died is tried again in a fresh process, with the slower parser unless it was for want of memory. A page that fails by
+ * itself fails the same every time.
+ */
 async function runTwice(
   context: IndexingContext,
   scope: SearchScope,
   request: PageToRead,
   signal: AbortSignal,
 ): Promise<CutPage | undefined> {
+  let parser: PageToRead['parser'];
   for (let attempt = 1; ; attempt += 1) {
     try {
       const options = { deadlineMs: pageDeadlineMs, signal, affinity: scope.organization };
-      return (await context.pool.run(request, options)) as CutPage;
+      return (await context.pool.run({ ...request, parser }, options)) as CutPage;
     } catch (error) {
       signal.throwIfAborted();
-      if (attempt < 2 && !(error instanceof ChildRequestFailed)) continue;
+      if (attempt < 2 && !(error instanceof ChildRequestFailed)) {
+        if (!(error instanceof ChildDied && error.isOutOfMemory)) parser = 'micromark';
+        continue;
+      }
       context.logger.warn(
         { err: error, file: request.file, ...scope },
         'a page could not be read; it is found by its title only',
@@ -177,5 +184,5 @@ async function readModel(objectStore: ObjectStore, scope: SearchScope, signal: A
 
 const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(storeDeadlineMs)]);
 
-/** Entry of the child processes that read pages. */
-export const pageReaderEntry = new URL('./read-page-child.ts', import.meta.url);
+/** The child processes that read pages. Their parser is native code. */
+export const pageReader = { entry: new URL('./read-page-child.ts', import.meta.url), addons: true };

@@ -16,7 +16,7 @@ import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { memoryProject } from '../../test/support/memory-project.ts';
-import { pageReaderEntry } from './index-content.ts';
+import { pageReader } from './index-content.ts';
 import { readContentLog } from './read-content-log.ts';
 
 const organization = 'acme';
@@ -57,7 +57,7 @@ beforeEach(async () => {
     maxLinkLifetimeSeconds: 60,
   });
   searchIndex = sqliteSearchIndex(join(folder, 'search'));
-  pool = childPool({ entry: pageReaderEntry, slots: 1 });
+  pool = childPool({ ...pageReader, slots: 1 });
   stop = new AbortController();
   const logger = pino({ level: 'silent' });
   reading = readContentLog(

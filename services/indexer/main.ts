@@ -3,7 +3,7 @@ import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/con
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import type { IndexerConfig } from './config.ts';
-import { pageReaderEntry } from './index-content.ts';
+import { pageReader } from './index-content.ts';
 import { readContentLog } from './read-content-log.ts';
 
 /** When the service stops, content that is being indexed gets so long to end; then another indexer starts again. */
@@ -15,7 +15,7 @@ export function start(config: IndexerConfig): Promise<Running> {
     const searchIndex = await openSearchIndex(config);
     const { slots } = config;
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = childPool({ entry: pageReaderEntry, slots });
+    const pool = childPool({ ...pageReader, slots });
     const abandon = new AbortController();
     const reading = readContentLog({ ...service, searchIndex, pool, slots }, service.stopping, abandon.signal);
     return {

@@ -1,4 +1,5 @@
 import type { Element, Root } from 'hast';
+import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { finishContent, type Section } from '#shared/docs/render/content/finish-content.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
@@ -17,6 +18,7 @@ export type PageToRead = {
   /** `variables` and `styling.latex` of the site's settings. */
   variables: Record<string, string>;
   latex?: boolean | undefined;
+  parser?: ParseOptions['parser'];
 };
 
 /** The visible text under one heading; `anchor` and `heading` are empty before the first. */
@@ -35,13 +37,15 @@ export function readAndCut(page: PageToRead): CutPage {
  * What readers see of a page, by section, and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
  * and snippets and variables are included.
  */
-export function readPage({ file, source, dependencies, title, description, variables, latex }: PageToRead) {
-  const { tree } = evaluatePage({ file, source, dependencies }, { variables, latex }, componentRegistry);
+export function readPage({ file, source, dependencies, title, description, variables, latex, parser }: PageToRead) {
+  const { tree } = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
   const content = toContent(tree, () => undefined);
+  // Colours are for readers.
+  const codes = content.codes.map(({ text }) => ({ text, html: () => '' }));
   const sections = [content.tree, content.aside].flatMap((part): Section[] => {
     const visible = sanitizeContent(part);
     prune(visible);
-    return finishContent(visible, content.codes).sections;
+    return finishContent(visible, codes).sections;
   });
   return { sections, markdown: pageMarkdown({ title, description }, tree) };
 }

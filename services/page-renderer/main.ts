@@ -8,7 +8,8 @@ import type { RendererContext } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
 import { workOnTask } from './work-on-task.ts';
 
-const entry = new URL('../../shared/docs/render/render-child.ts', import.meta.url);
+/** The parser of pages is native code. */
+const renderChild = { entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url), addons: true };
 
 /** Takes chunks of exports from the queue and renders them. */
 export function start(config: PageRendererConfig): Promise<Running> {
@@ -16,14 +17,14 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const { bus, objectStore } = service;
     const version = await rendererVersion();
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = childPool({ entry, slots: config.slots });
+    const pool = childPool({ ...renderChild, slots: config.slots });
     const context: RendererContext = {
       ...service,
       facts: bus.facts,
       pool,
       freshPool: (memoryLimitMb) =>
         childPool({
-          entry,
+          ...renderChild,
           slots: 1,
           warmSpares: 0,
           requestsPerChild: 1,

@@ -73,7 +73,8 @@ type PageContext = Pick<RendererContext, 'pool' | 'freshPool' | 'pageDeadlineMs'
 const maxReason = 300;
 
 /**
- * Renders one page in a child. When the child hangs or dies, the page is tried once more in a new one; then it has failed. `alone`: in a new
+ * Renders one page in a child. When the child hangs or dies, the page is tried once more in a new one, with the slower parser unless it was
+ * for want of memory; then it has failed. `alone`: in a new
  * child from the start. Rejects only with the reason of `signal`.
  */
 export async function renderPage(
@@ -82,11 +83,17 @@ export async function renderPage(
   options: { organization: string; alone: boolean; signal: AbortSignal },
 ): Promise<PageOutcome> {
   const { signal } = options;
-  const run = (pool: ChildPool) =>
-    runChild(pool, request, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
-  let outcome = await attempt(() => (options.alone ? inFreshChild(context, run) : run(context.pool)), signal);
+  const run = (pool: ChildPool, asked: typeof request = request) =>
+    runChild(pool, asked, { deadlineMs: context.pageDeadlineMs, affinity: options.organization, signal });
+  let outcome = await attempt(
+    () => (options.alone ? inFreshChild(context, (pool) => run(pool)) : run(context.pool)),
+    signal,
+  );
   if (outcome === 'hung' || outcome instanceof ChildDied) {
-    outcome = await attempt(() => inFreshChild(context, run), signal);
+    const isOutOfMemory = outcome instanceof ChildDied && outcome.isOutOfMemory;
+    const again: typeof request =
+      request.kind === 'page' && !isOutOfMemory ? { ...request, parser: 'micromark' } : request;
+    outcome = await attempt(() => inFreshChild(context, (pool) => run(pool, again)), signal);
   }
   if (outcome === 'hung') {
     return failed(`it was not rendered within ${context.pageDeadlineMs / 1000} s, twice`);

@@ -11,7 +11,7 @@ const deadlineMs = 10_000;
 type Seen = Omit<ParsedPage, 'tree'> & { tree: string; polluted: number };
 
 describe('hostile pages', () => {
-  const pool = childPool({ entry: new URL('./parse-child.ts', import.meta.url), slots: 2 });
+  const pool = childPool({ entry: new URL('./parse-child.ts', import.meta.url), addons: true, slots: 2 });
   afterAll(() => pool.close());
 
   const parse = async (file: string): Promise<Seen> =>

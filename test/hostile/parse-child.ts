@@ -1,10 +1,10 @@
-import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { serveChild } from '#shared/docs/sandbox/child-server.ts';
 
 /** Parses one source after the other, as a renderer's child does, and gives back what can be seen of it. */
 serveChild(async (request) => {
   const { bytes, file } = request as { bytes: Uint8Array; file: string };
-  const { tree, ...page } = micromarkPageParser.parse(bytes, file);
+  const { tree, ...page } = satteriPageParser.parse(bytes, file);
   const polluted = Object.keys(Object.prototype).length + Object.keys(Array.prototype).length;
   return { ...page, tree: JSON.stringify(tree, bigIntAsText), polluted };
 });

@@ -10,6 +10,8 @@ export type ParseOptions = {
   variables?: Record<string, string>;
   /** `styling.latex` of docs.json; absent: `$…$` is math where it cannot be a price or a name. */
   latex?: boolean | undefined;
+  /** The slower one is for a page that the other one could not read without ending its process. Default: `satteri`. */
+  parser?: 'satteri' | 'micromark' | undefined;
 };
 
 export type ParsedPage = {

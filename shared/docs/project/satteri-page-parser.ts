@@ -57,9 +57,9 @@ function finish(tree: Root, text: string, math: boolean): boolean {
         delete node.data;
         for (const attribute of node.attributes) {
           if (attribute.type === 'mdxJsxExpressionAttribute') {
-            attribute.data = { estree: expressionProgram(`({${attribute.value}})`, start) };
+            attribute.data = { estree: spreadProgram(attribute.value, start) };
           } else if (typeof attribute.value === 'object' && attribute.value !== null) {
-            attribute.value.data = { estree: expressionProgram(attribute.value.value, start) };
+            attribute.value.data = { estree: valueProgram(attribute.value.value, start) };
           }
         }
         break;
@@ -73,11 +73,15 @@ function finish(tree: Root, text: string, math: boolean): boolean {
 
 /**
  * satteri lifts elements out of paragraphs that have nothing else, as the plugin of MDX does. They are set back: `<a>x</a>` on a line of its
- * own is a line of text. False where it shared the paragraph with other elements, which only micromark can tell.
+ * own is a line of text. False where elements and expressions may have shared a paragraph, which only micromark can tell.
  */
 function setBack(parent: Parents, text: string): boolean {
   const { children } = parent;
   for (const [index, child] of children.entries()) {
+    const previous = children[index - 1];
+    if (isFlow(child) && previous && isFlow(previous) && child.position?.start.line === previous.position?.end.line) {
+      return false;
+    }
     if (child.type !== 'mdxJsxFlowElement' || !child.children.some((inner) => isPhrasing(inner))) continue;
     const before = text.slice(children[index - 1]?.position?.end.offset ?? 0, child.position?.start.offset);
     const after = text.slice(child.position?.end.offset, children[index + 1]?.position?.start.offset);
@@ -89,6 +93,7 @@ function setBack(parent: Parents, text: string): boolean {
   return true;
 }
 
+const isFlow = ({ type }: Nodes): boolean => type === 'mdxJsxFlowElement' || type === 'mdxFlowExpression';
 const blankLine = /\n[ \t>]*\n/;
 const isPhrasing = ({ type }: Nodes): boolean => phrasing.has(type) || alwaysInText.has(type);
 const alwaysInText = new Set([
@@ -139,6 +144,24 @@ function expressionProgram(text: string, start: Point | undefined): Program {
   if (parser.type !== tokTypes.eof) body.push({ type: 'ExpressionStatement', expression: parser.parseExpression() });
   if (parser.type !== tokTypes.eof) throw new SyntaxError('there is something after the expression');
   return { type: 'Program', sourceType: 'module', body };
+}
+
+/** An attribute must have a value. */
+function valueProgram(text: string, start: Point | undefined): Program {
+  const program = expressionProgram(text, start);
+  if (program.body.length === 0) throw new SyntaxError('there is no expression');
+  return program;
+}
+
+/** `{...props}`: an object of one spread. */
+function spreadProgram(text: string, start: Point | undefined): Program {
+  const program = valueProgram(`({${text}})`, start);
+  const [statement] = program.body;
+  const object = statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
+  const isSpread = object?.type === 'ObjectExpression' && object.properties.length === 1;
+  if (!isSpread || object.properties[0]?.type !== 'SpreadElement')
+    throw new SyntaxError('only a spread can stand there');
+  return program;
 }
 
 function moduleProgram(text: string, start: Point | undefined): Program {

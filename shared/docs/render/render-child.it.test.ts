@@ -6,7 +6,7 @@ import { indexSite } from './site-index.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 import { testOptions, testProject } from './test-project.ts';
 
-const pool = childPool({ entry: new URL('./render-child.ts', import.meta.url), slots: 1, warmSpares: 0 });
+const pool = childPool({ entry: new URL('./render-child.ts', import.meta.url), addons: true, slots: 1, warmSpares: 0 });
 afterAll(() => pool.close());
 
 const ask = async (request: RenderRequest): Promise<RenderResponse> =>

@@ -1,6 +1,7 @@
 import { h } from 'hastscript';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
 import { finishContent } from './content/finish-content.ts';
@@ -23,6 +24,7 @@ export type PageInput = {
   /** Text of the slice's dependencies, by path. */
   dependencies: Readonly<Record<string, string>>;
   options: RenderOptions;
+  parser?: ParseOptions['parser'];
 };
 
 /** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
@@ -36,11 +38,11 @@ const maxMarkdown = 2 * 1024 * 1024;
  * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
  * its diagnostics; only a page that breaks a limit throws `PageFailed`.
  */
-export function renderPage({ slice, source, dependencies }: PageInput): RenderedPageFiles {
+export function renderPage({ slice, source, dependencies, parser }: PageInput): RenderedPageFiles {
   const { variables, latex } = slice.settings;
   const { tree, diagnostics } = evaluatePage(
     { file: slice.file, source, dependencies },
-    { variables, latex },
+    { variables, latex, parser },
     componentRegistry,
   );
   const report = reportInto(diagnostics, slice.file, maxDiagnostics);

@@ -9,6 +9,8 @@ import { type Confinement, kernelConfinement } from './confinement.ts';
 export type StartOptions = {
   entry: URL;
   memoryLimitMb: number;
+  /** Its modules load native code while it starts; later it can load none. Default: it can load none at all. */
+  addons?: boolean | undefined;
   /** How the kernel confines it. Default: as well as this machine can. */
   confinement?: Confinement | undefined;
 };
@@ -53,7 +55,7 @@ export function startChild(options: StartOptions, onMessage: (message: FromChild
   const { entry, memoryLimitMb, confinement = kernelConfinement() } = options;
   const guarded = existsSync(shell);
   const readable = readablePaths(entry);
-  const command = confinement.wrap([process.execPath, ...nodeArguments(entry, memoryLimitMb, readable)], readable);
+  const command = confinement.wrap([process.execPath, ...nodeArguments(options, readable)], readable);
   const dataLimitKb = String((memoryLimitMb + nodeOverheadMb) * 1024);
   const guard = [shell, '-c', guardScript, 'guard', dataLimitKb, confinement.input];
   const [program, ...args] = guarded ? [...guard, ...command] : command;
@@ -123,20 +125,16 @@ function readablePaths(entry: URL): string[] {
 }
 
 /**
- * Nothing that a child reads needs native addons. `node:sqlite` and SIGUSR1, which opens the inspector, do not ask the permission model.
+ * `node:sqlite` and SIGUSR1, which opens the inspector, do not ask the permission model.
  * Code from strings would be the shortest way from a fault in the interpreter of pages to a program of a tenant.
  */
-const closedFeatures = [
-  '--no-addons',
-  '--no-experimental-sqlite',
-  '--disable-sigusr1',
-  '--disallow-code-generation-from-strings',
-];
+const closedFeatures = ['--no-experimental-sqlite', '--disable-sigusr1', '--disallow-code-generation-from-strings'];
 
-function nodeArguments(entry: URL, memoryLimitMb: number, readable: readonly string[]): string[] {
+function nodeArguments({ entry, memoryLimitMb, addons = false }: StartOptions, readable: readonly string[]): string[] {
   return [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path.endsWith('/') ? `${path}*` : path}`),
+    addons ? '--allow-addons' : '--no-addons',
     ...closedFeatures.filter(isKnownToNode),
     `--max-old-space-size=${memoryLimitMb}`,
     '--no-warnings',
@@ -172,10 +170,14 @@ function endOf(child: ChildProcess, kill: () => void): Promise<ChildDied> {
   });
 }
 
+const outOfMemory = 'out of memory';
+
 /** What in the last output explains the end of the process. */
 function causeIn(errors: string): string {
-  if (/out of memory|allocation failed|bad_alloc|Array buffer allocation/i.test(errors)) return 'out of memory';
-  const line = errors.split('\n').find((text) => /^(?:\w*Error\b|Error \[|FATAL ERROR)/.test(text.trim()));
+  if (/out of memory|allocation failed|bad_alloc|Array buffer allocation/i.test(errors)) return outOfMemory;
+  const line = errors
+    .split('\n')
+    .find((text) => /^(?:\w*Error\b|Error \[|FATAL ERROR|thread '.*' panicked at)/.test(text.trim()));
   return (line ?? '').trim().slice(0, 300);
 }
 
@@ -208,12 +210,14 @@ export class ChildDied extends Error {
   /** Exit code, or undefined when a signal ended it. */
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
+  readonly isOutOfMemory: boolean;
 
   constructor(exitCode: number | undefined, signal: string | undefined, detail = '') {
     const how = signal ? `signal ${signal}` : `exit code ${exitCode ?? 'unknown'}`;
     super(`its process ended with ${how}${detail && `: ${detail}`}`);
     this.exitCode = exitCode;
     this.signal = signal;
+    this.isOutOfMemory = detail === outOfMemory;
   }
 }
 

@@ -84,6 +84,13 @@ describe.each<[string, Confinement]>([
     'other user',
     'internal binding',
   ];
+  test('loads no native code after its start, also where its modules have some', async () => {
+    const withAddons = childPool({ entry, addons: true, slots: 1, warmSpares: 0, confinement });
+    const load = { do: 'native code', path: process.execPath };
+    await expect(withAddons.run(load, { deadlineMs: 20_000 })).rejects.toThrow(/dlopen is not available/);
+    await withAddons.close();
+  });
+
   test.each(refused)('has no %s', async (what) => {
     // Not for want of the thing itself: the right would have been enough.
     await expect(attempt(what, what === 'native code' ? { path: process.execPath } : {})).rejects.toThrow(

@@ -86,7 +86,7 @@ async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
   const highlight = await cost(() =>
     blocks.forEach(({ value, lang, meta }) => {
       const facts = codeFacts({ code: value, language: lang, meta });
-      codeHtml(value, facts.language, facts.meta);
+      codeHtml(value, facts.language, facts.meta).html();
     }),
   );
   const twin = await cost(() => trees.forEach(({ page, tree }) => pageMarkdown(page.slice, tree)));

@@ -12,7 +12,7 @@ export const codeSlot = 'dataCodeSlot';
 
 const expandableFromLines = 14;
 /** Characters of code that a page may have in colours. Code that is made to take long would take seconds for more. */
-const maxColoured = 200_000;
+const maxColoured = 100_000;
 
 /** A block of code with its header. `bare`: without header, because the title is shown elsewhere. */
 export function codeBlock(input: CodeInput, context: ContentContext, bare = false): Element {
@@ -23,7 +23,7 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   if (coloured.hasBidi) {
     context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown by their numbers.');
   }
-  const slot = context.codes.push({ html: coloured.html, text: coloured.text }) - 1;
+  const slot = context.codes.push(coloured) - 1;
   const classes = ['code-block'];
   if (meta.lines) classes.push('with-lines');
   if (meta.wrap) classes.push('wrapped');
@@ -88,7 +88,7 @@ const terminalCodes = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e
 
 type CodeHtml = {
   /** Safe HTML: the escaped code in spans with our own classes. It is never parsed again. */
-  html: string;
+  html(): string;
   /** The code itself, marks taken out. */
   text: string;
   lineCount: number;
@@ -104,9 +104,11 @@ export function codeHtml(code: string, language: string, meta: FenceMeta): CodeH
     .replace(terminalCodes, '')
     .replace(bidi, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
-  const lines = language === '' ? plainLines(text) : highlight(text, language);
-  const html = lines.map((line, position) => lineHtml(line, position + 1, meta, marks.get(position + 1))).join('\n');
-  return { html, text, lineCount: lines.length, hasBidi };
+  const html = (): string => {
+    const lines = language === '' ? plainLines(text) : highlight(text, language);
+    return lines.map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1))).join('\n');
+  };
+  return { html, text, lineCount: text.split('\n').length, hasBidi };
 }
 
 function lineHtml(tokens: readonly Token[], number: number, meta: FenceMeta, mark: string | undefined): string {

@@ -44,7 +44,7 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
       const code = codes[Number(slot)];
       delete properties[codeSlot];
       if (code === undefined || tagName !== 'code') return;
-      node.children = [{ type: 'raw', value: code.html } satisfies Raw];
+      node.children = [{ type: 'raw', value: code.html() } satisfies Raw];
       addText(`${code.text}\n`);
       return;
     }

@@ -3,10 +3,11 @@ import jsx from 'acorn-jsx';
 import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
 import type { Nodes, Root } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
+import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { resolveImport } from '#shared/docs/project/read-sources.ts';
+import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { decoded } from '../bundle-paths.ts';
 import { evaluateJsx } from './evaluate-element.ts';
 import { bindPattern, evaluateExpression, nameClosure } from './evaluate-expression.ts';
@@ -41,7 +42,7 @@ export function evaluatePage(
   options: ParseOptions,
   components: KnownComponents,
 ): { tree: Root; diagnostics: Diagnostic[] } {
-  const parsed = satteriPageParser.parse(source, file, options);
+  const parsed = parserOf(options).parse(source, file, options);
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
     budget: new Budget(),
@@ -60,6 +61,8 @@ export function evaluatePage(
   measure(tree);
   return { tree, diagnostics: evaluation.diagnostics };
 }
+
+const parserOf = ({ parser }: ParseOptions) => (parser === 'micromark' ? micromarkPageParser : satteriPageParser);
 
 const emptyModule = (path: string): Module => ({
   path,
@@ -108,7 +111,7 @@ function moduleLoader(
       if ('problem' in script) report(frame, 'import-not-parsed', `This file cannot be read: ${script.problem}`);
       else bindProgram(script.program, frame);
     } else {
-      const parsed = satteriPageParser.parse(source, path, options);
+      const parsed = parserOf(options).parse(source, path, options);
       module.tree = parsed.tree;
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
       bindModule(module, evaluation());

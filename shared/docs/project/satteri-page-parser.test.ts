@@ -1,0 +1,58 @@
+import type { Nodes } from 'mdast';
+import { describe, expect, it } from 'vitest';
+import { micromarkPageParser } from './micromark-page-parser.ts';
+import { pageParserContract } from './page-parser.contract.ts';
+import type { ParsedPage } from './parse-page.ts';
+import { satteriPageParser } from './satteri-page-parser.ts';
+
+describe('satteri', () => pageParserContract(satteriPageParser));
+
+/** The page as the two parsers see it, with the lines of nodes; positions inside expressions are those of acorn in both. */
+function seen({ tree, ...page }: ParsedPage): unknown {
+  return { ...page, tree: plain(tree) };
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof RegExp || typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  const { type, position } = value as Partial<Nodes>;
+  const kept = Object.entries(value).filter(
+    ([key, part]) => part !== undefined && part !== null && !unlike.has(key) && (type === 'list' || key !== 'start'),
+  );
+  const isLine = position !== undefined && !type?.endsWith('Attribute');
+  return {
+    ...Object.fromEntries(kept.map(([key, part]) => [key, plain(part)])),
+    ...(isLine && { line: position.start.line }),
+  };
+}
+/** Where it ends, and offsets. */
+const unlike = new Set(['position', 'end', 'loc', 'range', 'comments']);
+
+describe('trees like those of micromark', () => {
+  it.each([
+    '# A *b* `c`\n\n- d\n- [x] e\n\n1. f\n\n> g\n\n---\n\n| h | i |\n| :- | -: |\n| j | k |\n',
+    '[a](/b "c") ![d](e.png) <https://f.example> https://g.example ~~h~~ i\\\nj  \nk[^l]\n\n[^l]: m\n\n[n]: /o\n\n[n][] &amp; é 𝒳 \\*\n',
+    '<Card title="A" b={1 + 2} {...c} d>\n  text **e**\n\n  <F.G />\n</Card>\n',
+    '<Note>one line with `code`</Note>\n',
+    '<a href="b">c</a>\n',
+    '<Badge>a</Badge> <Badge>b</Badge>\n',
+    '<Icon /> <Badge>a</Badge>\nnext line\n',
+    '<Tabs>\n  <Tab title="x">y</Tab>\n  <Tab title="z">\n    ```js title="q" {1}\n    w\n    ```\n  </Tab>\n</Tabs>\n',
+    'import A from "/b.mdx"\nexport const c = { d: [1, \'e\'] }\n\n{c.d.map((f) => <b key={f}>{f}</b>)}\n\ntext {/* note */} {c?.d ?? `x${1}`}\n',
+    '{\n  // note\n}\n\n{\n  [1,\n   2]\n}\n',
+    'é 𝒳 <b>é</b> {"é"}\n\n<Card title="é">\n\n## é {#id}\n\n</Card>\n',
+    'Costs $5 or $10, and $x$ is math.\n\n$$\na {b}\n$$\n',
+    '{1} {2}\n\n{3}\n{4}\n\n{5} <b />\n\n<A /> {6}\n\n<A /><B />\n<C />\n',
+    'A <b> that is open\n',
+    'A { that is open\n',
+    '{a b}\n',
+    'export default 1\nconst a = 2\n',
+    '<A b={} />\n',
+    '<A {b} />\n',
+    '<A {...b, c} />\n',
+    '    indented\n\n<div>\n    indented\n</div>\n',
+  ])('%j', (source) => {
+    expect(seen(satteriPageParser.parse(source, 'a.mdx'))).toEqual(seen(micromarkPageParser.parse(source, 'a.mdx')));
+  });
+});
