@@ -12,8 +12,8 @@ export type RendererContext = {
   facts: FactLog;
   /** Children that render. */
   pool: ChildPool;
-  /** Opens a pool of one new child, with that much memory. */
-  freshPool: (memoryLimitMb?: number) => ChildPool;
+  /** Opens a pool of one new child. */
+  freshPool: () => ChildPool;
   sites: PlannedSites;
   texts: ProjectTexts;
   clock: Clock;

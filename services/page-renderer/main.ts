@@ -9,7 +9,10 @@ import { plannedSites, projectTexts } from './planned-sites.ts';
 import { workOnTask } from './work-on-task.ts';
 
 /** The parser of pages is native code. */
-const renderChild = { entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url), addons: true };
+export const renderChild = {
+  entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url),
+  addons: true,
+};
 
 /** Takes chunks of exports from the queue and renders them. */
 export function start(config: PageRendererConfig): Promise<Running> {
@@ -22,14 +25,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
       ...service,
       facts: bus.facts,
       pool,
-      freshPool: (memoryLimitMb) =>
-        childPool({
-          ...renderChild,
-          slots: 1,
-          warmSpares: 0,
-          requestsPerChild: 1,
-          ...(memoryLimitMb === undefined ? {} : { memoryLimitMb }),
-        }),
+      freshPool: () => childPool({ ...renderChild, slots: 1, warmSpares: 0, requestsPerChild: 1 }),
       sites: plannedSites(objectStore),
       texts: projectTexts(objectStore),
       pageDeadlineMs: config.pageDeadlineMs,

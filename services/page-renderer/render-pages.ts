@@ -103,9 +103,11 @@ export async function renderPage(
 }
 
 type PageResponse = Extract<RenderResponse, { kind: 'page' | 'page-failed' }>;
-type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'closing' | 'isolated-file'
+type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'isolated-file'
   ? Extract<RenderResponse, { kind: 'files' }>
-  : PageResponse;
+  : R['kind'] extends 'closing'
+    ? Extract<RenderResponse, { kind: 'closed' }>
+    : PageResponse;
 
 /** Has a child render. Rejects as `ChildPool.run` does. */
 export async function runChild<R extends RenderRequest>(
@@ -133,13 +135,12 @@ async function attempt(
   }
 }
 
-/** Runs in a pool of one child, which has that much memory. */
-export async function inFreshChild<T>(
+/** Runs in a pool of one new child. */
+async function inFreshChild<T>(
   { freshPool }: Pick<RendererContext, 'freshPool'>,
   run: (pool: ChildPool) => Promise<T>,
-  memoryLimitMb?: number,
 ): Promise<T> {
-  const pool = freshPool(memoryLimitMb);
+  const pool = freshPool();
   try {
     return await run(pool);
   } finally {

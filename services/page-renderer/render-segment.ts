@@ -1,15 +1,12 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
-import type { ExportPlan, PlanChunk, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
-import { archivePath, type StoredFile } from '#shared/export/bundle/pack-export.ts';
-import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
-import { segmentsDigest, readSegmentDigest, readSidecar } from '#shared/export/export-objects.ts';
+import type { PlanChunk } from '#shared/contracts/stored-objects.ts';
 import { isIsolated } from '#shared/docs/render/isolate/isolate-file.ts';
-import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { retryUnavailable } from '#shared/runtime/retry.ts';
+import type { StoredFile } from '#shared/export/bundle/pack-export.ts';
+import { readSegmentDigest } from '#shared/export/export-objects.ts';
 import type { RendererContext } from './context.ts';
 import { isolateFiles } from './isolate-files.ts';
 import type { PlannedSite } from './planned-sites.ts';
-import { inFreshChild, renderPages, runChild } from './render-pages.ts';
+import { renderPages, runChild } from './render-pages.ts';
 import { existingSegment, storeAssets, storeSegment } from './store-segment.ts';
 
 export type ChunkOutcome =
@@ -35,11 +32,11 @@ export async function renderChunk(
   if (chunk.kind === 'pages') {
     const { files, pages, failedPages } = await renderPages(context, site, chunk.paths, options);
     if (failedPages.length > 0) return { kind: 'pages-failed', failedPages };
-    await storeSegment(context, place, files, { pages }, signal);
+    await storeSegment(context, place, files, pages, signal);
   } else if (chunk.kind === 'assets') {
     await storeAssets(context, place, await filesOf(context, site, chunk.paths, signal), signal);
   } else {
-    await storeSegment(context, place, await renderSite(context, site, signal), {}, signal);
+    await storeSegment(context, place, await renderSite(context, site, signal), [], signal);
   }
   return { kind: 'rendered', pageCount, reused: false };
 }
@@ -76,50 +73,4 @@ async function filesOf(
     signal,
   );
   return named.map((file) => ({ ...file, ...isolated.get(file.path) }));
-}
-
-export type ClosingOutcome =
-  | { kind: 'rendered'; manifestSha256: string; reused: boolean }
-  | { kind: 'lost'; chunks: number[] };
-
-const sidecarsAtOnce = 8;
-/** The closing segment is made from the text of all pages. A large site needs a child with more memory than pages get. */
-const largeSitePages = 2_000;
-const largeSiteMemoryMb = 2048;
-const closingDeadlineMs = 120_000;
-
-/** Renders and stores the files that need all pages, from the sidecars of all segments, unless they are stored. If sidecars are missing, it names their chunks. */
-export async function renderClosing(
-  context: RendererContext,
-  { plan, index }: PlannedSite,
-  signal: AbortSignal,
-): Promise<ClosingOutcome> {
-  const { organization, domain, closingKey } = plan;
-  const existing = await existingSegment(context, organization, closingKey, signal, readSidecar);
-  if (existing !== undefined)
-    return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, existing), reused: true };
-  const sidecars = await retryUnavailable(context.retry, signal, () =>
-    inParallel(plan.chunks, sidecarsAtOnce, ({ key }) => readSidecar(context.objectStore, organization, key)),
-  );
-  const found = sidecars.filter((sidecar) => sidecar !== undefined);
-  if (found.length < plan.chunks.length) {
-    return { kind: 'lost', chunks: [...plan.chunks.keys()].filter((chunk) => sidecars[chunk] === undefined) };
-  }
-  const { chunks: _1, pageTotal: _2, ...plainPlan } = plan;
-  const request = { kind: 'closing', model: index.model, plan: plainPlan, sidecars: found } as const;
-  const options = { deadlineMs: closingDeadlineMs, affinity: organization, signal };
-  const { files } =
-    plan.pageTotal > largeSitePages
-      ? await inFreshChild(context, (pool) => runChild(pool, request, options), largeSiteMemoryMb)
-      : await runChild(context.pool, request, options);
-  const place = { organization, domain, key: closingKey };
-  const sidecar = await storeSegment(context, place, files, { madeFrom: segmentsDigest(found) }, signal);
-  return { kind: 'rendered', manifestSha256: manifestSha256Of(plan, sidecar), reused: false };
-}
-
-/** SHA-256 of the manifest, as the closing segment's sidecar says. Throws when it has none. */
-function manifestSha256Of({ domain }: Pick<ExportPlan, 'domain'>, { files }: SegmentSidecar): string {
-  const manifest = files.find(({ path }) => path === archivePath(domain, manifestPath));
-  if (manifest === undefined) throw new Error('the closing segment has no manifest');
-  return manifest.sha256;
 }

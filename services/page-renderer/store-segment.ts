@@ -1,6 +1,14 @@
-import { blobKey, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import {
+  blobKey,
+  type PageText,
+  type RenderedPage,
+  segmentKey,
+  type SegmentSidecar,
+  sidecarKey,
+} from '#shared/contracts/stored-objects.ts';
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 import { packRendered, packStored, type StoredFile } from '#shared/export/bundle/pack-export.ts';
+import { sidecarBytes } from '#shared/export/export-objects.ts';
 import type { SegmentSummary } from '#shared/export/bundle/segment-writer.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
@@ -17,14 +25,16 @@ export async function storeSegment(
   context: StoreContext,
   place: SegmentPlace,
   files: readonly RenderedFile[],
-  details: Partial<Pick<SegmentSidecar, 'pages' | 'madeFrom'>>,
+  pages: readonly RenderedPage[],
   signal: AbortSignal,
 ): Promise<SegmentSidecar> {
   const { bytes, ...summary } = await packRendered(place.domain, files);
   await retryUnavailable(context.retry, signal, () =>
     context.objectStore.put(segmentKey(place.organization, place.key), bytes, { signal }),
   );
-  return await storeSidecar(context, place, { ...summary, ...details }, signal);
+  const facts = pages.map(({ markdown: _1, sections: _2, ...rest }) => rest);
+  const texts = pages.map(({ markdown, sections }) => ({ markdown, sections }));
+  return await storeSidecar(context, place, { ...summary, pages: facts }, signal, texts);
 }
 
 /** Copies files of the project into a segment, in the memory of a few blocks. Rejects when one is gone or damaged. */
@@ -47,15 +57,16 @@ export async function storeAssets(
   await storeSidecar(context, place, summary, signal);
 }
 
-async function storeSidecar(
+export async function storeSidecar(
   context: StoreContext,
   { organization, key }: SegmentPlace,
   details: SegmentSummary & Partial<SegmentSidecar>,
   signal: AbortSignal,
+  texts: readonly PageText[] = [],
 ): Promise<SegmentSidecar> {
   crashPoint('after-segment-put', 'page-renderer');
   const sidecar: SegmentSidecar = { version: 1, pages: [], diagnostics: [], ...details };
-  const body = Buffer.from(JSON.stringify(sidecar));
+  const body = sidecarBytes(sidecar, texts);
   await retryUnavailable(context.retry, signal, () =>
     context.objectStore.put(sidecarKey(organization, key), body, { contentType: 'application/json', signal }),
   );

@@ -4,7 +4,8 @@ import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
-import { renderChunk, renderClosing } from './render-segment.ts';
+import { renderClosing } from './render-closing.ts';
+import { renderChunk } from './render-segment.ts';
 
 /**
  * Works on one task and reports its outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has to

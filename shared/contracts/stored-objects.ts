@@ -98,15 +98,14 @@ export const sidecarKey = (organization: string, key: string): string => `${segm
 export const bundleKey = (organization: string, domain: string, planHash: string): string =>
   `bundles/${organization}/${domain}/${planHash}.tar.gz`;
 
-/** What the closing segment needs of one rendered page. `path` as readers know it (`guides/x`). */
-const renderedPageSchema = z.object({
+/** What the closing segment needs of one rendered page beside its text. `path` as readers know it (`guides/x`). */
+const pageFactsSchema = z.object({
   path: z.string(),
   title: z.string(),
   description: z.string().optional(),
-  /** Markdown twin, as in `<page>.md`; for `llms-full.txt`. */
-  markdown: z.string(),
-  /** Sections of the visible text, for the search index: heading anchor ('' before the first heading), heading, text. */
-  sections: z.array(z.object({ anchor: z.string(), heading: z.string(), text: z.string() })),
+  /** Size of its part of `llms-full.txt`, and characters of its sections in the search index: known before the texts are read. */
+  fullTextBytes: z.int().min(0),
+  searchCharacters: z.int().min(0),
   /** Internal link targets as written, `/`-rooted, without query; with `#anchor`. */
   links: z.array(z.string()),
   anchors: z.array(z.string()),
@@ -119,9 +118,24 @@ const renderedPageSchema = z.object({
   feedItems: z.array(z.object({ anchor: z.string(), title: z.string(), text: z.string(), tags: z.array(z.string()) })),
 });
 
-export type RenderedPage = z.infer<typeof renderedPageSchema>;
+export type PageFacts = z.infer<typeof pageFactsSchema>;
 
-/** Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. */
+/** Its text: most of what is known of a page. */
+const pageTextSchema = z.object({
+  /** Markdown twin, as in `<page>.md`; for `llms-full.txt`. */
+  markdown: z.string(),
+  /** Sections of the visible text, for the search index: heading anchor ('' before the first heading), heading, text. */
+  sections: z.array(z.object({ anchor: z.string(), heading: z.string(), text: z.string() })),
+});
+
+export type PageText = z.infer<typeof pageTextSchema>;
+
+export type RenderedPage = PageFacts & PageText;
+
+/**
+ * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. It is the first line of its object;
+ * a line follows for each page, with the page's text (`PageText`).
+ */
 export const segmentSidecarSchema = z.object({
   version: z.literal(1),
   sha256: sha256Hex,
@@ -130,7 +144,7 @@ export const segmentSidecarSchema = z.object({
   rawLength: z.int().min(0),
   sizeBytes: z.int().min(0),
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
-  pages: z.array(renderedPageSchema),
+  pages: z.array(pageFactsSchema),
   diagnostics: z.array(diagnosticSchema),
   /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
   madeFrom: sha256Hex.optional(),

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import {
   type ExportPlan,
   exportPlanSchema,
+  type PageText,
   planKey,
   type SegmentSidecar,
   segmentSidecarSchema,
@@ -43,12 +44,36 @@ export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchem
 function sidecarReader<T>(schema: z.ZodType<T>) {
   return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> => {
     try {
-      return await getJson(objectStore, sidecarKey(organization, key), schema);
+      const get: ObjectStore['get'] = async (...asked) => {
+        const stored = await objectStore.get(...asked);
+        return stored?.subarray(0, firstLineOf(stored));
+      };
+      return await getJson({ get }, sidecarKey(organization, key), schema);
     } catch (error) {
       if (error instanceof BrokenObject) return undefined;
       throw error;
     }
   };
+}
+
+/** The texts of a sidecar's pages, as they are stored: see `pageTexts`. Undefined when there is no such sidecar. */
+export async function readSidecarTexts(
+  objectStore: ObjectStore,
+  organization: string,
+  key: string,
+): Promise<Uint8Array | undefined> {
+  const stored = await objectStore.get(sidecarKey(organization, key));
+  return stored?.subarray(firstLineOf(stored) + 1);
+}
+
+function firstLineOf(stored: Uint8Array): number {
+  const end = stored.indexOf(0x0a);
+  return end < 0 ? stored.length : end;
+}
+
+/** What is stored of a sidecar: its first line, and a line for the text of each page. */
+export function sidecarBytes(sidecar: SegmentSidecar, texts: readonly PageText[]): Buffer {
+  return Buffer.from([sidecar, ...texts].map((line) => JSON.stringify(line)).join('\n'));
 }
 
 /**

@@ -1,177 +1,250 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import type { ExportPlan, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { ExportPlan, PageFacts, PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import {
-  decoded,
-  pageAddress,
-  pageFile,
-  pageNames,
-  pagePathOfAddress,
-  type RenderedFile,
-  siteBase,
-} from './bundle-paths.ts';
+import { pageAddress, siteBase } from './bundle-paths.ts';
+import { exportReport } from './export-report.ts';
 import { escapeHtml, scriptJson } from './html.ts';
-import { fullText } from './site/crawler-files.ts';
+import { fullTextPart, isListed } from './site/crawler-files.ts';
 import type { SearchIndex } from './site/page-globals.ts';
 import { classCss } from './site/utility-classes.ts';
 
 export type ClosingInput = {
   model: SiteModel;
   plan: Pick<ExportPlan, 'domain' | 'label' | 'contentVersion' | 'rendererVersion' | 'deployment' | 'groups'>;
-  /** Sidecars of all segments in plan order; file paths in them start with the top folder, the domain's slug. */
-  sidecars: Iterable<SegmentSidecar>;
+  /** Segments of the bundle beside this one, in plan order. */
+  segmentCount: number;
 };
 
-const generator = 'Bindery';
+/** Where the closing segment comes from and goes to, a piece at a time: a large site has more text than a process may hold. */
+export type ClosingStore = {
+  /** The sidecar of a segment. File paths in it start with the top folder, the domain's slug. Undefined when it is missing. */
+  sidecar(segment: number): Promise<SegmentSidecar | undefined>;
+  /** Texts of the pages of that sidecar, in their order. */
+  texts(segment: number): Promise<readonly PageText[]>;
+  /** Adds a file of that many bytes to the segment; gives its SHA-256. Wait for each call before the next. */
+  write(path: string, size: number, body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string>;
+};
+
+/** How many sidecars are on their way at once, and so in memory. */
+const readAhead = 4;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
- * Files of the closing segment, which need all pages, sorted by path, the manifest last. The manifest lists every file of the bundle except
- * itself and `_bindery/config.js`. The same sidecars give the same bytes.
+ * Writes the closing segment: the files that need all pages, the manifest last. It lists every file of the bundle except itself and
+ * `_bindery/config.js`. The same sidecars give the same bytes. Memory grows with the number of pages, by a few kilobytes each, but not with
+ * their text. `lost`: segments without a sidecar; then the segment is not whole.
  */
-export function renderClosing({ model, plan, sidecars }: ClosingInput): RenderedFile[] {
-  const pages: RenderedPage[] = [];
-  const listed = new Map<string, { size: number; sha256: string }>();
-  const topFolder = `${plan.domain}/`;
-  for (const sidecar of sidecars) {
-    pages.push(...sidecar.pages);
-    for (const { path, size, sha256 } of sidecar.files) {
-      listed.set(path.startsWith(topFolder) ? path.slice(topFolder.length) : path, { size, sha256 });
-    }
-  }
-  const exported = new Set(pages.map((page) => page.path));
-  const files = new Map<string, string>();
-  files.set('_bindery/search-index.js', searchIndexScript(model, pages));
-  files.set('_bindery/report.json', exportReport(model, pages, new Set(listed.keys())));
-  files.set('_bindery/classes.css', classCss(pages));
+export async function renderClosing(
+  { model, plan, segmentCount }: ClosingInput,
+  store: ClosingStore,
+): Promise<{ lost: number[] }> {
+  const site = await readSite(plan.domain, segmentCount, store);
+  if (site.lost.length > 0) return { lost: site.lost };
+  const { listed, pages } = site;
+  const write: ClosingStore['write'] = async (path, size, body) => {
+    const sha256 = await store.write(path, size, body);
+    listed.set(path, { size, sha256 });
+    return sha256;
+  };
+  const put = async (path: string, text: string): Promise<void> => {
+    const body = Buffer.from(text);
+    await write(path, body.length, [body]);
+  };
+  await put('_bindery/classes.css', classCss(site.classes));
+  await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
+  await put('_bindery/search-index.js', await searchIndexScript(model, pages, store));
   // A file of the project replaces a generated one.
   const names = bundleNames();
   for (const path of listed.keys()) names.take(path);
-  const put = (path: string, text: string | undefined): void => {
-    if (text !== undefined && names.take(path) === undefined) files.set(path, text);
-  };
-  put('llms-full.txt', fullText(model, pages));
-  for (const page of pages) put(`${page.path}/rss.xml`, pageFeed(model, page));
-
-  const made = [...files]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, text]) => ({ path, body: Buffer.from(text) }));
-  for (const { path, body } of made) listed.set(path, { size: body.length, sha256: sha256Of(body) });
+  if (names.take('llms-full.txt') === undefined) await writeFullText(model, pages, store, write);
+  for (const page of pages) {
+    const path = `${page.path}/rss.xml`;
+    if (page.feed !== undefined && names.take(path) === undefined) await put(path, pageFeed(model, page.feed));
+  }
   const manifest = {
     formatVersion: 1,
-    generator,
+    generator: 'Bindery',
     rendererVersion: plan.rendererVersion,
     domain: plan.domain,
     ...(plan.label !== undefined && { label: plan.label }),
     contentVersion: plan.contentVersion,
     deployment: plan.deployment,
-    pageCount: exported.size,
+    pageCount: pages.length,
     files: [...listed]
       .filter(([path]) => !unlisted.has(path))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([path, { size, sha256 }]) => ({ path, size, sha256 })),
   };
-  return [...made, { path: '_bindery/manifest.json', body: Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`) }];
+  await put('_bindery/manifest.json', `${JSON.stringify(manifest, null, 1)}\n`);
+  return { lost: [] };
 }
 
-type BrokenLink = { page: string; target: string; reason: 'no such page or file' | 'no such anchor' };
+/** What is kept of a page until the end. */
+type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'fullTextBytes' | 'searchCharacters'> & {
+  segment: number;
+  /** Among the pages of its segment. */
+  position: number;
+  links: readonly string[];
+  anchors: ReadonlySet<string>;
+  feed?: PageFacts;
+};
 
-/**
- * `_bindery/report.json`: what authors should know about this export. It has diagnostics by page, failed pages, and broken links, which can be
- * found only when all pages are there. `files`: paths of all files of the bundle.
- */
-function exportReport(model: SiteModel, pages: readonly RenderedPage[], files: ReadonlySet<string>): string {
-  const anchors = new Map(pages.map((page) => [page.path, new Set(page.anchors)]));
-  const redirected = new Set(model.redirects.map(({ source }) => source.replace(/\/+$/, '')));
-  const brokenLinks: BrokenLink[] = [];
-  for (const page of pages) {
-    for (const target of page.links) {
-      const reason = problemOf(target, anchors, files, redirected);
-      if (reason !== undefined) brokenLinks.push({ page: page.path, target, reason });
+/** What is kept of all sidecars. */
+type KnownSite = {
+  lost: number[];
+  /** Files of the bundle by their path in it. */
+  listed: Map<string, { size: number; sha256: string }>;
+  pages: KnownPage[];
+  classes: Set<string>;
+  failed: { path: string; reason: string }[];
+  diagnostics: [path: string, found: readonly Diagnostic[]][];
+  /** Diagnostics that are only counted. */
+  notListed: Diagnostic['severity'][];
+};
+
+/** A report of more would help nobody, and has to be held in memory. */
+const mostDiagnostics = 20_000;
+
+async function readSite(domain: string, segmentCount: number, store: ClosingStore): Promise<KnownSite> {
+  const site: KnownSite = {
+    lost: [],
+    listed: new Map(),
+    pages: [],
+    classes: new Set(),
+    failed: [],
+    diagnostics: [],
+    notListed: [],
+  };
+  const topFolder = `${domain}/`;
+  let room = mostDiagnostics;
+  const segments = Array.from({ length: segmentCount }, (_, segment) => segment);
+  for await (const [segment, sidecar] of inOrder(segments, (asked) => store.sidecar(asked))) {
+    if (sidecar === undefined) site.lost.push(segment);
+    for (const { path, size, sha256 } of sidecar?.files ?? []) {
+      site.listed.set(path.startsWith(topFolder) ? path.slice(topFolder.length) : path, { size, sha256 });
+    }
+    for (const [position, page] of (sidecar?.pages ?? []).entries()) {
+      const { path, title, description, fullTextBytes, searchCharacters, links, diagnostics } = page;
+      site.pages.push({
+        ...{ path, title, fullTextBytes, searchCharacters, segment, position, links },
+        anchors: new Set(page.anchors),
+        ...(description !== undefined && { description }),
+        ...(page.feedItems.length > 0 && { feed: page }),
+      });
+      for (const name of page.classes) site.classes.add(name);
+      if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
+      if (diagnostics.length > room) for (const { severity } of diagnostics) site.notListed.push(severity);
+      else if (diagnostics.length > 0) site.diagnostics.push([path, diagnostics]);
+      room -= Math.min(room, diagnostics.length);
     }
   }
-  const withDiagnostics = pages.filter((page) => page.diagnostics.length > 0);
-  const report = {
-    formatVersion: 1,
-    summary: {
-      pages: pages.length,
-      failedPages: pages.filter((page) => page.failure !== undefined).length,
-      ...countBySeverity([...model.diagnostics, ...pages.flatMap((page) => page.diagnostics)]),
-      brokenLinks: brokenLinks.length,
-    },
-    failedPages: pages.flatMap((page) =>
-      page.failure === undefined ? [] : [{ path: page.path, reason: page.failure }],
-    ),
-    brokenLinks,
-    site: model.diagnostics,
-    pages: Object.fromEntries(withDiagnostics.map((page) => [page.path, page.diagnostics])),
+  return site;
+}
+
+/** Results in the order of the items; some are read ahead. */
+async function* inOrder<T, R>(items: readonly T[], read: (item: T) => Promise<R>): AsyncGenerator<[T, R]> {
+  const ahead: Promise<R>[] = [];
+  const begin = (item: T): void => {
+    const reading = read(item);
+    // A failure is thrown when its turn comes.
+    reading.catch(() => undefined);
+    ahead.push(reading);
   };
-  return `${JSON.stringify(report, null, 1)}\n`;
-}
-
-function problemOf(
-  target: string,
-  anchors: ReadonlyMap<string, ReadonlySet<string>>,
-  files: ReadonlySet<string>,
-  redirected: ReadonlySet<string>,
-): BrokenLink['reason'] | undefined {
-  const [rooted = '', hash] = target.split('#', 2);
-  const path = pagePathOfAddress(decoded(rooted));
-  const page = pageNames(path).find((name) => anchors.has(name));
-  if (page === undefined) {
-    const isThere = files.has(path) || files.has(pageFile(path)) || redirected.has(rooted.replace(/\/+$/, ''));
-    return isThere ? undefined : 'no such page or file';
+  for (const item of items.slice(0, readAhead)) begin(item);
+  for (const [at, item] of items.entries()) {
+    const result = await (ahead.shift() as Promise<R>);
+    for (const later of items.slice(at + readAhead, at + readAhead + 1)) begin(later);
+    yield [item, result];
   }
-  if (hash === undefined || hash === '') return undefined;
-  const known = anchors.get(page);
-  return known?.has(decoded(hash)) || known?.has(hash) ? undefined : 'no such anchor';
 }
 
-function countBySeverity(diagnostics: readonly Diagnostic[]) {
-  const count = (severity: Diagnostic['severity']) =>
-    diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
-  return { errors: count('error'), warnings: count('warning'), infos: count('info') };
+/** The texts of pages, one page after the other. */
+async function* textsOf(pages: readonly KnownPage[], store: ClosingStore): AsyncGenerator<[KnownPage, PageText]> {
+  const bySegment = [...Map.groupBy(pages, ({ segment }) => segment)];
+  for await (const [[, group], texts] of inOrder(bySegment, ([segment]) => store.texts(segment))) {
+    for (const page of group) {
+      const text = texts[page.position];
+      if (text === undefined) throw new Error(`the sidecar of ${page.path} has no text of it`);
+      yield [page, text];
+    }
+  }
 }
 
-const maxSearchSection = 1200;
+const pieceBytes = 256 * 1024;
+const betweenPages = '\n\n';
+
+/** `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
+async function writeFullText(
+  model: SiteModel,
+  pages: readonly KnownPage[],
+  store: ClosingStore,
+  write: ClosingStore['write'],
+): Promise<void> {
+  const entries = new Map(model.pages.map((page) => [page.path, page]));
+  const shown = pages.filter(({ path }) => {
+    const entry = entries.get(path);
+    return entry !== undefined && isListed(entry, model.settings.seo.indexing);
+  });
+  const size =
+    shown.reduce((sum, page) => sum + page.fullTextBytes, 0) + betweenPages.length * Math.max(0, shown.length - 1);
+  const base = siteBase(model.settings) ?? '';
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let piece: string[] = [];
+    let length = 0;
+    for await (const [page, { markdown }] of textsOf(shown, store)) {
+      const part = `${page === shown[0] ? '' : betweenPages}${fullTextPart(base + pageAddress(page.path), markdown)}`;
+      piece.push(part);
+      length += part.length;
+      if (length < pieceBytes) continue;
+      yield Buffer.from(piece.join(''));
+      piece = [];
+      length = 0;
+    }
+    yield Buffer.from(piece.join(''));
+  }
+  await write('llms-full.txt', size, pieces());
+}
+
+/** Characters of a section in the search index at most. */
+export const maxSearchSection = 1200;
 const maxSearchIndex = 24 * 1024 * 1024;
 
 /**
  * `_bindery/search-index.js`: pages as `[path, title, description]`, sections as `[page, anchor, heading, text]`, for the search that
  * needs no server. Long sections are cut, on very large sites even shorter.
  */
-function searchIndexScript(model: SiteModel, pages: readonly RenderedPage[]): string {
+async function searchIndexScript(model: SiteModel, pages: readonly KnownPage[], store: ClosingStore): Promise<string> {
   const searchable = new Set(model.pages.filter((page) => page.searchable).map((page) => page.path));
   const found = pages.filter((page) => searchable.has(page.path));
-  const total = found.reduce(
-    (sum, page) =>
-      sum + page.sections.reduce((size, section) => size + Math.min(maxSearchSection, section.text.length), 0),
-    0,
-  );
+  const total = found.reduce((sum, page) => sum + page.searchCharacters, 0);
   const longest =
     total <= maxSearchIndex ? maxSearchSection : Math.max(80, Math.floor((maxSearchSection * maxSearchIndex) / total));
-  const index: SearchIndex = {
-    pages: found.map((page) => [page.path, page.title, page.description ?? '']),
-    sections: found.flatMap((page, number) =>
-      page.sections.map(({ anchor, heading, text }): SearchIndex['sections'][number] => {
-        return [number, anchor, heading, text.slice(0, longest).toWellFormed()];
-      }),
-    ),
-  };
-  const lines = (rows: readonly unknown[]) => rows.map((row) => scriptJson(row)).join(',\n');
-  return `window.binderySearchIndex={"pages":[\n${lines(index.pages)}\n],"sections":[\n${lines(index.sections)}\n]};\n`;
+  const pageRows = found.map(({ path, title, description = '' }): SearchIndex['pages'][number] => [
+    path,
+    title,
+    description,
+  ]);
+  const sectionRows: string[] = [];
+  let number = 0;
+  for await (const [, { sections }] of textsOf(found, store)) {
+    for (const { anchor, heading, text } of sections) {
+      const row: SearchIndex['sections'][number] = [number, anchor, heading, text.slice(0, longest).toWellFormed()];
+      sectionRows.push(scriptJson(row));
+    }
+    number += 1;
+  }
+  const written = pageRows.map((row) => scriptJson(row)).join(',\n');
+  return `window.binderySearchIndex={"pages":[\n${written}\n],"sections":[\n${sectionRows.join(',\n')}\n]};\n`;
 }
 
 const maxFeedItems = 100;
 
 /**
- * RSS of a page's updates, in their order; undefined for a page without any. It has no dates, only the labels as titles. Readers of feeds
+ * RSS of a page's updates, in their order. It has no dates, only the labels as titles. Readers of feeds
  * take descriptions of items for HTML, so text is escaped for HTML first.
  */
-function pageFeed(model: SiteModel, page: RenderedPage): string | undefined {
-  if (page.feedItems.length === 0) return undefined;
+function pageFeed(model: SiteModel, page: PageFacts): string {
   const base = siteBase(model.settings) ?? '';
   const address = base + pageAddress(page.path);
   const tag = (name: string, text: string) => `<${name}>${escapeHtml(text)}</${name}>`;

@@ -2,7 +2,7 @@ import { h } from 'hastscript';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
-import { pageFile, type RenderedFile } from './bundle-paths.ts';
+import { pageAddress, pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
 import { finishContent } from './content/finish-content.ts';
 import { resolveAddresses } from './content/resolve-addresses.ts';
@@ -13,7 +13,9 @@ import { reportInto } from './findings.ts';
 import type { SafeHtml } from './html.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
+import { maxSearchSection } from './render-closing.ts';
 import { sanitizeContent } from './sanitize/sanitize-content.ts';
+import { fullTextPart } from './site/crawler-files.ts';
 import { pageShell } from './shell/page-shell.ts';
 import { writeHtml } from './write-html.ts';
 
@@ -113,16 +115,23 @@ export function renderFailedPage(
 
 /** The files of a page, and what the closing segment needs of it. */
 function renderedFiles(
-  { path, title, description }: PageSlice,
+  { path, title, description, canonical = pageAddress(path) }: PageSlice,
   html: string,
-  content: Omit<RenderedPage, 'path' | 'title' | 'description'>,
+  content: Omit<RenderedPage, 'path' | 'title' | 'description' | 'fullTextBytes' | 'searchCharacters'>,
 ): RenderedPageFiles {
   return {
     files: [
       { path: pageFile(path), body: Buffer.from(html) },
       { path: `${path}.md`, body: Buffer.from(content.markdown) },
     ],
-    page: { path, title, ...content, ...(description !== undefined && { description }) },
+    page: {
+      path,
+      title,
+      fullTextBytes: Buffer.byteLength(fullTextPart(canonical, content.markdown)),
+      searchCharacters: content.sections.reduce((sum, { text }) => sum + Math.min(maxSearchSection, text.length), 0),
+      ...content,
+      ...(description !== undefined && { description }),
+    },
   };
 }
 

@@ -1,8 +1,9 @@
-import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
+import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
-import { type ClosingInput, renderClosing } from './render-closing.ts';
+import { type ClosingInput, type ClosingStore, renderClosing } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
 import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
@@ -15,16 +16,30 @@ export type RenderRequest =
   | { kind: 'site'; model: SiteModel; options: RenderOptions; exported?: readonly string[] }
   /** A file of the project where its scripts are not allowed; without a source, what stands for one that cannot be read. */
   | { kind: 'isolated-file'; path: string; source: Uint8Array | undefined }
-  | ({ kind: 'closing' } & Omit<ClosingInput, 'sidecars'> & { sidecars: SegmentSidecar[] });
+  /** The child asks for sidecars, and gives the files, by `ClosingQuestion`. */
+  | ({ kind: 'closing' } & ClosingInput);
 
 /** The answer. A page that breaks a limit is `page-failed`, with a sentence for its author: another attempt would not help. */
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | { kind: 'page-failed'; code: string; reason: string }
-  | { kind: 'files'; files: RenderedFile[] };
+  | { kind: 'files'; files: RenderedFile[] }
+  /** `lost`: segments without a sidecar; then the files are not whole. */
+  | { kind: 'closed'; lost: number[] };
+
+/** What a child asks while it renders the closing segment, and the answer. A file is written by one `begin`, its `bytes`, and an `end`. */
+export type ClosingQuestion =
+  /** `SegmentSidecar`, or undefined. */
+  | { kind: 'sidecar'; segment: number }
+  /** Bytes: a line of JSON for each page. */
+  | { kind: 'texts'; segment: number }
+  | { kind: 'begin'; path: string; size: number }
+  | { kind: 'bytes'; bytes: Uint8Array }
+  /** SHA-256 of the file. */
+  | { kind: 'end' };
 
 /** Answers one request. Throws only for our own faults. */
-export function handleRenderRequest(request: unknown): RenderResponse {
+export async function handleRenderRequest(request: unknown, ask: Ask): Promise<RenderResponse> {
   const asked = request as RenderRequest;
   switch (asked.kind) {
     case 'page':
@@ -41,6 +56,25 @@ export function handleRenderRequest(request: unknown): RenderResponse {
     case 'isolated-file':
       return { kind: 'files', files: [{ path: asked.path, body: isolateFile(asked.path, asked.source) }] };
     case 'closing':
-      return { kind: 'files', files: renderClosing(asked) };
+      return { kind: 'closed', ...(await renderClosing(asked, askingStore(ask))) };
   }
+}
+
+function askingStore(ask: Ask): ClosingStore {
+  const question = (content: ClosingQuestion): Promise<unknown> => ask(content);
+  return {
+    sidecar: async (segment) => (await question({ kind: 'sidecar', segment })) as SegmentSidecar | undefined,
+    texts: async (segment) => textsIn((await question({ kind: 'texts', segment })) as Uint8Array),
+    async write(path, size, body) {
+      await question({ kind: 'begin', path, size });
+      for await (const bytes of body) await question({ kind: 'bytes', bytes });
+      return (await question({ kind: 'end' })) as string;
+    },
+  };
+}
+
+/** Of our own writing, so they are not checked again. */
+function textsIn(lines: Uint8Array): PageText[] {
+  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString();
+  return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as PageText);
 }

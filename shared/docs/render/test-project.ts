@@ -1,7 +1,10 @@
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
+import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { RenderedFile } from './bundle-paths.ts';
 import { pageSlice, type RenderOptions } from './page-slice.ts';
+import { renderClosing } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
 
@@ -51,4 +54,48 @@ export async function renderedContent(source: string, others: Record<string, str
     page,
     codes: page.diagnostics.map((diagnostic) => diagnostic.code),
   };
+}
+
+/** The closing segment of a site of two segments: one of these files, and one of these pages. */
+export async function closingFiles(
+  model: SiteModel,
+  pages: readonly RenderedPage[],
+  bundle: { domain: string; label?: string; site?: readonly RenderedFile[]; files?: readonly RenderedFile[] },
+): Promise<RenderedFile[]> {
+  const { domain, label, site = [], files = [] } = bundle;
+  const made: RenderedFile[] = [];
+  const { contentVersion } = model;
+  const rendered = { rendererVersion: 'r-000000000000', deployment: 'cloud' as const, groups: [] };
+  const plan = { domain, contentVersion, ...rendered, ...(label !== undefined && { label }) };
+  const summary = {
+    version: 1 as const,
+    sha256: '0'.repeat(64),
+    crc32: 0,
+    rawLength: 0,
+    sizeBytes: 0,
+    diagnostics: [],
+  };
+  const listed = (of: readonly RenderedFile[]) =>
+    of.map(({ path, body }) => ({ path: `${domain}/${path}`, size: body.length, sha256: sha256Of(body) }));
+  const sidecars = [
+    { ...summary, files: listed(site), pages: [] },
+    { ...summary, files: listed(files), pages: [...pages] },
+  ];
+  const { lost } = await renderClosing(
+    { model, plan, segmentCount: sidecars.length },
+    {
+      sidecar: (segment) => Promise.resolve(sidecars[segment]),
+      texts: () => Promise.resolve(pages),
+      async write(path, size, pieces) {
+        const parts: Uint8Array[] = [];
+        for await (const piece of pieces) parts.push(piece);
+        const body = Buffer.concat(parts);
+        if (body.length !== size) throw new Error(`${path} has ${body.length} bytes, and ${size} were said`);
+        made.push({ path, body });
+        return sha256Of(body);
+      },
+    },
+  );
+  if (lost.length > 0) throw new Error('a sidecar is missing');
+  return made;
 }

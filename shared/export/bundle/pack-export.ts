@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { packSegment, type SegmentSummary, segmentWriter } from './segment-writer.ts';
+import { packSegment, type SegmentSummary, type SegmentWriter, segmentWriter } from './segment-writer.ts';
 
 /*
  * Which files a segment of an export has, in which order and under which names. It belongs to this folder because the renderer version is
@@ -30,13 +30,7 @@ export async function packStored(
   open: (file: StoredFile) => Promise<Readable | undefined>,
   upload: (segment: Readable) => Promise<void>,
 ): Promise<SegmentSummary> {
-  const writer = segmentWriter();
-  let uploadError: unknown;
-  const uploaded = upload(writer.output).catch((error: unknown) => {
-    uploadError = error;
-    writer.output.destroy();
-  });
-  try {
+  return packTo(upload, async (writer) => {
     for (const file of files) {
       const { path, sha256, sizeBytes } = file;
       if (file.body !== undefined) {
@@ -52,6 +46,25 @@ export async function packStored(
         body.destroy();
       }
     }
+  });
+}
+
+/**
+ * Packs what `fill` adds, while `upload` takes the bytes of the segment: in the memory of a few blocks. Rejects with what `fill` throws, or
+ * with the reason of `upload` when that failed first.
+ */
+export async function packTo(
+  upload: (segment: Readable) => Promise<void>,
+  fill: (writer: SegmentWriter) => Promise<void>,
+): Promise<SegmentSummary> {
+  const writer = segmentWriter();
+  let uploadError: unknown;
+  const uploaded = upload(writer.output).catch((error: unknown) => {
+    uploadError = error;
+    writer.output.destroy();
+  });
+  try {
+    await fill(writer);
     const summary = await writer.finish();
     await uploaded;
     if (uploadError !== undefined) throw uploadError;

@@ -1,4 +1,3 @@
-import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { PageEntry, SiteModel, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { encodePath, pageAddress, siteBase } from '../bundle-paths.ts';
 import { escapeHtml } from '../html.ts';
@@ -66,17 +65,15 @@ function pageLine(page: PageEntry, base: string, maxDescription: number): string
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 const bracketed = (text: string): string => oneLine(text).replace(/[[\]\\]/g, '\\$&');
 
-/** `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
-export function fullText(model: SiteModel, pages: readonly RenderedPage[]): string {
-  const base = siteBase(model.settings) ?? '';
-  const entries = new Map(model.pages.map((page) => [page.path, page]));
-  const parts = pages.flatMap((page) => {
-    const entry = entries.get(page.path);
-    if (entry === undefined || !isListed(entry, model.settings.seo.indexing)) return [];
-    const [heading = '', ...rest] = page.markdown.split('\n');
-    return [`${heading}\nSource: ${base}${pageAddress(page.path)}\n${rest.join('\n').trimEnd()}\n`];
-  });
-  return parts.join('\n\n');
+/**
+ * A page's part of `llms-full.txt`: heading, address, Markdown. The file has every listed page, in the order of the bundle, with two line
+ * breaks between them.
+ */
+export function fullTextPart(address: string, markdown: string): string {
+  const end = markdown.indexOf('\n');
+  const heading = end < 0 ? markdown : markdown.slice(0, end);
+  const rest = end < 0 ? '' : markdown.slice(end + 1).trimEnd();
+  return `${heading}\nSource: ${address}\n${rest}\n`;
 }
 
 /**

@@ -1,12 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import { siteKey } from '../segment-keys.ts';
-import { renderClosing } from '../render-closing.ts';
 import { renderSite } from './render-site.ts';
 import type { RenderedFile } from '../bundle-paths.ts';
-import { testOptions, testProject, type TestProject } from '../test-project.ts';
+import { closingFiles, testOptions, testProject, type TestProject } from '../test-project.ts';
 
 const files = {
   'docs.json': JSON.stringify({
@@ -163,39 +161,17 @@ describe('site segment', () => {
 });
 
 describe('closing segment', () => {
-  const closing = (project: TestProject) => {
+  const closing = async (project: TestProject) => {
     const site = renderSite(project.model, testOptions);
     const rendered = project.model.pages.map((page) => project.render(page.path));
-    const listed = (made: readonly RenderedFile[]) =>
-      made.map(({ path, body }) => ({ path: `acme/${path}`, size: body.length, sha256: sha256Of(body) }));
-    const segment = {
-      version: 1 as const,
-      sha256: '0'.repeat(64),
-      crc32: 0,
-      rawLength: 0,
-      sizeBytes: 0,
-      diagnostics: [],
-    };
-    const sidecars: SegmentSidecar[] = [
-      { ...segment, files: listed(site), pages: [] },
-      { ...segment, files: listed(rendered.flatMap((page) => page.files)), pages: rendered.map(({ page }) => page) },
-    ];
-    const plan = {
-      domain: 'acme',
-      label: 'v1',
-      contentVersion: project.model.contentVersion,
-      rendererVersion: 'r-000000000000',
-      deployment: 'cloud' as const,
-      groups: [],
-    };
-    return {
-      made: renderClosing({ model: project.model, plan, sidecars }),
-      all: [...site, ...rendered.flatMap((page) => page.files)],
-    };
+    const files = rendered.flatMap((page) => page.files);
+    const pages = rendered.map(({ page }) => page);
+    const made = await closingFiles(project.model, pages, { domain: 'acme', label: 'v1', site, files });
+    return { made, all: [...site, ...files] };
   };
 
   test('the manifest lists every file but itself and config.js, with what its bytes are', async () => {
-    const { made, all } = closing(await testProject(files));
+    const { made, all } = await closing(await testProject(files));
     expect(made.at(-1)?.path).toBe('_bindery/manifest.json');
     const manifest = JSON.parse(named(made).get('_bindery/manifest.json') ?? '') as {
       label: string;
@@ -214,7 +190,7 @@ describe('closing segment', () => {
   });
 
   test('the report names broken links and anchors', async () => {
-    const { made } = closing(await testProject(files));
+    const { made } = await closing(await testProject(files));
     const report = JSON.parse(named(made).get('_bindery/report.json') ?? '') as { brokenLinks: unknown };
     expect(report.brokenLinks).toEqual([
       { page: 'start', target: '/nowhere', reason: 'no such page or file' },
@@ -223,7 +199,7 @@ describe('closing segment', () => {
   });
 
   test('search index, full text and feed have what they should, escaped', async () => {
-    const made = named(closing(await testProject(files)).made);
+    const made = named((await closing(await testProject(files))).made);
     const window: { binderySearchIndex?: { pages: unknown[]; sections: unknown[] } } = {};
     runInNewContext(made.get('_bindery/search-index.js') ?? '', { window });
     expect(made.get('_bindery/search-index.js')).not.toContain('</script>');
@@ -247,7 +223,7 @@ describe('closing segment', () => {
       'index.mdx': `---\ntitle: "A ${odd.replaceAll('\\ud800', '')}"\n---\n\n<Update label={"v ${odd}"} tags={["t ${odd}"]} id={"${'x'.repeat(199)}😀"}>\nSend \`<img src=x onerror=alert(1)>\` \u0007.\n</Update>`,
       'bell\u202e.mdx': '# x',
     });
-    const { made, all } = closing(project);
+    const { made, all } = await closing(project);
     const feed = named(made).get('index/rss.xml') ?? '';
     expect(feed).toContain('<description>Send &amp;lt;img src=x onerror=alert(1)&amp;gt;');
     for (const text of [feed, named(all).get('sitemap.xml') ?? '']) {

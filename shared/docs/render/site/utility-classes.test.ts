@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { classCss, utilityRule } from './utility-classes.ts';
 
 test('rules of the classes in use, conditional ones last', () => {
-  expect(classCss([{ classes: ['hidden', 'dark:block', 'mt-4', 'my-own', 'md:w-1/2'] }])).toBe(
+  expect(classCss(['hidden', 'dark:block', 'mt-4', 'my-own', 'md:w-1/2'])).toBe(
     [
       ':is(.mdx-content, .page-aside) .hidden { display: none !important }',
       ':is(.mdx-content, .page-aside) .mt-4 { margin-top: 1rem !important }',

@@ -1,8 +1,6 @@
-import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
-
 /** `_bindery/classes.css`: rules for the utility classes that the pages' content uses. */
-export function classCss(pages: readonly Pick<RenderedPage, 'classes'>[]): string {
-  const used = [...new Set(pages.flatMap((page) => page.classes))].sort();
+export function classCss(classes: Iterable<string>): string {
+  const used = [...new Set(classes)].sort();
   const plain: string[] = [];
   const conditional: string[] = [];
   for (const name of used) {

@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
+import { childPool, type ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { readSidecar } from '#shared/export/export-objects.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { siteModel } from '../../test/support/site-model.ts';
+import { testObjectStore } from '../../test/support/test-object-store.ts';
+import { renderClosing } from './render-closing.ts';
+import { renderChild } from './main.ts';
+import { storeSegment } from './store-segment.ts';
+
+const organization = 'acme';
+const domain = 'docs';
+const { signal } = new AbortController();
+let folder: string;
+let objectStore: ObjectStore;
+let pool: ChildPool;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-closing-'));
+  objectStore = testObjectStore(folder);
+});
+afterEach(async () => {
+  await pool.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const context = () => ({
+  objectStore,
+  pool,
+  retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 },
+});
+
+/** Stores the segments of a site as chunks of pages leave them; each page has a text of that many characters. */
+async function storedSite(pageCount: number, pagesInChunk: number, characters: number) {
+  const paths = Array.from({ length: pageCount }, (_, at) => `part/page-${String(at).padStart(6, '0')}`);
+  const text = 'Words of a page that a reader may look for. '.repeat(Math.ceil(characters / 44)).slice(0, characters);
+  const chunks: ExportPlan['chunks'] = [];
+  for (let at = 0; at < pageCount; at += pagesInChunk) {
+    const part = paths.slice(at, at + pagesInChunk);
+    const key = sha256Of(part.join());
+    chunks.push({ kind: 'pages', key, paths: part });
+    const pages = part.map((path) => ({
+      path,
+      title: `Title of ${path}`,
+      fullTextBytes: `# ${path}\nSource: /${path}\n\n${text}\n`.length,
+      searchCharacters: 1_200,
+      markdown: `# ${path}\n\n${text}\n`,
+      sections: [{ anchor: 'a', heading: 'A', text }],
+      links: [`/${path}#a`, '/nowhere'],
+      anchors: ['a'],
+      classes: ['mt-4'],
+      diagnostics: [],
+      feedItems: [],
+    }));
+    const files = part.map((path) => ({ path: `${path}.html`, body: Buffer.from(path) }));
+    await storeSegment(context(), { organization, domain, key }, files, pages, signal);
+  }
+  const model = siteModel(paths.map((path) => ({ path })));
+  const plan: ExportPlan = {
+    version: 1,
+    organization,
+    domain,
+    contentVersion: model.contentVersion,
+    rendererVersion: 'r-000000000000',
+    groups: [],
+    deployment: 'cloud',
+    onPageError: 'fail',
+    allowTenantScripts: true,
+    pageTotal: pageCount,
+    chunks,
+    closingKey: sha256Of('closing'),
+  };
+  return { plan, exported: paths, index: indexSite(model, paths), files: new Map() };
+}
+
+test('a site whose text is many times the memory of its child is closed', { timeout: 120_000 }, async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0, memoryLimitMb: 80 });
+  const site = await storedSite(3_000, 16, 20_000);
+  const outcome = await renderClosing(context(), site, signal);
+  expect(outcome).toMatchObject({ kind: 'rendered', reused: false });
+  const sidecar = await readSidecar(objectStore, organization, site.plan.closingKey);
+  const sizes = new Map(sidecar?.files.map(({ path, size }) => [path, size]));
+  expect(sizes.get('docs/llms-full.txt')).toBeGreaterThan(3_000 * 20_000);
+  const segment = await objectStore.head(segmentKey(organization, site.plan.closingKey));
+  expect(segment?.sizeBytes).toBe(sidecar?.sizeBytes);
+  // The second time it is there.
+  expect(await renderClosing(context(), site, signal)).toEqual({ ...outcome, reused: true });
+});
+
+test('missing sidecars are all named, and nothing is stored', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(6, 2, 100);
+  for (const lost of [0, 2]) await objectStore.remove(sidecarKey(organization, site.plan.chunks[lost]?.key ?? ''));
+  expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [0, 2] });
+  expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
+});

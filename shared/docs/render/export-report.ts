@@ -1,0 +1,78 @@
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { decoded, pageFile, pageNames, pagePathOfAddress } from './bundle-paths.ts';
+
+/** What a report is made from. */
+type ReportedSite = {
+  pages: readonly { path: string; links: readonly string[]; anchors: ReadonlySet<string> }[];
+  failed: readonly { path: string; reason: string }[];
+  diagnostics: readonly (readonly [path: string, found: readonly Diagnostic[]])[];
+  /** Diagnostics that are only counted. */
+  notListed: readonly Diagnostic['severity'][];
+};
+
+type BrokenLink = { page: string; target: string; reason: 'no such page or file' | 'no such anchor' };
+
+/** A report of more would help nobody, and has to be held in memory. */
+const mostBrokenLinks = 20_000;
+
+/**
+ * `_bindery/report.json`: what authors should know about this export. It has diagnostics by page, failed pages, and broken links, which can be
+ * found only when all pages are there. The summary counts also what is not listed. `files`: paths of all files of the bundle.
+ */
+export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
+  const anchors = new Map(site.pages.map((page) => [page.path, page.anchors]));
+  const redirected = new Set(model.redirects.map(({ source }) => source.replace(/\/+$/, '')));
+  const brokenLinks: BrokenLink[] = [];
+  let brokenCount = 0;
+  for (const page of site.pages) {
+    for (const target of page.links) {
+      const reason = problemOf(target, anchors, files, redirected);
+      if (reason === undefined) continue;
+      brokenCount += 1;
+      if (brokenLinks.length < mostBrokenLinks) brokenLinks.push({ page: page.path, target, reason });
+    }
+  }
+  const severities = [...model.diagnostics, ...site.diagnostics.flatMap(([, found]) => found)].map(
+    ({ severity }) => severity,
+  );
+  const notListed = site.notListed.length + brokenCount - brokenLinks.length;
+  const report = {
+    formatVersion: 1,
+    summary: {
+      pages: site.pages.length,
+      failedPages: site.failed.length,
+      ...countBySeverity([...severities, ...site.notListed]),
+      brokenLinks: brokenCount,
+      ...(notListed > 0 && { notListed }),
+    },
+    failedPages: site.failed,
+    brokenLinks,
+    site: model.diagnostics,
+    pages: Object.fromEntries(site.diagnostics),
+  };
+  return `${JSON.stringify(report, null, 1)}\n`;
+}
+
+function problemOf(
+  target: string,
+  anchors: ReadonlyMap<string, ReadonlySet<string>>,
+  files: ReadonlySet<string>,
+  redirected: ReadonlySet<string>,
+): BrokenLink['reason'] | undefined {
+  const [rooted = '', hash] = target.split('#', 2);
+  const path = pagePathOfAddress(decoded(rooted));
+  const page = pageNames(path).find((name) => anchors.has(name));
+  if (page === undefined) {
+    const isThere = files.has(path) || files.has(pageFile(path)) || redirected.has(rooted.replace(/\/+$/, ''));
+    return isThere ? undefined : 'no such page or file';
+  }
+  if (hash === undefined || hash === '') return undefined;
+  const known = anchors.get(page);
+  return known?.has(decoded(hash)) || known?.has(hash) ? undefined : 'no such anchor';
+}
+
+function countBySeverity(severities: readonly Diagnostic['severity'][]) {
+  const count = (severity: Diagnostic['severity']) => severities.filter((found) => found === severity).length;
+  return { errors: count('error'), warnings: count('warning'), infos: count('info') };
+}
