@@ -38,8 +38,8 @@ export function readAndCut(page: PageToRead): CutPage {
  * and snippets and variables are included.
  */
 export function readPage({ file, source, dependencies, title, description, variables, latex, parser }: PageToRead) {
-  const { tree } = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
-  const content = toContent(tree, () => undefined);
+  const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
+  const content = toContent(evaluated.tree, () => undefined);
   // Colours are for readers.
   const codes = content.codes.map(({ text }) => ({ text, html: () => '' }));
   const sections = [content.tree, content.aside].flatMap((part): Section[] => {
@@ -47,7 +47,7 @@ export function readPage({ file, source, dependencies, title, description, varia
     prune(visible);
     return finishContent(visible, codes).sections;
   });
-  return { sections, markdown: pageMarkdown({ title, description }, tree) };
+  return { sections, markdown: pageMarkdown({ title, description }, evaluated) };
 }
 
 /** Removes what the author hides from readers: the search does not find, and the assistant does not tell, what the page does not show. */

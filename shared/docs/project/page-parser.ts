@@ -44,17 +44,18 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   const isMarkdown = file.toLowerCase().endsWith('.md');
   const mdxProblem = brokenMdxLimit(lines, fenced);
   if (mdxProblem && mdxProblem.code !== 'mdx-syntax' && !isMarkdown) return refused(mdxProblem, head, file);
+  const parsed = longLines.size > 0 ? {} : { text };
   const math = options.latex !== false && text.includes('$');
   try {
     if (mdxProblem) throw Object.assign(new Error(mdxProblem.message), { line: mdxProblem.line });
-    return { ...head, tree: finished(toTree(text, 'mdx', math)), format: 'mdx' };
+    return { ...head, ...parsed, tree: finished(toTree(text, 'mdx', math)), format: 'mdx' };
   } catch (error) {
     if (error instanceof RangeError) return refused(overflow, head, file);
     if (!isMarkdown) head.diagnostics.push(syntaxDiagnostic(error, file));
   }
   try {
     const tree = toTree(text, isMarkdown ? 'html' : 'plain', math);
-    return { ...head, tree: finished(tree), format: 'markdown' };
+    return { ...head, ...(isMarkdown ? parsed : {}), tree: finished(tree), format: 'markdown' };
   } catch (error) {
     const message = `The page cannot be parsed: ${sentenceOf(error)}`;
     return refused(error instanceof RangeError ? overflow : { code: 'page-not-parsed', message }, head, file);

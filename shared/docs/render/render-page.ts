@@ -42,13 +42,14 @@ const maxMarkdown = 2 * 1024 * 1024;
  */
 export function renderPage({ slice, source, dependencies, parser }: PageInput): RenderedPageFiles {
   const { variables, latex } = slice.settings;
-  const { tree, diagnostics } = evaluatePage(
+  const evaluated = evaluatePage(
     { file: slice.file, source, dependencies },
     { variables, latex, parser },
     componentRegistry,
   );
+  const { tree, diagnostics } = evaluated;
   const report = reportInto(diagnostics, slice.file, maxDiagnostics);
-  const markdown = pageMarkdown(slice, tree);
+  const markdown = pageMarkdown(slice, evaluated);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
   const content = toContent(tree, report);

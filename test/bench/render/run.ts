@@ -12,7 +12,7 @@ import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
 import { codeFacts, codeHtml } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
-import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
+import { type EvaluatedPage, evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
 import { pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import { type PageInput, renderPage } from '#shared/docs/render/render-page.ts';
@@ -74,22 +74,22 @@ async function measure(name: string, pages: readonly PageInput[], runs: number):
 async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
   const reference = await cost(() => pages.forEach(({ source }) => fromMarkdown(source)));
   const parse = await cost(() => pages.forEach((page) => satteriPageParser.parse(page.source, page.slice.file)));
-  const trees: { page: PageInput; tree: Nodes & { type: 'root' } }[] = [];
-  const evaluated = await cost(() =>
+  const trees: { page: PageInput; evaluated: EvaluatedPage }[] = [];
+  const evaluation = await cost(() =>
     pages.forEach((page) => {
       const { variables, latex } = page.slice.settings;
       const source = { file: page.slice.file, source: page.source, dependencies: page.dependencies };
-      trees.push({ page, tree: evaluatePage(source, { variables, latex }, componentRegistry).tree });
+      trees.push({ page, evaluated: evaluatePage(source, { variables, latex }, componentRegistry) });
     }),
   );
-  const blocks = trees.flatMap(({ tree }) => codeIn(tree));
+  const blocks = trees.flatMap(({ evaluated: { tree } }) => codeIn(tree));
   const highlight = await cost(() =>
     blocks.forEach(({ value, lang, meta }) => {
       const facts = codeFacts({ code: value, language: lang, meta });
       codeHtml(value, facts.language, facts.meta).html();
     }),
   );
-  const twin = await cost(() => trees.forEach(({ page, tree }) => pageMarkdown(page.slice, tree)));
+  const twin = await cost(() => trees.forEach(({ page, evaluated: of }) => pageMarkdown(page.slice, of)));
   const chunks: ReturnType<typeof renderPage>[] = [];
   const render = await cost(() => pages.forEach((page) => chunks.push(renderPage(page))));
   const pack = await cost(async () => {
@@ -100,8 +100,8 @@ async function costsOf(pages: readonly PageInput[]): Promise<Costs> {
       );
     }
   });
-  const evaluate = evaluated - parse;
-  return { reference, parse, evaluate, highlight, twin, toHtml: render - evaluated - highlight - twin, render, pack };
+  const evaluate = evaluation - parse;
+  return { reference, parse, evaluate, highlight, twin, toHtml: render - evaluation - highlight - twin, render, pack };
 }
 
 async function cost(work: () => unknown): Promise<number> {

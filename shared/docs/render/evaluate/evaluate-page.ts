@@ -33,6 +33,13 @@ type PageSource = {
   dependencies: Readonly<Record<string, string>>;
 };
 
+export type EvaluatedPage = {
+  tree: Root;
+  diagnostics: Diagnostic[];
+  /** The text of the page, and the nodes of its tree. Those among them that are in the evaluated tree are as they are in the text. */
+  source?: { text: string; nodes: ReadonlySet<Nodes> };
+};
+
 /**
  * Parses a page and evaluates its expressions, components and snippets. Throws `PageFailed` for a page that breaks a limit; everything
  * else that is wrong with it is a diagnostic.
@@ -41,7 +48,7 @@ export function evaluatePage(
   { file, source, dependencies }: PageSource,
   options: ParseOptions,
   components: KnownComponents,
-): { tree: Root; diagnostics: Diagnostic[] } {
+): EvaluatedPage {
   const parsed = parserOf(options).parse(source, file, options);
   if (parsed.failure) throw new PageFailed(parsed.failure.code, parsed.failure.message);
   const evaluation: Evaluation = {
@@ -59,7 +66,9 @@ export function evaluatePage(
   bindModule(page, evaluation);
   const tree = evaluateModule(page, evaluation);
   measure(tree);
-  return { tree, diagnostics: evaluation.diagnostics };
+  const { text } = parsed;
+  const found = { tree, diagnostics: evaluation.diagnostics };
+  return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
 }
 
 const parserOf = ({ parser }: ParseOptions) => (parser === 'micromark' ? micromarkPageParser : satteriPageParser);

@@ -1,5 +1,5 @@
 import type { Program } from 'estree';
-import type { Nodes, Paragraph, Root } from 'mdast';
+import type { Nodes, Paragraph, Parents, Root } from 'mdast';
 import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
 import { evaluateElement, nodesOf } from './evaluate-element.ts';
 import { evaluateExpression, spreadObject } from './evaluate-expression.ts';
@@ -69,16 +69,21 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
     case 'paragraph':
       return isOnlyJsx(node, frame.evaluation.components)
         ? unwrapped(evaluateChildren(node.children, frame, inCode, depth + 1))
-        : { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) as Paragraph['children'] };
+        : withChildren(node, evaluateChildren(node.children, frame, inCode, depth + 1));
     case 'code':
       return inCode && inCode.size > 0 ? { ...node, value: substituted(node.value, inCode) } : node;
     case 'html':
       return htmlAsText(node.value);
     default:
-      if ('children' in node)
-        return { ...node, children: evaluateChildren(node.children, frame, inCode, depth + 1) } as Nodes;
+      if ('children' in node) return withChildren(node, evaluateChildren(node.children, frame, inCode, depth + 1));
       return node;
   }
+}
+
+/** The node itself where nothing in it was evaluated: then its source says the same. */
+function withChildren(node: Parents, children: Nodes[]): Nodes {
+  const isSame = children.length === node.children.length && children.every((child, at) => child === node.children[at]);
+  return isSame ? node : ({ ...node, children } as Nodes);
 }
 
 const isText = (nodes: readonly Nodes[]): boolean => nodes.length > 0 && nodes.every((node) => node.type === 'text');

@@ -5,17 +5,51 @@ import { type MarkdownWriter, plainText, textProp } from '#shared/docs/render/co
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 
+/** An evaluated page, with its source where that is known. */
+type Page = { tree: Root; source?: { text: string; nodes: ReadonlySet<Nodes> } };
 type PageHead = { title: string; description?: string | undefined };
 
-/** Markdown twin of a page: title, description, and its content with components turned into plain Markdown. */
-export function pageMarkdown({ title, description }: PageHead, tree: Root): string {
+/**
+ * Markdown twin of a page: title, description, and its content with components turned into plain Markdown. What nothing had to be evaluated
+ * for stays as its author wrote it.
+ */
+export function pageMarkdown({ title, description }: PageHead, { tree, source }: Page): string {
   const heading = `# ${title.replace(/\s+/g, ' ').trim()}\n`;
   const lead =
     description === undefined || description.trim() === ''
       ? ''
       : `\n> ${description.trim().replace(/\s*\n\s*/g, '\n> ')}\n`;
-  const body = markdownOf(tree.children).trim();
+  const body = (source === undefined ? markdownOf(tree.children) : bodyFrom(source, tree.children)).trim();
   return body === '' ? heading + lead : `${heading}${lead}\n${body}\n`;
+}
+
+/** Neighbours that are as in the source are copied from it together, with what is between them. */
+function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readonly Nodes[]): string {
+  const order = new Map([...nodes].map((node, at) => [node, at]));
+  const parts: string[] = [];
+  for (let at = 0; at < children.length; ) {
+    const first = at;
+    const place = placeOf(children[at]);
+    do at += 1;
+    while (
+      at < children.length &&
+      (place === undefined ? placeOf(children[at]) === undefined : placeOf(children[at]) === place + at - first)
+    );
+    const run = children.slice(first, at);
+    const [start, end] = [run[0]?.position?.start.offset, run.at(-1)?.position?.end.offset];
+    const part = (place === undefined ? markdownOf(run) : text.slice(start, end)).trim();
+    if (part === '') continue;
+    // Two lists would become one.
+    if (children[first - 1]?.type === 'list' && /^(?:[-*+]|\d{1,9}[.)])\s/.test(part)) parts.push('<!-- -->');
+    parts.push(part);
+  }
+  return parts.join('\n\n');
+
+  /** Where a node is in the source; undefined when it is not there as it is, or does not start its line. */
+  function placeOf(node: Nodes | undefined): number | undefined {
+    if (node === undefined || node.position?.start.column !== 1) return undefined;
+    return order.get(node);
+  }
 }
 
 /** Markdown of static nodes. */

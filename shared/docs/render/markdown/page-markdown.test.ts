@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { renderedContent } from '../test-project.ts';
+
+const markdownOf = async (source: string, others: Record<string, string> = {}): Promise<string> =>
+  (await renderedContent(`---\ntitle: Title\n---\n\n${source}`, others)).markdown.replace(/^# Title\n\n/, '');
+
+test('what nothing had to be evaluated for stays as its author wrote it', async () => {
+  const source =
+    '## É 𝒳\n* one\n* _two_\n\n1) a\n\n| b |\n|---|\n| **c** |\n\n```js title="d" {1}\ne\n```\n\n[f][g] &amp; \\{h}\n\n[g]: /page\n';
+  expect(await markdownOf(source)).toBe(source);
+});
+
+test('what was evaluated is Markdown, between what was not', async () => {
+  const source = '* é 𝒳\n\n<Note>a *b*</Note>\n\n{1 + 1} c\n\n* d\n* e\n\n{/* f */}\n\n* g\n';
+  expect(await markdownOf(source)).toMatch(
+    /^\* é 𝒳\n\n> .*\n> \n?.*a _b_\n\n2 c\n\n\* d\n\* e\n\n<!-- -->\n\n\* g\n$/s,
+  );
+});
+
+test('ids of headings, comments and variables are not in it', async () => {
+  const markdown = await markdownOf('## A {#b}\n\nc <!-- d --> {{e}}\n', {
+    'docs.json':
+      '{"name":"T","theme":"mint","colors":{"primary":"#000000"},"variables":{"e":"f"},"navigation":{"pages":["page"]}}',
+  });
+  expect(markdown).toBe('## A\n\nc  f\n');
+});
+
+test('a snippet has no place in the source of its page', async () => {
+  const snippets = { 'snippets/s.mdx': 'from *the* snippet\n' };
+  const source = "import S from '/snippets/s.mdx'\n\na *b*\n\n<S />\n\nc *d*\n";
+  expect(await markdownOf(source, snippets)).toBe('a *b*\n\nfrom _the_ snippet\n\nc *d*\n');
+});
+
+test('code that is indented with its fence keeps its indentation', async () => {
+  expect(await markdownOf('a\n\n  ```js\n  b\n    c\n  ```\n')).toBe('a\n\n```js\nb\n  c\n```\n');
+});
+
+test('tags that are only text in a broken page are escaped', async () => {
+  expect(await markdownOf('a <b\n\n<Card>\n')).toContain('\\<Card>');
+});
