@@ -27,7 +27,7 @@ function isolate(files: Parameters<typeof isolateFiles>[2], ...failures: Error[]
     run: async (request) => {
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
-      return handleRenderRequest(request);
+      return handleRenderRequest(request, () => Promise.reject(new Error('nobody answers')));
     },
     drain: async () => {},
     close: async () => {},

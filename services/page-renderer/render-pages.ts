@@ -136,7 +136,7 @@ async function attempt(
 }
 
 /** Runs in a pool of one new child. */
-async function inFreshChild<T>(
+export async function inFreshChild<T>(
   { freshPool }: Pick<RendererContext, 'freshPool'>,
   run: (pool: ChildPool) => Promise<T>,
 ): Promise<T> {

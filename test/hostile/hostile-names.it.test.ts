@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
-import { renderClosing } from '#shared/docs/render/render-closing.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
+import { closingFrom } from '#shared/docs/render/test-project.ts';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { portableName } from '#shared/export/bundle/archive-names.ts';
@@ -12,7 +12,7 @@ import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { joinSegments } from '#shared/export/bundle/join-segments.ts';
 import { packRendered } from '#shared/export/bundle/pack-export.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
-import type { RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import { makePlan } from '#services/orchestrator/make-plan.ts';
 import { memoryProject } from '../support/memory-project.ts';
 import { siteModel } from '../support/site-model.ts';
@@ -34,7 +34,7 @@ async function bundleOf(model: SiteModel, text: (file: string) => string, select
   });
   const exported = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? chunk.paths : []));
   const index = indexSite(model, exported);
-  const sidecars: SegmentSidecar[] = [];
+  const sidecars: Parameters<typeof closingFrom>[1][number][] = [];
   const segments: Parameters<typeof joinSegments>[0][number][] = [];
   const add = async (files: { path: string; body: Uint8Array }[], pages: RenderedPage[] = []) => {
     const { bytes, ...summary } = await packRendered(domain, files);
@@ -55,7 +55,7 @@ async function bundleOf(model: SiteModel, text: (file: string) => string, select
       );
     }
   }
-  await add(renderClosing({ model, plan, sidecars }));
+  await add(await closingFrom({ model, plan }, sidecars));
   const { problems } = await verifyBundle(joinSegments(segments));
   const names = sidecars.flatMap(({ files }) => files.map(({ path }) => path.slice(domain.length + 1)));
   return { problems, names };

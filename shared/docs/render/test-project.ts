@@ -1,10 +1,10 @@
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
-import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import type { RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import { pageSlice, type RenderOptions } from './page-slice.ts';
-import { renderClosing } from './render-closing.ts';
+import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
 
@@ -57,13 +57,12 @@ export async function renderedContent(source: string, others: Record<string, str
 }
 
 /** The closing segment of a site of two segments: one of these files, and one of these pages. */
-export async function closingFiles(
+export function closingFiles(
   model: SiteModel,
   pages: readonly RenderedPage[],
   bundle: { domain: string; label?: string; site?: readonly RenderedFile[]; files?: readonly RenderedFile[] },
 ): Promise<RenderedFile[]> {
   const { domain, label, site = [], files = [] } = bundle;
-  const made: RenderedFile[] = [];
   const { contentVersion } = model;
   const rendered = { rendererVersion: 'r-000000000000', deployment: 'cloud' as const, groups: [] };
   const plan = { domain, contentVersion, ...rendered, ...(label !== undefined && { label }) };
@@ -77,15 +76,23 @@ export async function closingFiles(
   };
   const listed = (of: readonly RenderedFile[]) =>
     of.map(({ path, body }) => ({ path: `${domain}/${path}`, size: body.length, sha256: sha256Of(body) }));
-  const sidecars = [
+  return closingFrom({ model, plan }, [
     { ...summary, files: listed(site), pages: [] },
     { ...summary, files: listed(files), pages: [...pages] },
-  ];
+  ]);
+}
+
+/** The closing segment of a site with these sidecars, which have the texts of their pages, too. */
+export async function closingFrom(
+  site: Pick<ClosingInput, 'model' | 'plan'>,
+  sidecars: readonly (SegmentSidecar & { pages: RenderedPage[] })[],
+): Promise<RenderedFile[]> {
+  const made: RenderedFile[] = [];
   const { lost } = await renderClosing(
-    { model, plan, segmentCount: sidecars.length },
+    { ...site, segmentCount: sidecars.length },
     {
       sidecar: (segment) => Promise.resolve(sidecars[segment]),
-      texts: () => Promise.resolve(pages),
+      texts: (segment) => Promise.resolve(sidecars[segment]?.pages ?? []),
       async write(path, size, pieces) {
         const parts: Uint8Array[] = [];
         for await (const piece of pieces) parts.push(piece);

@@ -1,27 +1,42 @@
 import { refractor, type Syntax } from 'refractor/core';
+import ada from 'refractor/ada';
+import apacheconf from 'refractor/apacheconf';
+import apex from 'refractor/apex';
 import bash from 'refractor/bash';
 import batch from 'refractor/batch';
+import bicep from 'refractor/bicep';
 import c from 'refractor/c';
 import clojure from 'refractor/clojure';
 import cmake from 'refractor/cmake';
+import cobol from 'refractor/cobol';
+import coffeescript from 'refractor/coffeescript';
 import cpp from 'refractor/cpp';
+import crystal from 'refractor/crystal';
 import csharp from 'refractor/csharp';
 import css from 'refractor/css';
 import csv from 'refractor/csv';
+import cue from 'refractor/cue';
 import cypher from 'refractor/cypher';
+import dLanguage from 'refractor/d';
 import dart from 'refractor/dart';
+import dhall from 'refractor/dhall';
 import diff from 'refractor/diff';
 import docker from 'refractor/docker';
 import elixir from 'refractor/elixir';
+import elm from 'refractor/elm';
 import erlang from 'refractor/erlang';
+import fortran from 'refractor/fortran';
 import fsharp from 'refractor/fsharp';
+import gherkin from 'refractor/gherkin';
 import git from 'refractor/git';
+import glsl from 'refractor/glsl';
 import go from 'refractor/go';
 import gradle from 'refractor/gradle';
 import graphql from 'refractor/graphql';
 import groovy from 'refractor/groovy';
 import haskell from 'refractor/haskell';
 import hcl from 'refractor/hcl';
+import hlsl from 'refractor/hlsl';
 import http from 'refractor/http';
 import ignore from 'refractor/ignore';
 import ini from 'refractor/ini';
@@ -32,6 +47,9 @@ import json5 from 'refractor/json5';
 import jsx from 'refractor/jsx';
 import julia from 'refractor/julia';
 import kotlin from 'refractor/kotlin';
+import kusto from 'refractor/kusto';
+import latex from 'refractor/latex';
+import lisp from 'refractor/lisp';
 import log from 'refractor/log';
 import lua from 'refractor/lua';
 import makefile from 'refractor/makefile';
@@ -39,34 +57,55 @@ import markdown from 'refractor/markdown';
 import markup from 'refractor/markup';
 import matlab from 'refractor/matlab';
 import mongodb from 'refractor/mongodb';
+import nasm from 'refractor/nasm';
 import nginx from 'refractor/nginx';
+import nim from 'refractor/nim';
 import nix from 'refractor/nix';
 import objectivec from 'refractor/objectivec';
 import ocaml from 'refractor/ocaml';
+import pascal from 'refractor/pascal';
 import perl from 'refractor/perl';
 import php from 'refractor/php';
 import powershell from 'refractor/powershell';
+import prolog from 'refractor/prolog';
 import promql from 'refractor/promql';
 import properties from 'refractor/properties';
 import protobuf from 'refractor/protobuf';
+import puppet from 'refractor/puppet';
+import purescript from 'refractor/purescript';
 import python from 'refractor/python';
+import qml from 'refractor/qml';
 import r from 'refractor/r';
+import racket from 'refractor/racket';
 import regex from 'refractor/regex';
 import rego from 'refractor/rego';
+import rescript from 'refractor/rescript';
 import ruby from 'refractor/ruby';
 import rust from 'refractor/rust';
 import scala from 'refractor/scala';
+import scheme from 'refractor/scheme';
 import shellSession from 'refractor/shell-session';
 import solidity from 'refractor/solidity';
 import sparql from 'refractor/sparql';
 import splunkSpl from 'refractor/splunk-spl';
 import sql from 'refractor/sql';
+import stata from 'refractor/stata';
 import swift from 'refractor/swift';
 import systemd from 'refractor/systemd';
+import tcl from 'refractor/tcl';
 import toml from 'refractor/toml';
 import tsx from 'refractor/tsx';
+import turtle from 'refractor/turtle';
 import typescript from 'refractor/typescript';
+import vLanguage from 'refractor/v';
+import vala from 'refractor/vala';
+import vbnet from 'refractor/vbnet';
+import verilog from 'refractor/verilog';
+import vhdl from 'refractor/vhdl';
+import vim from 'refractor/vim';
 import wasm from 'refractor/wasm';
+import wgsl from 'refractor/wgsl';
+import xquery from 'refractor/xquery';
 import yaml from 'refractor/yaml';
 
 /*
@@ -115,6 +154,9 @@ const syntaxes: readonly Syntax[] = [
   ...[elixir, erlang, haskell, clojure, ocaml, fsharp, solidity, wasm, nix, markdown, diff, git],
   ...[docker, nginx, hcl, toml, ini, properties, systemd, makefile, cmake, batch, powershell, graphql, protobuf, http],
   ...[csv, log, ignore, cypher, mongodb, promql, rego, sparql, splunkSpl],
+  ...[ada, apacheconf, apex, bicep, cobol, coffeescript, crystal, cue, dLanguage, dhall, elm, fortran, gherkin, glsl],
+  ...[hlsl, kusto, latex, lisp, nasm, nim, pascal, prolog, puppet, purescript, qml, racket, rescript, scheme],
+  ...[stata, tcl, turtle, vLanguage, vala, vbnet, verilog, vhdl, vim, wgsl, xquery],
 ];
 for (const syntax of syntaxes) refractor.register(syntax);
 

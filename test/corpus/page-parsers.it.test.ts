@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
+import { comparable } from '#shared/docs/project/page-parser.contract.ts';
+import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
+import { corpusFolder, isThere } from '../support/docs-projects.ts';
+
+/** Pages whose trees differ, and where. None is rendered differently. */
+const differences: Record<string, string> = {};
+
+const every = 4;
+
+describe.skipIf(!isThere(corpusFolder, 'the corpus of real projects'))('satteri and micromark', () => {
+  const projects = ['fastmcp', 'keep', 'meilisearch', 'mintlify-docs', 'turso-docs'];
+  it.each(projects)('see the same pages of %s (every fourth is tried)', { timeout: 120_000 }, (project) => {
+    const folder = `${corpusFolder}/${project}`;
+    const names = readdirSync(folder, { recursive: true }).map(String);
+    const files = names.filter((name) => /\.mdx?$/.test(name)).sort();
+    const different = files.filter((file, at) => {
+      if (at % every !== 0) return false;
+      const source = readFileSync(`${folder}/${file}`);
+      const seen = [satteriPageParser, micromarkPageParser].map((parser) =>
+        JSON.stringify(comparable(parser.parse(source, file))),
+      );
+      return seen[0] !== seen[1];
+    });
+    expect(different.filter((file) => !Object.hasOwn(differences, `${project}/${file}`))).toEqual([]);
+  });
+});
