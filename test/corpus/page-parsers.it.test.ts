@@ -5,8 +5,16 @@ import { comparable } from '#shared/docs/project/page-parser.contract.ts';
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { corpusFolder, isThere } from '../support/docs-projects.ts';
 
-/** Pages whose trees differ, and where. None is rendered differently. */
-const differences: Record<string, string> = {};
+const svgPath = 'a string over two lines, in an expression of an attribute, keeps the indentation of its second line';
+
+/** All pages of the corpus whose trees differ, and how; readers see no difference. */
+const differences: Record<string, string> = {
+  'fastmcp/python-sdk/fastmcp-apps-config.mdx': 'text after an address is two nodes',
+  'mintlify-docs/integrations/analytics/overview.mdx': svgPath,
+  'mintlify-docs/es/integrations/analytics/overview.mdx': svgPath,
+  'mintlify-docs/fr/integrations/analytics/overview.mdx': svgPath,
+  'mintlify-docs/zh/integrations/analytics/overview.mdx': svgPath,
+};
 
 const every = 4;
 

@@ -74,12 +74,13 @@ const languages: [language: string, code: string, classes: Record<string, string
   ],
   [
     'css',
-    '/* note */\n.card > a:hover {\n  color: red;\n  margin: 2rem;\n}',
-    { '/* note */': 'tm', '.card > a:hover': 'tf', color: 'tc', red: 'tc', rem: 'tk' },
+    '/* note */\n.card > a:hover {\n  color: #0f2fe0;\n  margin: 2rem;\n}',
+    { '/* note */': 'tm', '.card > a:hover': 'tf', color: 'tc', '#0f2fe0': 'tc', rem: 'tk' },
   ],
   ['json', '{ "a": ["b", 1, true] }', { '"a"': 'tk', '"b"': 'te', 1: 'tc', true: 'tc' }],
   ['yaml', 'a: b\nc: "d"', { a: 'tk', d: 'te' }],
   ['tsx', 'const a = <B title="d">if</B>;', { const: 'tk', title: 'tf', '"d': 'te' }],
+  ['mdx', '<Update tags={["a", "b"]}>', { Update: 'tf', tags: 'tf', '"b"': 'te' }],
   ['diff', '-a\n+b', { '-a': 'td', '+b': 'ti' }],
 ];
 

@@ -20,7 +20,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ...['vue', 'svelte', 'astro', 'xhtml', 'jinja', 'jinja2', 'liquid', 'handlebars', 'hbs', 'erb', 'ejs'].map(
     (name) => [name, 'markup'] as const,
   ),
-  ...['mdx', 'markdoc'].map((name) => [name, 'markdown'] as const),
+  ['markdoc', 'markdown'],
   ...['postgresql', 'postgres', 'mysql', 'plsql', 'sqlite', 'clickhouse'].map((name) => [name, 'sql'] as const),
   ...['terraform', 'tf'].map((name) => [name, 'hcl'] as const),
   ...['cmd', 'bat'].map((name) => [name, 'batch'] as const),

@@ -182,6 +182,8 @@ type Work = { code: string; language: string; grammar: Grammar | undefined; toke
 prism.languages['scss'] = prism.languages['less'] = prism.languages.extend('css', {
   comment: { pattern: /(^|[^\\:])(?:\/\*[\s\S]*?\*\/|\/\/.*)/, lookbehind: true, greedy: true },
 });
+// Tags have attributes in braces.
+prism.languages['mdx'] = prism.languages.extend('markdown', { tag: prism.languages['jsx']?.['tag'] });
 addPatterns(['scss', 'less'], { variable: /[$@][A-Za-z_][\w-]*/ });
 
 /** Languages by their names and aliases; without those that only say that there is nothing to colour. */
@@ -219,7 +221,7 @@ const constant: Pattern = { pattern: /(\bconst\s{1,4})[A-Za-z_$][\w$]*/, lookbeh
 const method: Pattern = { pattern: /(?<=[\w)\]}"']\.)[a-z_]\w*[?!]?/, greedy: true };
 const label: Pattern = { pattern: /(?<=[(,]\s{0,20})[a-z_]\w*(?=:\s)/, greedy: true };
 const goType: Pattern = { pattern: /(?<=\w\.)[A-Z]\w*(?=[{\s)])/, greedy: true };
-const unit: Pattern = { pattern: /(?<=\d)(?:%|[a-z]{1,4}\b)/, greedy: true };
+const unit: Pattern = { pattern: /(?<=[\s(,:+*/-](?:\d{0,9}\.)?\d{1,9})(?:%|[a-z]{1,4}\b)/, greedy: true };
 const command: Pattern = {
   pattern:
     /(^[ \t]*(?:[$#%>] )?|[|;&(`]\s{0,4}|\b(?:sudo|exec|time|then|do|else|xargs|npx)[ \t]+)[A-Za-z_.~/][\w.~/+@-]*(?=$|[\s;|&)])/m,
