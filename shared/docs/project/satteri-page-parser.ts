@@ -1,4 +1,3 @@
-/// <reference types="mdast-util-mdx" />
 import { Parser, type Options as AcornOptions, tokTypes } from 'acorn';
 import jsx from 'acorn-jsx';
 import type { Expression, Program } from 'estree';
@@ -15,7 +14,7 @@ import type { PageParser } from './parse-page.ts';
  * does not do as pages need it, micromark does: math, pages that are no MDX, and whatever one of the two refuses, so that an author gets
  * micromark's words. A panic ends the process: parse in a child, and again with micromark in another one.
  */
-export const satteriTree: ToTree = (text, format, math) => {
+const satteriTree: ToTree = (text, format, math) => {
   const tree = format === 'mdx' ? mdxTree(text, math) : undefined;
   return tree ?? micromarkTree(text, format, math);
 };

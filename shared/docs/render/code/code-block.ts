@@ -88,7 +88,7 @@ const terminalCodes = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e
 
 type CodeHtml = {
   /** Safe HTML: the escaped code in spans with our own classes. It is never parsed again. */
-  html(): string;
+  html: () => string;
   /** The code itself, marks taken out. */
   text: string;
   lineCount: number;

@@ -15,7 +15,7 @@ export type ContentContext = {
   /** Content for the column beside the text: request and response examples, panels. */
   aside: ElementContent[];
   /** Coloured code by slot; see `codeBlock`. */
-  codes: { html(): string; text: string }[];
+  codes: { html: () => string; text: string }[];
   /** Characters in them so far. */
   codeLength: number;
   /** Content of an element as HTML tree. */

@@ -75,6 +75,15 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
 const hasClass = (node: Element, name: string): boolean =>
   Array.isArray(node.properties.className) && node.properties.className.includes(name);
 
+/** Calls `visit` for each element of a tree, parents before what is in them. */
+export function eachElement(parent: Root | Element, visit: (element: Element) => void): void {
+  for (const child of parent.children) {
+    if (child.type !== 'element') continue;
+    visit(child);
+    eachElement(child, visit);
+  }
+}
+
 /** Text of a tree as a reader sees it, blocks apart. */
 export function toText(nodes: readonly Nodes[], unread: ReadonlySet<string> = new Set()): string {
   return nodes

@@ -1,8 +1,8 @@
 import type { Element, Root } from 'hast';
-import { visit } from 'unist-util-visit';
 import { decoded, pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
 import type { PageSlice } from '../page-slice.ts';
+import { eachElement } from './finish-content.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /**
@@ -12,7 +12,7 @@ import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 export function resolveAddresses(trees: readonly Root[], slice: PageSlice, report: Report): string[] {
   const links = new Set<string>();
   for (const tree of trees) {
-    visit(tree, 'element', (element) => {
+    eachElement(tree, (element) => {
       const { properties, tagName } = element;
       if (typeof properties.href === 'string') resolveHref(element, properties.href);
       for (const name of ['src', 'poster'] as const) {

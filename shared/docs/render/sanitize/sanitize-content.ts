@@ -1,8 +1,8 @@
 import type { Element, Properties, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
-import { visit } from 'unist-util-visit';
 import { find, html as htmlNames } from 'property-information';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
+import { eachElement } from '../content/finish-content.ts';
 import { isName } from '../write-html.ts';
 import { drawnElements, nestElements } from './nest-elements.ts';
 
@@ -13,7 +13,7 @@ import { drawnElements, nestElements } from './nest-elements.ts';
  */
 export function sanitizeContent(tree: Root): Root {
   const clean = sanitize(tree, contentSchema) as Root;
-  visit(clean, 'element', (element) => {
+  eachElement(clean, (element) => {
     const { properties } = element;
     for (const name of Object.keys(properties)) if (!isName(find(htmlNames, name).attribute)) delete properties[name];
     if (typeof properties.style === 'string') {
