@@ -12,9 +12,11 @@ const died = new ChildDied(undefined, 'SIGKILL', 'out of memory');
 /** Children that give these answers, one after the other; says which kind of child was asked. */
 function children(...answers: unknown[]) {
   const asked: string[] = [];
+  const parsers: unknown[] = [];
   const pool = (kind: string): ChildPool => ({
-    run: async () => {
+    run: async (sent) => {
       asked.push(kind);
+      parsers.push((sent as { parser?: string }).parser);
       const answer = answers.shift();
       if (answer instanceof Error) throw answer;
       return answer;
@@ -22,7 +24,7 @@ function children(...answers: unknown[]) {
     drain: async () => {},
     close: async () => {},
   });
-  return { asked, pool: pool('used'), freshPool: () => pool('fresh'), pageDeadlineMs: 10_000 };
+  return { asked, parsers, pool: pool('used'), freshPool: () => pool('fresh'), pageDeadlineMs: 10_000 };
 }
 const options = { organization: 'acme', alone: false, signal: new AbortController().signal };
 
@@ -30,6 +32,16 @@ test('a page that renders', async () => {
   const context = children(page);
   expect(await renderPage(context, request, options)).toEqual(page);
   expect(context.asked).toEqual(['used']);
+});
+
+test.each([
+  ['hung', hung, 'micromark'],
+  ['died', new ChildDied(undefined, 'SIGSEGV'), 'micromark'],
+  ['died for want of memory', died, undefined],
+])('a page whose child %s is parsed anew, by micromark unless memory was short', async (_, error, parser) => {
+  const context = children(error, page);
+  await renderPage(context, request, options);
+  expect(context.parsers).toEqual([undefined, parser]);
 });
 
 test.each([

@@ -26,18 +26,22 @@ function mdxTree(text: string, math: boolean): Root | undefined {
   try {
     const tree = mdxToMdast(text, { features: { frontmatter: false } }) as Root;
     return finish(tree, text, math) ? tree : undefined;
-  } catch {
+  } catch (error) {
+    // Too deep for one is too deep for the other.
+    if (error instanceof RangeError) throw error;
     return undefined;
   }
 }
 
 /**
- * Gives nodes what satteri leaves out. False: there may be math, so micromark must read the page. Throws for an expression that is no JavaScript.
+ * Gives nodes what satteri leaves out. False: micromark must read the page, because there may be math in it. Throws for an expression that
+ * is no JavaScript, and a RangeError for a tree that is too deep.
  */
 function finish(tree: Root, text: string, math: boolean): boolean {
-  const pending: { node: Nodes; block: Nodes }[] = [{ node: tree, block: tree }];
+  const pending: { node: Nodes; block: Nodes; depth: number }[] = [{ node: tree, block: tree, depth: 0 }];
   for (let next = pending.pop(); next; next = pending.pop()) {
-    const { node } = next;
+    const { node, depth } = next;
+    if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`);
     const start = node.position?.start;
     const block = phrasing.has(node.type) ? next.block : node;
     switch (node.type) {
@@ -65,7 +69,7 @@ function finish(tree: Root, text: string, math: boolean): boolean {
     }
     if (!('children' in node)) continue;
     if (!setBack(node, text)) return false;
-    for (const child of node.children) pending.push({ node: child, block });
+    for (const child of node.children) pending.push({ node: child, block, depth: depth + 1 });
   }
   return true;
 }
@@ -104,6 +108,8 @@ const alwaysInText = new Set([
   'mdxTextExpression',
 ]);
 
+/** More than any page may have; what walks trees later is recursive. */
+const maxDepth = 500;
 const phrasing = new Set(['text', 'emphasis', 'strong', 'delete', 'link', 'linkReference', 'mdxJsxTextElement']);
 
 /** A dollar that may open and a later one that may close, wherever they are in the block: one alone is a price, and so are `$5 or $10`. */

@@ -1,0 +1,28 @@
+import { afterAll, expect, test } from 'vitest';
+import { ChildDied } from '#shared/docs/sandbox/child.ts';
+import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { pageSlice } from '#shared/docs/render/page-slice.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
+import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
+import { renderChild } from './main.ts';
+import { renderPage } from './render-pages.ts';
+
+const pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+afterAll(() => pool.close());
+
+/**
+ * Ends the process of the native parser: an expression that is nested too deep. The limits, which look at lines, do not see it, because they
+ * take what follows three backticks for a block of code.
+ */
+const deadly = `{\n\`\`\`\n\`, ${'['.repeat(20_000)}1${']'.repeat(20_000)}\n}\n`;
+
+test('a page that ends the process of the native parser is shown as the other one sees it', async () => {
+  const { model } = await testProject({ 'page.mdx': 'x' });
+  const slice = pageSlice(indexSite(model), 'page', testOptions);
+  const request = { kind: 'page', slice, source: deadly, dependencies: {}, options: testOptions } as const;
+  await expect(pool.run(request, { deadlineMs: 20_000, affinity: 'acme' })).rejects.toThrow(ChildDied);
+  const freshPool = () => childPool({ ...renderChild, slots: 1, warmSpares: 0, requestsPerChild: 1 });
+  const run = { organization: 'acme', alone: false, signal: new AbortController().signal };
+  const outcome = await renderPage({ pool, freshPool, pageDeadlineMs: 20_000 }, request, run);
+  expect(outcome).toMatchObject({ kind: 'page', page: { diagnostics: [{ code: 'mdx-syntax' }] } });
+}, 120_000);
