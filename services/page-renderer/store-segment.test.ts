@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { blobKey, segmentKey } from '#shared/contracts/stored-objects.ts';
-import { readSidecar } from '#shared/export/export-objects.ts';
+import { blobKey, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { readSidecar, readSidecarTexts, sidecarBytes } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -38,6 +38,21 @@ test('files are copied under the top folder, and described', async () => {
     files.map(({ path, sha256, sizeBytes }) => ({ path: `docs/${path}`, size: sizeBytes, sha256 })),
   );
   expect((await objectStore.head(segmentKey('acme', place.key)))?.sizeBytes).toBe(sidecar?.sizeBytes);
+});
+
+test('a sidecar is one object for older programs, and its texts can be left out', async () => {
+  const digests = { version: 1 as const, sha256: 'a'.repeat(64), crc32: 1, rawLength: 2, sizeBytes: 3 };
+  const sidecar = { ...digests, files: [], pages: [], diagnostics: [] };
+  const text = { markdown: '# X\n,"texts":[\n', sections: [{ anchor: '', heading: '', text: 'x' }] };
+  for (const texts of [[], [text], [text, text]]) {
+    const bytes = sidecarBytes(sidecar, texts);
+    expect(JSON.parse(bytes.toString())).toEqual({ ...sidecar, texts });
+    await objectStore.put(sidecarKey('acme', place.key), bytes);
+    expect(await readSidecar(objectStore, 'acme', place.key)).toEqual(sidecar);
+    expect(
+      JSON.parse(`[${String(Buffer.from((await readSidecarTexts(objectStore, 'acme', place.key)) ?? []))}]`),
+    ).toEqual(texts);
+  }
 });
 
 test('a file that is gone or damaged is named, and nothing is stored', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { accessRecordSchema, factSchema } from './export-facts.ts';
 import { bundleTaskSchema, presenceReportSchema, renderTaskSchema } from './export-tasks.ts';
 import { type GoldenMembers, goldenContract, membersOf } from './golden.contract.ts';
-import { exportPlanSchema, exportSelectionSchema, segmentSidecarSchema } from './stored-objects.ts';
+import { exportPlanSchema, exportSelectionSchema, segmentDigestSchema } from './stored-objects.ts';
 
 const golden = join(import.meta.dirname, 'golden');
 
@@ -12,7 +12,7 @@ const kinds: Record<string, GoldenMembers> = {
   fact: membersOf(factSchema),
   'render-task': membersOf(renderTaskSchema, 'kind'),
   'bundle-task': { 'bundle.v1': bundleTaskSchema },
-  'segment-sidecar': { 'sidecar.v1': segmentSidecarSchema },
+  'segment-sidecar': { 'sidecar.v1': segmentDigestSchema },
   'export-plan': { 'plan.v1': exportPlanSchema },
   'export-selection': { 'selection.v1': exportSelectionSchema },
   'presence-report': { 'presence.v1': presenceReportSchema },

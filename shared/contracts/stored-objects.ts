@@ -133,8 +133,8 @@ export type PageText = z.infer<typeof pageTextSchema>;
 export type RenderedPage = PageFacts & PageText;
 
 /**
- * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. It is the first line of its object;
- * a line follows for each page, with the page's text (`PageText`).
+ * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. Its object has a further field,
+ * `texts`, with the text of each page (`PageText`): see `sidecarBytes`.
  */
 export const segmentSidecarSchema = z.object({
   version: z.literal(1),
@@ -151,6 +151,23 @@ export const segmentSidecarSchema = z.object({
 });
 
 export type SegmentSidecar = z.infer<typeof segmentSidecarSchema>;
+
+/**
+ * What a segment's sidecar says about its bytes, whichever renderer version wrote it: a bundle joins segments of others. The rest is read by the
+ * version alone that wrote it, because the keys of segments have the version in them.
+ */
+export const segmentDigestSchema = z.looseObject(
+  segmentSidecarSchema.pick({
+    version: true,
+    sha256: true,
+    crc32: true,
+    rawLength: true,
+    sizeBytes: true,
+    madeFrom: true,
+  }).shape,
+);
+
+export type SegmentDigest = z.infer<typeof segmentDigestSchema>;
 
 /**
  * What vouches for a history. `anchor` is made with the audit key (`head-anchor.ts`). `lost` are commits that were seen, and that the log

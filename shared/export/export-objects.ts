@@ -5,6 +5,8 @@ import {
   exportPlanSchema,
   type PageText,
   planKey,
+  type SegmentDigest,
+  segmentDigestSchema,
   type SegmentSidecar,
   segmentSidecarSchema,
   sidecarKey,
@@ -25,18 +27,6 @@ export async function readPlan(
   return plan;
 }
 
-/** The part of a sidecar that joining needs. */
-const segmentDigestSchema = segmentSidecarSchema.pick({
-  version: true,
-  sha256: true,
-  crc32: true,
-  rawLength: true,
-  sizeBytes: true,
-  madeFrom: true,
-});
-
-export type SegmentDigest = z.infer<typeof segmentDigestSchema>;
-
 /** Undefined when the segment has no sidecar that can be read: then it must be rendered. */
 export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
 export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchema);
@@ -46,7 +36,7 @@ function sidecarReader<T>(schema: z.ZodType<T>) {
     try {
       const get: ObjectStore['get'] = async (...asked) => {
         const stored = await objectStore.get(...asked);
-        return stored?.subarray(0, firstLineOf(stored));
+        return stored === undefined ? undefined : withoutTexts(stored);
       };
       return await getJson({ get }, sidecarKey(organization, key), schema);
     } catch (error) {
@@ -56,24 +46,29 @@ function sidecarReader<T>(schema: z.ZodType<T>) {
   };
 }
 
-/** The texts of a sidecar's pages, as they are stored: see `pageTexts`. Undefined when there is no such sidecar. */
+/** JSON has no line ends in its strings, so this is nowhere else. */
+const textsBegin = Buffer.from(',"texts":[\n');
+const textsEnd = Buffer.from('\n]}');
+
+function withoutTexts(stored: Uint8Array): Uint8Array {
+  const end = Buffer.from(stored.buffer, stored.byteOffset, stored.length).indexOf(textsBegin);
+  return end < 0 ? stored : Buffer.concat([stored.subarray(0, end), Buffer.from('}')]);
+}
+
+/** What is stored of a sidecar: one JSON object, whose last field has the texts of its pages in lines of their own, so that they can be left out. */
+export function sidecarBytes(sidecar: SegmentSidecar, texts: readonly PageText[]): Buffer {
+  const lines = texts.map((text) => JSON.stringify(text)).join(',\n');
+  return Buffer.concat([Buffer.from(JSON.stringify(sidecar).slice(0, -1)), textsBegin, Buffer.from(lines), textsEnd]);
+}
+
+/** The texts of a sidecar's pages as they are stored, `PageText`s with commas between them. Undefined when there is no such sidecar. */
 export async function readSidecarTexts(
   objectStore: ObjectStore,
   organization: string,
   key: string,
 ): Promise<Uint8Array | undefined> {
   const stored = await objectStore.get(sidecarKey(organization, key));
-  return stored?.subarray(firstLineOf(stored) + 1);
-}
-
-function firstLineOf(stored: Uint8Array): number {
-  const end = stored.indexOf(0x0a);
-  return end < 0 ? stored.length : end;
-}
-
-/** What is stored of a sidecar: its first line, and a line for the text of each page. */
-export function sidecarBytes(sidecar: SegmentSidecar, texts: readonly PageText[]): Buffer {
-  return Buffer.from([sidecar, ...texts].map((line) => JSON.stringify(line)).join('\n'));
+  return stored?.subarray(withoutTexts(stored).length - 1 + textsBegin.length, -textsEnd.length);
 }
 
 /**

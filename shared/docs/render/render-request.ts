@@ -74,7 +74,4 @@ function askingStore(ask: Ask): ClosingStore {
 }
 
 /** Of our own writing, so they are not checked again. */
-function textsIn(lines: Uint8Array): PageText[] {
-  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString();
-  return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as PageText);
-}
+const textsIn = (list: Uint8Array): PageText[] => JSON.parse(`[${new TextDecoder().decode(list)}]`) as PageText[];
