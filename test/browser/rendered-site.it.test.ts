@@ -20,7 +20,9 @@ const files = {
       tabs: [
         {
           tab: 'Guides',
-          groups: [{ group: 'Start', pages: ['index', { group: 'Deep', pages: ['deep/one', 'deep/two'] }] }],
+          groups: [
+            { group: 'Start', pages: ['index', { group: 'Deep', pages: ['deep/one', 'deep/two', 'deep/100%'] }] },
+          ],
         },
         { tab: 'Reference', pages: ['reference'] },
       ],
@@ -74,6 +76,7 @@ ${'Paragraph.\n\n'.repeat(40)}
 `,
   'deep/one.mdx': '---\ntitle: One\n---\n\n## Part\n\nfindable words\n',
   'deep/two.mdx': '---\ntitle: Two\n---\n\nx\n',
+  'deep/100%.mdx': '---\ntitle: All of it\n---\n\nx\n',
   'reference.mdx':
     '---\ntitle: Reference\n---\n\n<RequestExample>\n\n```bash cURL\ncurl https://example.com\n```\n\n</RequestExample>\n\n<ParamField query="limit" type="integer" required>How many</ParamField>\n',
 };
@@ -127,10 +130,23 @@ describe.skipIf(findServer('chromium') === undefined)(
 
     test('the sidebar is whole and marks the page', async () => {
       const page = await open('deep/one.html');
-      expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome', 'Deep', 'One', 'Two']);
+      expect(await page.locator('.sidebar-link').allTextContents()).toEqual([
+        'Welcome',
+        'Deep',
+        'One',
+        'Two',
+        'All of it',
+      ]);
       expect(await page.locator('.sidebar [aria-current=page]').textContent()).toBe('One');
       await page.locator('.sidebar-link', { hasText: 'Two' }).click();
       expect(page.url()).toMatch(/deep\/two\.html$/);
+      await page.context().close();
+    });
+
+    test('a page and an address with a lone percent sign break no script', async () => {
+      const page = await open('deep/100%25.html#100%');
+      expect(await page.locator('.sidebar [aria-current=page]').textContent()).toBe('All of it');
+      expect(problems).toEqual([]);
       await page.context().close();
     });
 

@@ -5,7 +5,7 @@
   var place = document.querySelector('.sidebar-content');
   if (!navigation || !place) return;
   var root = document.documentElement.dataset.root || './';
-  var current = decodeURI(document.documentElement.dataset.currentPath || '').slice(1);
+  var current = (document.documentElement.dataset.currentPath || '').slice(1);
 
   /** @param {string} name */
   function icon(name) {

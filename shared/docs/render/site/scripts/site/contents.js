@@ -3,7 +3,7 @@
 var entries = all('.table-of-contents .toc a');
 var targets = entries
   .map(function (entry) {
-    return document.getElementById(decodeURIComponent(entry.hash.slice(1)));
+    return document.getElementById(idIn(entry.hash));
   })
   .filter(Boolean);
 if (targets.length > 0) {
@@ -16,7 +16,7 @@ if (targets.length > 0) {
     });
     if (innerHeight + scrollY >= document.body.scrollHeight - 4) current = targets[targets.length - 1];
     entries.forEach(function (entry) {
-      var isHere = decodeURIComponent(entry.hash.slice(1)) === current.id;
+      var isHere = idIn(entry.hash) === current.id;
       entry.toggleAttribute('data-active', isHere);
       if (isHere) entry.setAttribute('aria-current', 'location');
       else entry.removeAttribute('aria-current');

@@ -6,6 +6,14 @@ var config = window.binderyConfig || { features: {} };
 function all(selector, inside) {
   return Array.prototype.slice.call((inside || document).querySelectorAll(selector));
 }
+/** The id that an address points at. Readers type anything. @param {string} hash */
+function idIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch (_) {
+    return hash.slice(1);
+  }
+}
 /** @param {Storage} store @param {string} key @param {string} value */
 function remember(store, key, value) {
   try {

@@ -1,6 +1,6 @@
 // An address with an anchor opens what it points into.
 function reveal() {
-  var id = decodeURIComponent(location.hash.slice(1));
+  var id = idIn(location.hash);
   /** @type {HTMLElement} */
   var target = id && document.getElementById(id);
   if (!target) return;
