@@ -4,6 +4,7 @@ import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { finishContent, type Section } from '#shared/docs/render/content/finish-content.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
 import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
+import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
 import { sanitizeContent } from '#shared/docs/render/sanitize/sanitize-content.ts';
 
@@ -39,7 +40,7 @@ export function readAndCut(page: PageToRead): CutPage {
  */
 export function readPage({ file, source, dependencies, title, description, variables, latex, parser }: PageToRead) {
   const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
-  const content = toContent(evaluated.tree, () => undefined);
+  const content = toContent(evaluated.tree, () => undefined, languageOf(undefined).texts);
   // Colours are for readers.
   const codes = content.codes.map(({ text }) => ({ text, html: () => '' }));
   const sections = [content.tree, content.aside].flatMap((part): Section[] => {

@@ -47,7 +47,9 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.route(/^https?:/, (route) => route.abort());
       await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
       const scripts = await page.evaluate(
-        "[...document.scripts].filter(({ src }) => !src.includes('/_bindery/')).map(({ outerHTML }) => outerHTML)",
+        `[...document.scripts]
+          .filter(({ src, type, parentNode }) => !src.includes('/_bindery/') && !(type === 'application/ld+json' && parentNode === document.head))
+          .map(({ outerHTML }) => outerHTML)`,
       );
       found.push(...(scripts as string[]));
       await context.close();

@@ -42,6 +42,11 @@ export function pageHref(fromPage: string, toPage: string): string {
   return relativeHref(fromPage, pageFile(toPage));
 }
 
+/** A picture of the settings, from a page: a file of the bundle, or an address. */
+export function pictureHref(fromPage: string, picture: string): string {
+  return /^(https|data):/.test(picture) ? picture : relativeHref(fromPage, picture);
+}
+
 /** `../` as often as the page is deep; `./` at the top, so that a name with a colon is not taken for a protocol. */
 export function pathToTop(fromPage: string): string {
   const depth = fromPage.split('/').length - 1;

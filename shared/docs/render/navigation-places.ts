@@ -13,11 +13,14 @@ export type DivisionChoice = {
   options: { title: string; page?: string; href?: string; tag?: string; icon?: string }[];
 };
 
+/** A group around a page, and the page that it starts with. */
+export type PlaceGroup = { title: string; page?: string };
+
 export type NavigationPlace = {
   sidebar: string;
   choices: DivisionChoice[];
-  /** Titles of the groups around it, outermost first. */
-  groups: string[];
+  /** The groups around it, outermost first. */
+  groups: PlaceGroup[];
   /** Its neighbours in the innermost group, itself included. */
   siblings: readonly string[];
   previous?: string;
@@ -93,12 +96,12 @@ export function navigationPlaces(
   ) => {
     const id = uniqueId(titles, ids);
     const ordered = new Set<string>();
-    const put = (path: string, groups: string[], siblings: readonly string[]) => {
+    const put = (path: string, groups: PlaceGroup[], siblings: readonly string[]) => {
       if (!isShown(path)) return;
       ordered.add(path);
       if (!places.has(path)) places.set(path, { sidebar: id, choices, groups, siblings });
     };
-    const entriesOf = (children: readonly NavigationNode[], groups: string[]): SidebarEntry[] => {
+    const entriesOf = (children: readonly NavigationNode[], groups: PlaceGroup[]): SidebarEntry[] => {
       const siblings = children.flatMap((child) => (child.kind === 'page' && isShown(child.path) ? [child.path] : []));
       return children.flatMap((child): SidebarEntry[] => {
         if (child.kind === 'link') return [withIcon({ t: child.title, h: child.href }, child.icon)];
@@ -112,8 +115,10 @@ export function navigationPlaces(
         if (child.kind === 'division') return entriesOf(child.children, groups);
         if (child.hidden) return [];
         const root = child.root !== undefined && isShown(child.root) ? child.root : undefined;
-        if (root !== undefined) put(root, [...groups, child.title], siblings);
-        const inside = entriesOf(child.children, [...groups, child.title]);
+        const start = root ?? firstPage(child.children, isShown);
+        const around = [...groups, { title: child.title, ...(start !== undefined && { page: start }) }];
+        if (root !== undefined) put(root, around, siblings);
+        const inside = entriesOf(child.children, around);
         if (inside.length === 0 && root === undefined) return [];
         const entry: SidebarEntry = { t: child.title, c: inside, ...tagOf(child.tag) };
         if (root !== undefined) entry.r = root;

@@ -1,8 +1,8 @@
 import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
-import { withoutUndefined } from '#shared/docs/project/json-values.ts';
+import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
-import { siteAddress } from './bundle-paths.ts';
-import type { DivisionChoice, NavigationPlace } from './navigation-places.ts';
+import { siteAddress, siteBase } from './bundle-paths.ts';
+import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { resolveTarget, type SiteIndex } from './site-index.ts';
 
@@ -27,7 +27,9 @@ export type PageSlice = {
   settings: PageChrome;
   sidebar: string;
   choices: DivisionChoice[];
-  groups: string[];
+  /** The same page in the languages of the site, itself included; the default language first. None if there is no other. */
+  translations: { language: string; path: string }[];
+  groups: PlaceGroup[];
   /** Its neighbours in the innermost group (at most 24 around it): the sidebar of readers without scripts. */
   siblings: PageLink[];
   previous?: PageLink;
@@ -50,7 +52,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     throw new Error(`there is no page ${JSON.stringify(path)} in content version ${index.model.contentVersion}`);
   const { settings } = index.model;
   const place = index.places.get(path) ?? index.defaultPlace;
-  const isLanguage = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(page.language ?? '');
+  const language = page.language ?? languageOfPath(index, path);
   return {
     path,
     file: page.file,
@@ -62,6 +64,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     settings: pageChrome(index),
     sidebar: place.sidebar,
     choices: choicesFor(index, page, place),
+    translations: translationsOf(index, page, place),
     groups: place.groups,
     siblings: nearest(place.siblings, path).map((sibling) => pageLink(index, sibling)),
     links: Object.fromEntries(page.linkTargets.map((target) => [target, resolveTarget(index, target)])),
@@ -71,7 +74,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     ...withoutUndefined({
       description: page.description,
       tag: page.tag,
-      language: isLanguage ? page.language : undefined,
+      language: language !== undefined && isLanguageCode(language) ? language : undefined,
       canonical: siteAddress(settings, path),
       previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
       next: place.next === undefined ? undefined : pageLink(index, place.next),
@@ -107,19 +110,47 @@ function dependenciesOf(index: SiteIndex, page: PageEntry): PageSlice['dependenc
 function choicesFor(index: SiteIndex, page: PageEntry, place: NavigationPlace): DivisionChoice[] {
   return place.choices.map((choice) => {
     if (choice.division !== 'language' && choice.division !== 'version') return choice;
-    const prefixes = choice.options.map((option) => folderOf(choice.division, option.page));
-    const own = prefixes[choice.current] ?? '';
-    if (own !== '' && !page.path.startsWith(`${own}/`)) return choice;
-    const rest = own === '' ? page.path : page.path.slice(own.length + 1);
     const options = choice.options.map((option, position) => {
-      const prefix = prefixes[position];
-      const twin = prefix === undefined ? undefined : prefix === '' ? rest : `${prefix}/${rest}`;
-      return twin !== undefined && index.exported.has(twin) && index.places.has(twin)
-        ? { ...option, page: twin }
-        : option;
+      const twin = twinOf(index, page, choice, position);
+      return twin === undefined ? option : { ...option, page: twin };
     });
     return { ...choice, options };
   });
+}
+
+/** The page that is in another option of a choice what this one is in its own: in another folder, with the same path there. */
+function twinOf(index: SiteIndex, page: PageEntry, choice: DivisionChoice, position: number): string | undefined {
+  const [own = '', prefix] = [choice.current, position].map((at) =>
+    folderOf(choice.division, choice.options[at]?.page),
+  );
+  if (prefix === undefined || (own !== '' && !page.path.startsWith(`${own}/`))) return undefined;
+  const rest = own === '' ? page.path : page.path.slice(own.length + 1);
+  const twin = prefix === '' ? rest : `${prefix}/${rest}`;
+  return index.exported.has(twin) && index.places.has(twin) ? twin : undefined;
+}
+
+/** Where the address of the site is known, crawlers learn of them. */
+function translationsOf(index: SiteIndex, page: PageEntry, place: NavigationPlace): PageSlice['translations'] {
+  const choice = place.choices.find(({ division }) => division === 'language');
+  const own = choice?.options[choice.current];
+  if (choice === undefined || own === undefined || siteBase(index.model.settings) === undefined) return [];
+  const found = choice.options.flatMap(({ title }, position) => {
+    const path = position === choice.current ? page.path : twinOf(index, page, choice, position);
+    return path === undefined || !isLanguageCode(title) ? [] : [{ language: title, path }];
+  });
+  return found.length < 2 ? [] : found.sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
+
+  function isDefault({ language }: { language: string }): boolean {
+    return language === index.defaultLanguage;
+  }
+}
+
+const isLanguageCode = (code: string): boolean => /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(code);
+
+/** Of a page that is not in the navigation: its folder may be that of a language. */
+function languageOfPath(index: SiteIndex, path: string): string | undefined {
+  const [folder = ''] = path.split('/');
+  return path.includes('/') && index.languages.has(folder) ? folder : index.defaultLanguage;
 }
 
 /** The folder of a language or version: the first part of its first page's path, if that is a language code or a version number. */
@@ -138,6 +169,11 @@ export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScri
 /** A link of header or footer, ready to use: a file of the bundle or an address elsewhere. */
 export type ChromeLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
 
+/** `seo.organization`; what it does not say is left out. */
+type Organization = Partial<Record<'id' | 'name' | 'legalName' | 'url' | 'logo', string>> & {
+  sameAs?: string[];
+};
+
 /** What every page shows of docs.json. */
 type PageChrome = {
   name: string;
@@ -154,6 +190,12 @@ type PageChrome = {
   footer: { header?: string; items: ChromeLink[] }[];
   banner?: SiteSettings['banner'];
   metatags: Record<string, string>;
+  /** Where the site is, if the project says so. */
+  siteUrl?: string;
+  /** Who publishes it. */
+  organization?: Organization;
+  /** Pages show when they were last changed. */
+  timestamp: boolean;
   variables: Record<string, string>;
 };
 
@@ -190,15 +232,34 @@ function makeChrome(index: SiteIndex): PageChrome {
       items: column.items.flatMap((item) => chromeLink(index, item.label, item.href) ?? []),
     })),
     metatags: settings.seo.metatags,
+    timestamp: settings.timestamp,
     variables: settings.variables,
     ...withoutUndefined({
       logo: pictures(index, settings.logo),
       favicon: pictures(index, settings.favicon),
       primary: primaryLink && { ...primaryLink, ...(primary.type && { type: primary.type }) },
       banner: settings.banner,
+      siteUrl: siteBase(settings),
+      organization: organizationOf(settings.seo.organization),
       latex: settings.styling.latex,
     }),
   };
+}
+
+function organizationOf(written: SiteSettings['seo']['organization']): Organization | undefined {
+  if (!isJsonObject(written)) return undefined;
+  const address = (value: unknown): string | undefined => {
+    const url = typeof value === 'string' ? classifyUrl(value) : undefined;
+    return url?.kind === 'external' && /^https?:/.test(url.href) ? url.href : undefined;
+  };
+  return withoutUndefined({
+    id: address(written['id']),
+    name: textOf(written['name']),
+    legalName: textOf(written['legalName']),
+    url: address(written['url']),
+    logo: address(written['logo']),
+    sameAs: listOf(written['sameAs']).flatMap((item) => address(item) ?? []),
+  });
 }
 
 /** Undefined for an address that must not be in a page. */

@@ -1,16 +1,17 @@
 import { h } from 'hastscript';
-import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { pageAddress, pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
-import { finishContent } from './content/finish-content.ts';
+import { finishContent, toText } from './content/finish-content.ts';
+import { inlineContent } from './content/inline-content.ts';
 import { resolveAddresses } from './content/resolve-addresses.ts';
 import { toContent } from './content/to-content.ts';
 import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
 import type { SafeHtml } from './html.ts';
+import { languageOf } from './interface-texts/language.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { maxSearchSection } from './render-closing.ts';
@@ -52,7 +53,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   const markdown = pageMarkdown(slice, evaluated);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
-  const content = toContent(tree, report);
+  const content = toContent(tree, report, languageOf(slice.language).texts);
   const links = resolveAddresses([content.tree, content.aside], slice, report);
   const main = sanitizeContent(content.tree);
   const aside = sanitizeContent(content.aside);
@@ -60,16 +61,18 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   const finishedAside = finishContent(aside, content.codes);
   const ids = [...finished.ids, ...finishedAside.ids];
 
+  const description = descriptionOf(slice);
   const html = pageShell(slice, {
     content: writeHtml(main),
     aside: aside.children.length > 0 ? writeHtml(aside) : undefined,
     toc: content.toc,
     ids: new Set(ids),
     banner: banner(slice),
+    description,
     hasFeed: content.feedItems.length > 0,
   });
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
-  return renderedFiles(slice, html, {
+  return renderedFiles(slice, description?.text, html, {
     markdown,
     sections: [...finished.sections, ...finishedAside.sections],
     links,
@@ -86,7 +89,8 @@ export function renderFailedPage(
   reason: string,
 ): RenderedPageFiles {
   const text = plainSource(source);
-  const note = 'This page could not be rendered; its source is shown as it is.';
+  const note = languageOf(slice.language).texts.pageNotRendered;
+  const description = descriptionOf(slice);
   const tree = h(null, [
     h('div', { className: ['callout', 'callout-warning'], role: 'note' }, [
       h('div', { className: ['callout-content'] }, note),
@@ -99,10 +103,11 @@ export function renderFailedPage(
     toc: [],
     ids: new Set(),
     banner: banner(slice),
+    description,
     hasFeed: false,
   });
   const failure = reason.slice(0, 300);
-  return renderedFiles(slice, html, {
+  return renderedFiles(slice, description?.text, html, {
     markdown: `# ${slice.title}\n\n${text}\n`,
     sections: [],
     links: [],
@@ -116,7 +121,8 @@ export function renderFailedPage(
 
 /** The files of a page, and what the closing segment needs of it. */
 function renderedFiles(
-  { path, title, description, canonical = pageAddress(path) }: PageSlice,
+  { path, title, canonical = pageAddress(path) }: PageSlice,
+  description: string | undefined,
   html: string,
   content: Omit<RenderedPage, 'path' | 'title' | 'description' | 'fullTextBytes' | 'searchCharacters'>,
 ): RenderedPageFiles {
@@ -146,15 +152,14 @@ function plainSource(source: string | Uint8Array): string {
   return shown.length > maxMarkdown / 4 ? `${shown.slice(0, maxMarkdown / 4).toWellFormed()}\n…` : shown;
 }
 
-/** One line of Markdown from the settings. It is rendered like content, so the same rules apply. */
+/** One line of Markdown from the settings. */
 function banner(slice: PageSlice): SafeHtml | undefined {
-  if (!slice.settings.banner) return undefined;
-  const parsed = fromMarkdown(slice.settings.banner.content.slice(0, 5000));
-  const inline = parsed.children.flatMap((node) => (node.type === 'paragraph' ? node.children : []));
-  const { tree } = toContent(
-    { type: 'root', children: inline.filter((node) => node.type !== 'html') },
-    () => undefined,
-  );
-  resolveAddresses([tree], slice, () => undefined);
-  return writeHtml(sanitizeContent(tree));
+  return slice.settings.banner && writeHtml(inlineContent(slice.settings.banner.content, slice, 'left out'));
+}
+
+/** A line of Markdown, too, but HTML in it is text. */
+function descriptionOf(slice: PageSlice): { content: SafeHtml; text: string } | undefined {
+  if (slice.description === undefined) return undefined;
+  const tree = inlineContent(slice.description, slice, 'shown');
+  return { content: writeHtml(tree), text: toText([tree]).replace(/\s+/g, ' ').trim() };
 }

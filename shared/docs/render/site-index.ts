@@ -19,6 +19,9 @@ export type SiteIndex = {
   /** The place of pages that are not in the navigation. */
   defaultPlace: NavigationPlace;
   sidebars: readonly Sidebar[];
+  /** Codes as the navigation has them; the first one is that of pages elsewhere, if none is the default. */
+  languages: ReadonlySet<string>;
+  defaultLanguage: string | undefined;
 };
 
 /** Once per job. `exported`: the paths of the plan's pages; by default all pages that need no group. */
@@ -36,6 +39,17 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     dependencies: new Map([...model.specs, ...model.snippets].map((file) => [file.path, file])),
     redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,
+    ...languagesOf(model.navigation),
+  };
+}
+
+function languagesOf(navigation: SiteModel['navigation']): Pick<SiteIndex, 'languages' | 'defaultLanguage'> {
+  const languages = navigation.filter((node) => node.kind === 'division' && node.division === 'language');
+  const codes = languages.flatMap((node) => ('title' in node && node.title !== undefined ? [node.title] : []));
+  const preset = languages.find((node) => 'isDefault' in node && node.isDefault);
+  return {
+    languages: new Set(codes),
+    defaultLanguage: (preset && 'title' in preset ? preset.title : undefined) ?? codes[0],
   };
 }
 

@@ -1,5 +1,6 @@
 import { h } from 'hastscript';
 import { icon } from '#shared/docs/render/content/icon.ts';
+import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import {
   colorValue,
@@ -86,21 +87,22 @@ const column: Component = {
   html: ({ children }, context) => [h('div', { className: ['column'] }, context.children(children))],
 };
 
-/** The icon of each kind of callout. Its name in lower case is its class. */
-const calloutIcons: ReadonlyMap<string, string> = new Map([
-  ['Note', 'note'],
-  ['Info', 'info'],
-  ['Tip', 'bulb'],
-  ['Check', 'circle-check'],
-  ['Warning', 'warning'],
-  ['Danger', 'danger'],
+/** The icon of each kind of callout, and its name for readers. The kind in lower case is its class. */
+const calloutKinds: ReadonlyMap<string, { sign: string; label: (texts: InterfaceTexts) => string }> = new Map([
+  ['Note', { sign: 'note', label: ({ note }) => note }],
+  ['Info', { sign: 'info', label: ({ info }) => info }],
+  ['Tip', { sign: 'bulb', label: ({ tip }) => tip }],
+  ['Check', { sign: 'circle-check', label: ({ check }) => check }],
+  ['Warning', { sign: 'warning', label: ({ warning }) => warning }],
+  ['Danger', { sign: 'danger', label: ({ danger }) => danger }],
 ]);
 
 /** `Note`, `Info`, `Tip`, `Check`, `Warning`, `Danger`, and `Callout` with an icon and colour of its own. */
 const callout: Component = {
   html({ name, props, children }, context) {
     const type = textProp(props, 'type') ?? '';
-    const kind = [name, type.charAt(0).toUpperCase() + type.slice(1)].find((one) => calloutIcons.has(one));
+    const kind = [name, type.charAt(0).toUpperCase() + type.slice(1)].find((one) => calloutKinds.has(one));
+    const known = calloutKinds.get(kind ?? '');
     const typeName = kind?.toLowerCase() ?? 'custom';
     const color = name === 'Callout' ? colorValue(props.get('color')) : undefined;
     const ownIcon = iconProp(props, 'callout-icon', context);
@@ -109,12 +111,12 @@ const callout: Component = {
       className: ['callout', `callout-${typeName}`],
       dataCalloutType: typeName,
       role: 'note',
-      ariaLabel: kind,
+      ariaLabel: known?.label(context.texts),
       ...(color && { style: `--callout: ${color}` }),
     };
     return [
       h('div', attributes, [
-        ownIcon.length > 0 ? ownIcon : icon(calloutIcons.get(kind ?? ''), 'callout-icon'),
+        ownIcon.length > 0 ? ownIcon : icon(known?.sign, 'callout-icon'),
         h('div', { className: ['callout-content'] }, [
           title.length > 0 ? h('p', { className: ['callout-title'] }, title) : null,
           context.children(children),
@@ -124,7 +126,7 @@ const callout: Component = {
   },
   markdown(element, write) {
     const title = titleLine(element, write);
-    const head = title.length > 0 ? title : [text(calloutIcons.has(element.name) ? element.name : 'Note')];
+    const head = title.length > 0 ? title : [text(calloutKinds.has(element.name) ? element.name : 'Note')];
     return [{ type: 'blockquote', children: [paragraph(strong(head)), ...write.blocks(element.children)] }];
   },
 };
@@ -136,5 +138,5 @@ export const cardsAndCallouts: Components = {
   Columns: columns,
   Tiles: columns,
   Column: column,
-  ...Object.fromEntries([...calloutIcons.keys(), 'Callout'].map((name) => [name, callout])),
+  ...Object.fromEntries([...calloutKinds.keys(), 'Callout'].map((name) => [name, callout])),
 };

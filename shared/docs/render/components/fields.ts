@@ -17,6 +17,7 @@ const places = ['path', 'query', 'body', 'header'] as const;
 /** `ParamField`: a parameter of an operation, at the address `param-<name>`. `ResponseField`: a field of an answer, or any option. */
 const field: Component = {
   html({ name: component, props, children }, context) {
+    const { texts } = context;
     const isParameter = component !== 'ResponseField';
     const place = isParameter ? places.find((one) => textProp(props, one) !== undefined) : undefined;
     const name = (place && textProp(props, place)) ?? textProp(props, 'name') ?? '';
@@ -37,9 +38,11 @@ const field: Component = {
           textsProp(props, 'post').map((label) => chip('post', label)),
           type.length > 0 ? h('span', { className: ['field-type'] }, type) : null,
           place === undefined ? null : chip('place', place),
-          shown === undefined ? null : h('span', { className: ['field-default'] }, ['default: ', h('code', shown)]),
-          required ? chip('required', 'required') : null,
-          deprecated ? chip('deprecated', 'deprecated') : null,
+          shown === undefined
+            ? null
+            : h('span', { className: ['field-default'] }, [`${texts.defaultValue} `, h('code', shown)]),
+          required ? chip('required', texts.required) : null,
+          deprecated ? chip('deprecated', texts.deprecated) : null,
         ]),
         h('div', { className: ['field-body'] }, context.children(children)),
       ]),

@@ -48,7 +48,7 @@ const tooltip: Component = {
         h('span', { className: ['tooltip-content'], role: 'tooltip' }, [
           headline === undefined ? null : h('strong', headline),
           h('span', tip),
-          href === undefined ? null : h('a', { href }, cta ?? 'Learn more'),
+          href === undefined ? null : h('a', { href }, cta ?? context.texts.learnMore),
         ]),
       ]),
     ];

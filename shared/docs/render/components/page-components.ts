@@ -81,8 +81,9 @@ const visibility: Component = {
 const example: Component = {
   ...codeGroup,
   html(element, context) {
-    const label = element.name === 'RequestExample' ? 'Request' : 'Response';
-    const attributes = { className: ['example', `${label.toLowerCase()}-example`], ariaLabel: label };
+    const isRequest = element.name === 'RequestExample';
+    const label = isRequest ? context.texts.request : context.texts.response;
+    const attributes = { className: ['example', isRequest ? 'request-example' : 'response-example'], ariaLabel: label };
     const content = codeGroup.html(element, context);
     context.aside.push(h('section', attributes, [h('p', { className: ['example-title'] }, label), content]));
     return [];
@@ -106,10 +107,10 @@ const prompt: Component = {
       h('div', { className: ['prompt'], dataCopy: '' }, [
         h('div', { className: ['prompt-head'] }, [
           ownIcon.length > 0 ? ownIcon : icon('sparkles', 'prompt-icon'),
-          h('span', description === undefined ? 'Prompt' : context.inlineMarkdown(description)),
+          h('span', description === undefined ? context.texts.prompt : context.inlineMarkdown(description)),
         ]),
         h('details', { className: ['expandable'] }, [
-          h('summary', [icon('chevron-right', 'chevron'), h('span', 'Show prompt')]),
+          h('summary', [icon('chevron-right', 'chevron'), h('span', context.texts.showPrompt)]),
           h('pre', { className: ['prompt-text'], tabIndex: 0 }, [h('code', context.markdown(children).trim())]),
         ]),
       ]),

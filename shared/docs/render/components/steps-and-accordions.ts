@@ -1,3 +1,4 @@
+import type { ElementContent } from 'hast';
 import { h } from 'hastscript';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { toText } from '#shared/docs/render/content/finish-content.ts';
@@ -108,13 +109,20 @@ const expandable: Component = {
     const title = contentProp(props.get('title'), context);
     return [
       h('details', { className: ['expandable'], ...(flagProp(props, 'defaultOpen') && { open: true }) }, [
-        h('summary', [icon('chevron-right', 'chevron'), h('span', ['Show ', title.length > 0 ? title : 'properties'])]),
+        h('summary', [icon('chevron-right', 'chevron'), h('span', shownTitle(title, context))]),
         h('div', { className: ['expandable-content'] }, context.children(children)),
       ]),
     ];
   },
   markdown: titledMarkdown,
 };
+
+/** `Show pet`: the title, which may have elements, where the words of the language want it. */
+function shownTitle(title: ElementContent[], { texts }: ContentContext): (string | ElementContent)[] {
+  if (title.length === 0) return [texts.showProperties];
+  const [before = '', after = ''] = texts.show.split('{title}');
+  return [before, ...title, after];
+}
 
 export const stepsAndAccordions: Components = {
   Steps: steps,

@@ -1,6 +1,7 @@
 import type { ElementContent } from 'hast';
 import type { Nodes } from 'mdast';
 import type { Report } from '../findings.ts';
+import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
 
 /** An entry of "On this page". */
 export type TocEntry = { anchor: string; title: string; depth: 2 | 3 };
@@ -24,6 +25,8 @@ export type ContentContext = {
   inlineMarkdown(text: string): ElementContent[];
   /** Static nodes as a text in Markdown. */
   markdown(nodes: readonly Nodes[]): string;
+  /** Words of ours, in the language of the page. */
+  texts: InterfaceTexts;
   report: Report;
 };
 

@@ -1,6 +1,8 @@
 import type { Element, Root } from 'hast';
 import { decoded, pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
+import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
+import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { eachElement } from './finish-content.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
@@ -10,6 +12,7 @@ import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
  * sites stay where they are: nothing is fetched. Returns the internal targets with their anchors, each starting with a slash.
  */
 export function resolveAddresses(trees: readonly Root[], slice: PageSlice, report: Report): string[] {
+  const { texts } = languageOf(slice.language);
   const links = new Set<string>();
   for (const tree of trees) {
     eachElement(tree, (element) => {
@@ -19,7 +22,7 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
         const written = properties[name];
         if (typeof written === 'string') resolveSource(element, name, written);
       }
-      if (tagName === 'img' && properties.src === undefined) becomeText(element);
+      if (tagName === 'img' && properties.src === undefined) becomeText(element, texts);
     });
   }
 
@@ -88,11 +91,11 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
 }
 
 /** A picture without a source becomes its description. */
-function becomeText(element: Element): void {
+function becomeText(element: Element, texts: InterfaceTexts): void {
   const { alt } = element.properties;
   element.tagName = 'span';
   element.properties = { className: ['missing-image'] };
-  element.children = [{ type: 'text', value: typeof alt === 'string' && alt !== '' ? alt : 'Image' }];
+  element.children = [{ type: 'text', value: typeof alt === 'string' && alt !== '' ? alt : texts.missingImage }];
 }
 
 function fallbackFile(target: string): string {

@@ -18,6 +18,7 @@ import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
 import { contentSchema } from '#shared/docs/render/sanitize/sanitize-content.ts';
 import { drawnElements } from '#shared/docs/render/sanitize/nest-elements.ts';
 import type { Report } from '../findings.ts';
+import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { Anchors, type ContentContext } from './content-context.ts';
 import { toText } from './finish-content.ts';
 
@@ -29,8 +30,8 @@ type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes'> & {
 const maxHeadingsInToc = 300;
 const maxDepth = 250;
 
-/** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. */
-export function toContent(tree: Root, report: Report): Content {
+/** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. `texts` are in its language. */
+export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Content {
   let depth = 0;
   let state: State | undefined;
   const context: ContentContext = {
@@ -49,6 +50,7 @@ export function toContent(tree: Root, report: Report): Content {
       );
     },
     markdown: markdownOf,
+    texts,
     report,
   };
 
@@ -87,6 +89,8 @@ export function toContent(tree: Root, report: Report): Content {
   const options = {
     handlers: { staticElement: component, staticFragment: fragment, code, heading, table, math, inlineMath: math },
     clobberPrefix: 'note-',
+    footnoteLabel: texts.footnotes,
+    footnoteBackLabel: (number: number) => filled(texts.backToReference, { number: String(number + 1) }),
   };
   const made = toHast(tree, options);
   const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
@@ -108,7 +112,7 @@ function headingElement(
   if ((depth === 2 || depth === 3) && text !== '') context.toc.push({ anchor: id, title: text.slice(0, 300), depth });
   const link = noAnchor
     ? []
-    : [h('a', { className: ['heading-anchor'], href: `#${id}`, ariaLabel: `Link to this section` })];
+    : [h('a', { className: ['heading-anchor'], href: `#${id}`, ariaLabel: context.texts.linkToSection })];
   return h(`h${depth}`, { id }, [...children, ...link]);
 }
 
@@ -144,7 +148,7 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   }
   const properties = propertiesOf(props);
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
-  if (name === 'iframe' && properties.title === undefined) properties.title = 'Embedded content';
+  if (name === 'iframe' && properties.title === undefined) properties.title = context.texts.embeddedContent;
   if (drawnElements.has(name)) return [s(name, properties, context.children(children))];
   const made = h(name, properties, context.children(children));
   if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];

@@ -1,13 +1,15 @@
 import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
-import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { contentPolicy } from '../content-policy.ts';
-import { pageHref, pathToTop, relativeHref } from '../bundle-paths.ts';
+import { pageHref, pathToTop, pictureHref, relativeHref } from '../bundle-paths.ts';
 import { html, type SafeHtml } from '../html.ts';
+import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
+import { languageName, languageOf } from '../interface-texts/language.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
 import type { PageSlice, ChromeLink } from '../page-slice.ts';
 import { writeHtml } from '../write-html.ts';
-import { languageName } from './language-name.ts';
+import { lastModifiedLine } from './last-modified.ts';
+import { pageHead } from './page-head.ts';
 
 type PageParts = {
   /** Sanitized and serialized. */
@@ -17,11 +19,11 @@ type PageParts = {
   /** Ids of the content: an element of the shell gives up its own where the content has it. */
   ids: ReadonlySet<string>;
   banner: SafeHtml | undefined;
+  /** Of the page, formatted and as plain text. */
+  description: { content: SafeHtml; text: string } | undefined;
   /** The page has a feed beside it. */
   hasFeed: boolean;
 };
-
-const rightToLeft = /^(ar|he|fa|ur)\b/;
 
 /** The whole page around its content. Every address is relative. There is no inline script or style sheet. */
 export function pageShell(slice: PageSlice, parts: PageParts): string {
@@ -33,41 +35,42 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
       : 'default';
   const hasToc = parts.aside === undefined && mode === 'default' && parts.toc.length > 0;
   const id = (name: string): SafeHtml | undefined => (parts.ids.has(name) ? undefined : html` id="${name}"`);
-  const language = slice.language ?? 'en';
+  const { tag, direction, texts, textsName } = languageOf(slice.language);
   const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
   if (parts.aside !== undefined) classes.push('has-aside');
   return html`<!doctype html>
-<html lang="${language}"${rightToLeft.test(language) && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
+<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
 <head>
 <meta charset="utf-8">
 ${contentPolicy({ tenantScripts: slice.scripts.length > 0, tenantStyles: slice.styles.length > 0 })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${pageHead(slice, parts.hasFeed)}
+${pageHead(slice, parts.description?.text, parts.hasFeed)}
 <script src="${top}_bindery/config.js"></script>
 <script src="${top}_bindery/start.js"></script>
 </head>
 <body>
-<a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">Skip to content</a>
-${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${parts.banner}</span>${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="Dismiss">${shapeSvg('xmark', '')}</button>`}</div>`}
-${siteHeader(slice, id)}
+<a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">${texts.skipToContent}</a>
+${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${parts.banner}</span>${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="${texts.dismiss}">${shapeSvg('xmark', '')}</button>`}</div>`}
+${siteHeader(slice, texts, id)}
 <div${id('body-content')} class="layout">
 <aside${id('sidebar')} class="sidebar">
-<nav${id('sidebar-content')} class="sidebar-content" aria-label="Documentation">${sidebarWithoutScripts(slice)}</nav>
+<nav${id('sidebar-content')} class="sidebar-content" aria-label="${texts.documentation}">${sidebarWithoutScripts(slice)}</nav>
 </aside>
 <script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
 <script src="${top}_bindery/sidebar.js"></script>
 <main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
-${pageTop(slice, parts.toc, id)}
+${pageTop(slice, parts, texts, id)}
 ${parts.aside && html`<div${id('content-side-layout')} class="page-aside"><div class="aside-content">${parts.aside}</div></div>`}
 <div class="content-box"><div${id('content')} class="mdx-content">
 ${parts.content}
 </div></div>
-${pagination(slice, id)}
+${lastModifiedLine(slice)}
+${pagination(slice, texts, id)}
 ${siteFooter(slice, id)}
 </main>
-${hasToc && tableOfContents(parts.toc, id)}
+${hasToc && tableOfContents(parts.toc, texts, id)}
 </div>
-<script src="${top}_bindery/site.js"></script>
+${textsName !== undefined && html`<script src="${top}_bindery/texts/${textsName}.js"></script>\n`}<script src="${top}_bindery/site.js"></script>
 ${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
 </html>
 `.text;
@@ -75,73 +78,27 @@ ${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"
 
 export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(written) ? written : 'mint');
 
-function pageHead(
-  { path, title, description, settings, noindex, canonical, frontmatter, styles }: PageSlice,
-  hasFeed: boolean,
-): SafeHtml {
-  const own = (name: string) => (typeof frontmatter[name] === 'string' ? frontmatter[name] : undefined);
-  const address = own('canonical') ?? canonical;
-  const isAddress = address !== undefined && /^https?:\/\//i.test(address) && classifyUrl(address).kind === 'external';
-  const robots = own('robots') ?? (noindex ? 'noindex' : undefined);
-  const name = title === settings.name ? title : `${title} - ${settings.name}`;
-  const tags: [string, string][] = [
-    ['og:title', title],
-    ['og:type', 'website'],
-    ['og:site_name', settings.name],
-  ];
-  if (description !== undefined) tags.push(['og:description', description]);
-  for (const [key, value] of Object.entries(settings.metatags)) tags.push([key, value]);
-  for (const [key, value] of Object.entries(frontmatter)) {
-    if (/^(og|twitter|article):/.test(key) && typeof value === 'string') tags.push([key, value]);
-  }
-  const last = new Map(
-    tags.filter(
-      ([key]) => /^[a-z][\w:.-]{0,80}$/i.test(key) && !/^(canonical|robots|description|viewport)$/i.test(key),
-    ),
-  );
-  return html`<title>${name}</title>
-${description !== undefined && html`<meta name="description" content="${description}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${isAddress && html`<link rel="canonical" href="${address}">\n`}${[...last].map(([key, value]) => metaTag(key, value))}${favicon(path, settings.favicon)}${hasFeed && html`<link rel="alternate" type="application/rss+xml" href="${relativeHref(path, `${path}/rss.xml`)}">\n`}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
-<link rel="stylesheet" href="${relativeHref(path, '_bindery/theme.css')}">
-<link rel="stylesheet" href="${relativeHref(path, '_bindery/classes.css')}">
-${styles.map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
-}
-
-function metaTag(key: string, value: string): SafeHtml | undefined {
-  if (/(image|url|video|audio)$/.test(key) && !/^https?:\/\//i.test(value)) return undefined;
-  return /^(og|article|fb):/.test(key)
-    ? html`<meta property="${key}" content="${value}">\n`
-    : html`<meta name="${key}" content="${value}">\n`;
-}
-
-function favicon(path: string, pictures: PageSlice['settings']['favicon']): SafeHtml | undefined {
-  if (!pictures) return undefined;
-  const { light, dark } = pictures;
-  if (light === dark) return html`<link rel="icon" href="${pictureHref(path, light)}">\n`;
-  return html`<link rel="icon" href="${pictureHref(path, light)}" media="(prefers-color-scheme: light)">
-<link rel="icon" href="${pictureHref(path, dark)}" media="(prefers-color-scheme: dark)">\n`;
-}
-
-function pictureHref(path: string, picture: string): string {
-  return /^(https|data):/.test(picture) ? picture : relativeHref(path, picture);
-}
-
 type IdOf = (name: string) => SafeHtml | undefined;
 
-function pageTop(slice: PageSlice, toc: readonly TocEntry[], id: IdOf): SafeHtml {
-  const { path, title, description, groups, settings, deprecated, frontmatter } = slice;
-  const section = groups.at(-1);
-  const isTrail = settings.eyebrows === 'breadcrumbs' && groups.length > 0;
-  const eyebrow = isTrail
-    ? html`<ol class="breadcrumb-list">${groups.map((group) => html`<li class="breadcrumb-item">${group}</li>`)}</ol>`
-    : section;
+function pageTop(slice: PageSlice, { toc, description }: PageParts, texts: InterfaceTexts, id: IdOf): SafeHtml {
+  const { path, title, deprecated, frontmatter } = slice;
+  const eyebrow = eyebrowOf(slice, texts);
   return html`<header${id('header')} class="page-header">
 ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
-<div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">Deprecated</span>`}</h1>
-<div class="page-actions"><button type="button" class="copy-page" hidden>${shapeSvg('copy', '')}<span>Copy page</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
-${description !== undefined && html`<p class="page-description">${description}</p>`}
+<div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
+<div class="page-actions"><button type="button" class="copy-page" hidden>${shapeSvg('copy', '')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
+${description && html`<p class="page-description">${description.content}</p>`}
 ${endpoint(frontmatter)}
 </header>
-${toc.length > 0 && html`<details class="toc-inline"><summary>${shapeSvg('list', '')}On this page</summary>${tocList(toc)}</details>`}`;
+${toc.length > 0 && html`<details class="toc-inline"><summary>${shapeSvg('list', '')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
+}
+
+/** The section of the page, or the trail of groups to it; a group leads to its first page. */
+function eyebrowOf({ path, groups, settings }: PageSlice, texts: InterfaceTexts): SafeHtml | string | undefined {
+  if (settings.eyebrows !== 'breadcrumbs' || groups.length === 0) return groups.at(-1)?.title;
+  const step = ({ title, page }: PageSlice['groups'][number]) =>
+    page === undefined || page === path ? title : html`<a href="${pageHref(path, page)}">${title}</a>`;
+  return html`<nav aria-label="${texts.breadcrumbs}"><ol class="breadcrumb-list">${groups.map((group) => html`<li class="breadcrumb-item">${step(group)}</li>`)}</ol></nav>`;
 }
 
 /** `openapi: "GET /path"` and `api: "POST https://…"` name the operation that a page describes. */
@@ -156,40 +113,44 @@ function endpoint(frontmatter: PageSlice['frontmatter']): SafeHtml | undefined {
   return html`<div class="endpoint"><span class="method method-${method.toLowerCase()}">${method}</span><code>${found[2]}</code></div>`;
 }
 
-function tableOfContents(toc: readonly TocEntry[], id: IdOf): SafeHtml {
-  return html`<aside${id('table-of-contents')} class="table-of-contents"><nav${id('table-of-contents-content')} aria-label="On this page"><p class="toc-title">On this page</p>${tocList(toc)}</nav></aside>`;
+function tableOfContents(toc: readonly TocEntry[], texts: InterfaceTexts, id: IdOf): SafeHtml {
+  return html`<aside${id('table-of-contents')} class="table-of-contents"><nav${id('table-of-contents-content')} aria-label="${texts.onThisPage}"><p class="toc-title">${texts.onThisPage}</p>${tocList(toc)}</nav></aside>`;
 }
 
 function tocList(toc: readonly TocEntry[]): SafeHtml {
   return html`<ul class="toc">${toc.map((entry) => html`<li class="toc-item toc-depth-${entry.depth}"><a href="#${encodeURIComponent(entry.anchor)}">${entry.title}</a></li>`)}</ul>`;
 }
 
-function pagination({ path, previous, next, frontmatter }: PageSlice, id: IdOf): SafeHtml | undefined {
+function pagination(
+  { path, previous, next, frontmatter }: PageSlice,
+  texts: InterfaceTexts,
+  id: IdOf,
+): SafeHtml | undefined {
   if ((!previous && !next) || frontmatter.hideFooterPagination === true) return undefined;
-  return html`<nav${id('pagination')} class="pagination" aria-label="Pages">
-${previous && html`<a class="pagination-link previous" rel="prev" href="${pageHref(path, previous.path)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}Previous</span><span class="pagination-title">${previous.title}</span></a>`}
-${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path, next.path)}"><span class="pagination-label">Next${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
+  return html`<nav${id('pagination')} class="pagination" aria-label="${texts.pages}">
+${previous && html`<a class="pagination-link previous" rel="prev" href="${pageHref(path, previous.path)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}${texts.previous}</span><span class="pagination-title">${previous.title}</span></a>`}
+${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path, next.path)}"><span class="pagination-label">${texts.next}${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
 </nav>`;
 }
 
 /** Logo, switchers, search, links and theme switch; below them the tabs, if there are any. */
-function siteHeader(slice: PageSlice, id: IdOf): SafeHtml {
+function siteHeader(slice: PageSlice, texts: InterfaceTexts, id: IdOf): SafeHtml {
   const { path, settings, choices } = slice;
   const tabs = choices.find((choice) => choice.division === 'tab');
   const switchers = choices.filter((choice) => choice !== tabs);
   return html`<header${id('navbar')} class="navbar">
 <div class="navbar-row">
-<button type="button" class="menu-button icon-button" aria-label="Open navigation" aria-expanded="false">${shapeSvg('menu', '')}</button>
+<button type="button" class="menu-button icon-button" aria-label="${texts.scripts.openNavigation}" aria-expanded="false">${shapeSvg('menu', '')}</button>
 <a class="nav-logo" href="${chromeHref(path, settings.home)}">${logo(slice)}</a>
 <div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
-<button type="button"${id('search-bar-entry')} class="search-entry" hidden>${shapeSvg('search', '')}<span>Search</span><kbd>/</kbd></button>
+<button type="button"${id('search-bar-entry')} class="search-entry" hidden>${shapeSvg('search', '')}<span>${texts.scripts.search}</span><kbd>/</kbd></button>
 <div class="topbar-right">
-<nav class="navbar-links" aria-label="Site">${settings.links.map((link) => navbarLink(slice, link))}</nav>
+<nav class="navbar-links" aria-label="${texts.siteLinks}">${settings.links.map((link) => navbarLink(slice, link))}</nav>
 ${settings.primary && html`<a${id('topbar-cta-button')} class="navbar-primary" ${linkAttributes(path, settings.primary)}>${shapeSvg(settings.primary.type ?? '', '')}<span>${labelOf(settings.primary.label, settings.primary.type)}</span></a>`}
-${!settings.appearance.strict && html`<button type="button" class="theme-switch icon-button" aria-label="Switch between light and dark">${shapeSvg('sun', 'sun')}${shapeSvg('moon', 'moon')}</button>`}
+${!settings.appearance.strict && html`<button type="button" class="theme-switch icon-button" aria-label="${texts.switchTheme}">${shapeSvg('sun', 'sun')}${shapeSvg('moon', 'moon')}</button>`}
 </div>
 </div>
-${tabs && html`<nav class="nav-tabs" aria-label="Sections">${tabs.options.map((option, position) => tab(path, option, position === tabs.current))}</nav>`}
+${tabs && html`<nav class="nav-tabs" aria-label="${texts.sections}">${tabs.options.map((option, position) => tab(path, option, position === tabs.current))}</nav>`}
 </header>`;
 }
 
@@ -233,7 +194,7 @@ const titleOf = (choice: DivisionChoice, title: string): string =>
 /** The page's own group, for readers without scripts. With scripts the whole sidebar replaces it before it is seen. */
 function sidebarWithoutScripts({ path, groups, siblings }: PageSlice): SafeHtml | undefined {
   if (siblings.length === 0) return undefined;
-  const title = groups.at(-1);
+  const title = groups.at(-1)?.title;
   return html`<div class="sidebar-group">${title !== undefined && html`<p class="sidebar-group-header">${title}</p>`}<ul class="sidebar-list">${siblings.map(
     (page) =>
       html`<li><a class="sidebar-link" href="${pageHref(path, page.path)}"${page.path === path && html` aria-current="page"`}>${page.title}</a></li>`,

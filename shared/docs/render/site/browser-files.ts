@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { en } from '../interface-texts/en.ts';
+import { scriptJson } from '../html.ts';
+import type { ScriptTexts } from './page-globals.ts';
 
 const opening = '(function () {\n';
 const ending = '})();\n';
@@ -20,6 +23,7 @@ const theme = [
   ['page-end'],
   ['search'],
   ['not-found'],
+  ['writing'],
   ['responsive', 'motion-and-print'],
 ];
 
@@ -60,15 +64,20 @@ export const siteScripts: ReadonlyMap<string, string> = new Map([
   ],
   [
     'site.js',
-    joinedScript(
+    `${textsScript(en.scripts, 'window.binderyTexts || ')}${joinedScript(
       'What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.',
       siteParts,
-    ),
+    )}`,
   ],
 ]);
 
 /** Is part of `404.html`. */
 export const notFoundScript = script('not-found.js');
+
+/** Sets the words that `site.js` shows. */
+export function textsScript(texts: ScriptTexts, unless: '' | 'window.binderyTexts || ' = ''): string {
+  return `window.binderyTexts = ${unless}${scriptJson(texts)};\n`;
+}
 
 /** One function around all parts, which share its scope. */
 function joinedScript(purpose: string, parts: readonly string[]): string {

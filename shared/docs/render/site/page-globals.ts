@@ -47,11 +47,28 @@ export type SearchIndex = {
   sections: [page: number, anchor: string, heading: string, text: string][];
 };
 
+/** Words that the scripts show; `_bindery/texts/<language>.js` sets them where they are not English. */
+export type ScriptTexts = {
+  openNavigation: string;
+  closeNavigation: string;
+  search: string;
+  copy: string;
+  copied: string;
+  showAllLines: string;
+  darkTheme: string;
+  lightTheme: string;
+  /** Names the list of versions of a page. */
+  view: string;
+  /** How many results a search has, by the plural forms of the language. */
+  results: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+};
+
 declare global {
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;
     binderySearchIndex?: SearchIndex;
+    binderyTexts?: ScriptTexts;
   }
   interface HTMLElement {
     /** Of `details` and dialogs. */

@@ -15,11 +15,13 @@ import {
 } from '../bundle-paths.ts';
 import { contentPolicy } from '../content-policy.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
+import { filled } from '../interface-texts/interface-texts.ts';
+import { languageOf } from '../interface-texts/language.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { RenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
-import { notFoundScript, siteScripts, themeSheet } from './browser-files.ts';
+import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import type { SidebarEntry, SidebarFile, SiteConfig } from './page-globals.ts';
 import { paletteCss } from './palette.ts';
@@ -41,6 +43,7 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
     ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
   ]);
   for (const [name, text] of siteScripts) files.set(`_bindery/${name}`, text);
+  for (const [name, text] of textsFiles(index)) files.set(`_bindery/texts/${name}.js`, text);
   for (const sidebar of index.sidebars)
     files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
   files.set(notFoundFile, notFoundPage(index));
@@ -53,6 +56,17 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   for (const [path, make] of generated) if (names.take(path) === undefined) files.set(path, make());
   for (const [path, text] of redirectPages(index, names)) files.set(path, text);
   return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, text]) => ({ path, body: Buffer.from(text) }));
+}
+
+/** Words for the scripts, in each language that pages have. */
+function textsFiles(index: SiteIndex): Map<string, string> {
+  const codes = [index.defaultLanguage, ...index.languages, ...[...index.pages.values()].map((page) => page.language)];
+  const languages = codes.map((code) => languageOf(code));
+  return new Map(
+    languages.flatMap(({ textsName, texts }) =>
+      textsName === undefined ? [] : [[textsName, textsScript(texts.scripts)] as const],
+    ),
+  );
 }
 
 /** The slice in the form of a model. Everything that is not in the slice is empty, so nothing here can depend on it. */
@@ -168,19 +182,20 @@ function redirectPage(index: SiteIndex, from: string, target: string): string {
   const isOutside = target.startsWith('https:');
   const href = isOutside ? target : pageHref(from, page) + (anchor === undefined ? '' : `#${anchor}`);
   const base = siteBase(index.model.settings);
+  const { tag, direction, texts } = languageOf(index.pages.get(page)?.language ?? index.defaultLanguage);
   const canonical = isOutside ? target : base === undefined ? undefined : base + pageAddress(page);
   return html`<!doctype html>
-<html lang="en">
+<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`}>
 <head>
 <meta charset="utf-8">
 ${contentPolicy({})}
-<title>Moved</title>
+<title>${texts.moved}</title>
 <meta name="robots" content="noindex">
 ${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}<meta http-equiv="refresh" content="0; url=${href}">
 <link rel="stylesheet" href="${pathToTop(from)}_bindery/theme.css">
 </head>
 <body>
-<main class="not-found"><p>This page is now <a href="${href}">here</a>.</p></main>
+<main class="not-found"><p>${texts.moved} <a href="${href}">${texts.goToPage}</a></p></main>
 </body>
 </html>
 `.text;
@@ -196,6 +211,7 @@ const notFoundStyleHtml = new SafeHtml(
 function notFoundPage(index: SiteIndex): string {
   const { settings, pages } = index.model;
   const { title, description } = settings.notFound;
+  const { tag, direction, texts } = languageOf(index.defaultLanguage);
   const suggestions = pages
     .filter(
       (page) => index.exported.has(page.path) && isListed(page, settings.seo.indexing) && index.places.has(page.path),
@@ -204,22 +220,22 @@ function notFoundPage(index: SiteIndex): string {
   const item = (file: string, label: string) =>
     html`<li><a data-file="${encodePath(file)}" href="/${encodePath(file)}">${label}</a></li>\n`;
   return html`<!doctype html>
-<html lang="en" class="theme-${themeName(settings.theme)}">
+<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="theme-${themeName(settings.theme)}">
 <head>
 <meta charset="utf-8">
 ${contentPolicy({ inlineScripts: [notFoundScript], inlineStyles: [notFoundStyleHtml.text] })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title ?? 'Page not found'} - ${settings.name}</title>
+<title>${title ?? texts.notFound} - ${settings.name}</title>
 <meta name="robots" content="noindex">
 <style>${notFoundStyleHtml}</style>
 </head>
 <body>
 <main class="not-found">
 <p class="code">404</p>
-<h1>${title ?? 'Page not found'}</h1>
-<p>${description ?? 'There is no page at this address. It may have moved.'}</p>
+<h1>${title ?? texts.notFound}</h1>
+<p>${description ?? texts.notFoundText}</p>
 <ul>
-${item('index.html', `${settings.name}: start page`)}${suggestions.map((page) => item(pageFile(page.path), page.title))}</ul>
+${item('index.html', filled(texts.startPage, { site: settings.name }))}${suggestions.map((page) => item(pageFile(page.path), page.title))}</ul>
 </main>
 <script>${notFoundScriptHtml}</script>
 </body>

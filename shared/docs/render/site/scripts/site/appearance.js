@@ -3,7 +3,7 @@ all('.theme-switch').forEach(function (button) {
   button.addEventListener('click', function () {
     var dark = root.classList.toggle('dark');
     remember(localStorage, 'bindery-theme', dark ? 'dark' : 'light');
-    say(dark ? 'Dark theme' : 'Light theme');
+    say(dark ? texts.darkTheme : texts.lightTheme);
   });
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', function (event) {

@@ -3,7 +3,7 @@
 function copy(text, button, done) {
   function told() {
     button.classList.add('done');
-    say('Copied');
+    say(texts.copied);
     if (done) done();
     setTimeout(function () {
       button.classList.remove('done');
@@ -26,7 +26,7 @@ all('.code-block:not([data-nocopy]), .prompt[data-copy]').forEach(function (bloc
   if (!code) return;
   var button = make('button', 'copy-button code-block-copy-button icon-button');
   button.type = 'button';
-  button.setAttribute('aria-label', 'Copy');
+  button.setAttribute('aria-label', texts.copy);
   button.append(shape('M9 9h11v11H9zM5 15H4V4h11v1'));
   button.addEventListener('click', function () {
     copy(code.textContent.replace(/\n$/, ''), button);
@@ -34,7 +34,7 @@ all('.code-block:not([data-nocopy]), .prompt[data-copy]').forEach(function (bloc
   block.append(button);
 });
 all('.expandable-code').forEach(function (block) {
-  var button = make('button', 'expand-button', 'Show all lines');
+  var button = make('button', 'expand-button', texts.showAllLines);
   button.type = 'button';
   button.addEventListener('click', function () {
     block.classList.add('expanded');

@@ -11,7 +11,7 @@ if (sidebar && menu) {
   var setOpen = function (open) {
     root.classList.toggle('menu-open', open);
     menu.setAttribute('aria-expanded', String(open));
-    menu.setAttribute('aria-label', open ? 'Close navigation' : 'Open navigation');
+    menu.setAttribute('aria-label', open ? texts.closeNavigation : texts.openNavigation);
     veil.hidden = !open;
     if (open) {
       /** @type {HTMLElement} */

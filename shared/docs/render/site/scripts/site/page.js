@@ -1,6 +1,7 @@
 var root = document.documentElement;
 /** @type {{ features: { search?: string }, siteUrl?: string }} */
 var config = window.binderyConfig || { features: {} };
+var texts = window.binderyTexts;
 
 /** @template {HTMLElement} [E=HTMLElement] @param {string} selector @param {ParentNode} [inside] @returns {E[]} */
 function all(selector, inside) {

@@ -50,13 +50,19 @@
       })
       .slice(0, 20);
   }
+  /** @param {number} count */
+  function counted(count) {
+    var forms = texts.results;
+    var form = forms[new Intl.PluralRules(root.lang).select(count)] || forms.other;
+    return form.replace('{count}', count.toLocaleString(root.lang));
+  }
   function openSearch() {
     if (!dialog) {
       dialog = make('dialog', 'search-dialog');
       var input = make('input', 'search-input');
       input.type = 'search';
-      input.placeholder = 'Search';
-      input.setAttribute('aria-label', 'Search');
+      input.placeholder = texts.search;
+      input.setAttribute('aria-label', texts.search);
       var results = make('ul', 'search-results');
       dialog.append(input, results);
       document.body.append(dialog);
@@ -81,7 +87,7 @@
               return li;
             }),
           );
-          if (input.value.trim()) say(found.length + ' results');
+          if (input.value.trim()) say(counted(found.length));
         });
       };
       input.addEventListener('input', show);

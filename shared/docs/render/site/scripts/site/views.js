@@ -9,7 +9,7 @@ if (views.length > 1) {
       return list.indexOf(name) === at;
     });
   var select = make('select', 'view-select');
-  select.setAttribute('aria-label', 'View');
+  select.setAttribute('aria-label', texts.view);
   names.forEach(function (name) {
     select.append(new Option(name, name));
   });

@@ -1,0 +1,69 @@
+import type { ScriptTexts } from '#shared/docs/render/site/page-globals.ts';
+
+/**
+ * All words of ours that a reader sees or hears: those of the frame, of the components and of the scripts. Each language has a file with
+ * all of them. Names in braces are replaced; a translation may put them anywhere.
+ */
+export type InterfaceTexts = {
+  skipToContent: string;
+  /** Names of the landmarks, for screen readers: sidebar, links in the header, tabs, trail to the page, previous and next page. */
+  documentation: string;
+  siteLinks: string;
+  sections: string;
+  breadcrumbs: string;
+  pages: string;
+  switchTheme: string;
+  /** Closes the banner. */
+  dismiss: string;
+  onThisPage: string;
+  previous: string;
+  next: string;
+  copyPage: string;
+  /** `{date}` is a whole date, such as 5 January 2026. */
+  lastModified: string;
+  /** A mark beside the title of a page. */
+  deprecatedPage: string;
+  /** Kinds of callouts, for screen readers. */
+  note: string;
+  info: string;
+  tip: string;
+  check: string;
+  warning: string;
+  danger: string;
+  /** Titles of the examples beside a page of an interface. */
+  request: string;
+  response: string;
+  /** Opens the properties of the field `{title}`. */
+  show: string;
+  showProperties: string;
+  /** Marks of a field; `defaultValue` stands before the value, with its colon. */
+  required: string;
+  deprecated: string;
+  defaultValue: string;
+  /** A link in a tooltip that has no words of its own. */
+  learnMore: string;
+  prompt: string;
+  showPrompt: string;
+  linkToSection: string;
+  /** Title of a frame that has none. */
+  embeddedContent: string;
+  /** In the place of an image that is not there and has no description. */
+  missingImage: string;
+  footnotes: string;
+  /** `{number}` is that of the footnote. */
+  backToReference: string;
+  pageNotRendered: string;
+  notFound: string;
+  notFoundText: string;
+  /** `{site}` is the name of the site. */
+  startPage: string;
+  /** On a page that only leads to another. */
+  moved: string;
+  goToPage: string;
+  scripts: ScriptTexts;
+};
+
+/** A text with its names in braces replaced. */
+export function filled(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (written, name: string) => values[name] ?? written);
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { en } from './en.ts';
+import { filled, type InterfaceTexts } from './interface-texts.ts';
+import { languageOf } from './language.ts';
+
+/** All codes of the documentation format. */
+const codes =
+  `ar ca cn cs da de en es fi fr fr-CA he hi hu id it ja ja-JP jp ko lv nl no pl pt pt-BR ro ru sv tr uk uz vi zh zh-CN zh-Hans zh-Hant
+  zh-TW`.split(/\s+/);
+
+const placeholders = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort();
+
+const pairs = (texts: InterfaceTexts): [key: string, text: string][] => {
+  const { scripts, ...frame } = texts;
+  const { results, ...words } = scripts;
+  return [...Object.entries(frame), ...Object.entries(words)];
+};
+
+describe.each(codes)('texts in %s', (code) => {
+  const { texts, tag } = languageOf(code);
+  const english = new Map(pairs(en));
+
+  test('are there, with the names in braces that the English ones have', () => {
+    for (const [key, text] of pairs(texts)) {
+      expect([key, text.trim()]).toEqual([key, text]);
+      expect(text).not.toBe('');
+      expect([key, placeholders(text)]).toEqual([key, placeholders(english.get(key) ?? '')]);
+    }
+    expect(texts.scripts.results.other).toContain('{count}');
+  });
+
+  test('are its own', () => {
+    if (code !== 'en') expect(texts.onThisPage).not.toBe(en.onThisPage);
+  });
+
+  test('have each plural form that the language needs for whole numbers', () => {
+    const rules = new Intl.PluralRules(tag);
+    const needed = new Set(Array.from({ length: 200 }, (_, count) => rules.select(count)));
+    for (const form of needed) expect(Object.keys(texts.scripts.results)).toContain(form);
+  });
+});
+
+test.each([
+  [undefined, 'en', 'ltr', undefined],
+  ['en-GB', 'en-GB', 'ltr', undefined],
+  ['fr-CA', 'fr-CA', 'ltr', 'fr'],
+  ['cn', 'zh-CN', 'ltr', 'zh'],
+  ['jp', 'ja', 'ltr', 'ja'],
+  ['zh-TW', 'zh-TW', 'ltr', 'zh-hant'],
+  ['zh-Hant-HK', 'zh-Hant-HK', 'ltr', 'zh-hant'],
+  ['pt-BR', 'pt-BR', 'ltr', 'pt-br'],
+  ['nb', 'nb', 'ltr', 'no'],
+  ['ar-EG', 'ar-EG', 'rtl', 'ar'],
+  ['fa', 'fa', 'rtl', undefined],
+  ['xx', 'xx', 'ltr', undefined],
+  ['constructor', 'constructor', 'ltr', undefined],
+])('%s is %s, %s, with texts of %s', (code, tag, direction, textsName) => {
+  expect(languageOf(code)).toMatchObject({ tag, direction });
+  expect(languageOf(code).textsName).toBe(textsName);
+});
+
+test('names in braces that nobody fills stay', () => {
+  expect(filled('{a} and {b}', { a: '{b}' })).toBe('{b} and {b}');
+});

@@ -1,0 +1,152 @@
+import { ar } from './ar.ts';
+import { ca } from './ca.ts';
+import { cs } from './cs.ts';
+import { da } from './da.ts';
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fi } from './fi.ts';
+import { fr } from './fr.ts';
+import { he } from './he.ts';
+import { hi } from './hi.ts';
+import { hu } from './hu.ts';
+import { id } from './id.ts';
+import type { InterfaceTexts } from './interface-texts.ts';
+import { it } from './it.ts';
+import { ja } from './ja.ts';
+import { ko } from './ko.ts';
+import { lv } from './lv.ts';
+import { nl } from './nl.ts';
+import { no } from './no.ts';
+import { pl } from './pl.ts';
+import { ptBr } from './pt-br.ts';
+import { pt } from './pt.ts';
+import { ro } from './ro.ts';
+import { ru } from './ru.ts';
+import { sv } from './sv.ts';
+import { tr } from './tr.ts';
+import { uk } from './uk.ts';
+import { uz } from './uz.ts';
+import { vi } from './vi.ts';
+import { zhHant } from './zh-hant.ts';
+import { zh } from './zh.ts';
+
+/** The language of a page, as its frame needs it. */
+export type Language = {
+  /** For `lang`, by BCP 47. */
+  tag: string;
+  direction: 'ltr' | 'rtl';
+  texts: InterfaceTexts;
+  /** File of the texts for scripts, `_bindery/texts/<name>.js`; undefined for English, which the scripts have themselves. */
+  textsName: string | undefined;
+};
+
+/** By the names of their files. */
+const tables: ReadonlyMap<string, InterfaceTexts> = new Map(
+  Object.entries({
+    ...{
+      ar,
+      ca,
+      cs,
+      da,
+      de,
+      en,
+      es,
+      fi,
+      fr,
+      he,
+      hi,
+      hu,
+      id,
+      it,
+      ja,
+      ko,
+      lv,
+      nl,
+      no,
+      pl,
+      pt,
+      'pt-br': ptBr,
+      ro,
+      ru,
+      sv,
+    },
+    ...{ tr, uk, uz, vi, zh, 'zh-hant': zhHant },
+  }),
+);
+
+/** Codes that are not the name of a table and do not begin with one that is right. */
+const sameTexts: ReadonlyMap<string, string> = new Map(
+  Object.entries({ cn: 'zh', jp: 'ja', nb: 'no', nn: 'no', iw: 'he', 'zh-tw': 'zh-hant', 'zh-hk': 'zh-hant' }),
+);
+
+/** Codes of the documentation format that are not languages anywhere else. */
+const properTags: ReadonlyMap<string, string> = new Map(Object.entries({ cn: 'zh-CN', jp: 'ja' }));
+
+const rightToLeft = /^(ar|fa|he|iw|ps|ur|yi)(-|$)/i;
+
+/** Of a code as `docs.json` has it. `fr-CA` has the texts of `fr`, an unknown language those of English. Undefined: English. */
+export function languageOf(code: string | undefined): Language {
+  if (code === undefined) return { tag: 'en', direction: 'ltr', texts: en, textsName: undefined };
+  const name = tableName(code.toLowerCase());
+  return {
+    tag: properTags.get(code.toLowerCase()) ?? code,
+    direction: rightToLeft.test(code) ? 'rtl' : 'ltr',
+    texts: tables.get(name) ?? en,
+    textsName: name === 'en' ? undefined : name,
+  };
+}
+
+/** Drops part after part of the code until there is a table. */
+function tableName(code: string): string {
+  const name = sameTexts.get(code) ?? code;
+  if (tables.has(name)) return name;
+  const end = name.lastIndexOf('-');
+  return end < 0 ? 'en' : tableName(name.slice(0, end));
+}
+
+const names: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ar: 'العربية',
+    ca: 'Català',
+    cn: '简体中文',
+    cs: 'Čeština',
+    da: 'Dansk',
+    de: 'Deutsch',
+    en: 'English',
+    es: 'Español',
+    fi: 'Suomi',
+    fr: 'Français',
+    'fr-CA': 'Français (Canada)',
+    he: 'עברית',
+    hi: 'हिन्दी',
+    hu: 'Magyar',
+    id: 'Bahasa Indonesia',
+    it: 'Italiano',
+    ja: '日本語',
+    'ja-JP': '日本語',
+    jp: '日本語',
+    ko: '한국어',
+    lv: 'Latviešu',
+    nl: 'Nederlands',
+    no: 'Norsk',
+    pl: 'Polski',
+    pt: 'Português',
+    'pt-BR': 'Português (Brasil)',
+    ro: 'Română',
+    ru: 'Русский',
+    sv: 'Svenska',
+    tr: 'Türkçe',
+    uk: 'Українська',
+    uz: 'Oʻzbekcha',
+    vi: 'Tiếng Việt',
+    zh: '简体中文',
+    'zh-CN': '简体中文',
+    'zh-Hans': '简体中文',
+    'zh-Hant': '繁體中文',
+    'zh-TW': '繁體中文',
+  }),
+);
+
+/** The name of a language in that language; an unknown code stays as it is. */
+export const languageName = (code: string): string => names.get(code) ?? code;

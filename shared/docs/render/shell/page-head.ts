@@ -1,0 +1,109 @@
+import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { encodePath, pageAddress, pageHref, pictureHref, relativeHref } from '../bundle-paths.ts';
+import { html, type SafeHtml } from '../html.ts';
+import { languageOf } from '../interface-texts/language.ts';
+import type { PageSlice } from '../page-slice.ts';
+import { structuredData } from './structured-data.ts';
+
+/**
+ * What a page says about itself to browsers, search engines and social networks, and its style sheets. Tags of the page win over those of
+ * the site, and those over ours. `description`: without Markdown. `hasFeed`: there is a feed beside the page.
+ */
+export function pageHead(slice: PageSlice, description: string | undefined, hasFeed: boolean): SafeHtml {
+  const { path, title, settings, noindex, frontmatter, styles, previous, next } = slice;
+  const robots = textOf(frontmatter['robots']) ?? (noindex ? 'noindex' : undefined);
+  const keywords = keywordsOf(frontmatter);
+  const canonical = canonicalAddress(slice);
+  const name = title === settings.name ? title : `${title} - ${settings.name}`;
+  const tags = metaTags(slice, description, canonical);
+  const picture = tags.get('og:image');
+  return html`<title>${name}</title>
+${description !== undefined && html`<meta name="description" content="${description}">\n`}${keywords.length > 0 && html`<meta name="keywords" content="${keywords.join(', ')}">\n`}${robots !== undefined && html`<meta name="robots" content="${robots}">\n`}${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}${languageLinks(slice)}${[...tags].map(([key, value]) => metaTag(key, value))}${!/\bnoindex\b/i.test(robots ?? '') && structuredData(slice, { canonical, description, keywords, picture })}${favicon(path, settings.favicon)}${hasFeed && html`<link rel="alternate" type="application/rss+xml" href="${relativeHref(path, `${path}/rss.xml`)}">\n`}<link rel="alternate" type="text/markdown" href="${relativeHref(path, `${path}.md`)}">
+${previous && html`<link rel="prev" href="${pageHref(path, previous.path)}">\n`}${next && html`<link rel="next" href="${pageHref(path, next.path)}">\n`}<link rel="stylesheet" href="${relativeHref(path, '_bindery/theme.css')}">
+<link rel="stylesheet" href="${relativeHref(path, '_bindery/classes.css')}">
+${styles.map((style) => html`<link rel="stylesheet" href="${relativeHref(path, style)}">\n`)}`;
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const mostKeywords = 100;
+
+/** A list, or a text with commas. */
+function keywordsOf({ keywords }: PageSlice['frontmatter']): string[] {
+  const written = typeof keywords === 'string' ? keywords.split(',') : Array.isArray(keywords) ? keywords : [];
+  return written
+    .slice(0, mostKeywords)
+    .flatMap((word) => (typeof word === 'string' && word.trim() !== '' ? [word.trim()] : []));
+}
+
+function canonicalAddress({ frontmatter, canonical }: PageSlice): string | undefined {
+  const address = textOf(frontmatter['canonical']) ?? canonical;
+  const isAddress = address !== undefined && /^https?:\/\//i.test(address) && classifyUrl(address).kind === 'external';
+  return isAddress ? address : undefined;
+}
+
+/** Those that have an element or a place of their own. */
+const special = /^(canonical|robots|description|viewport|keywords)$/i;
+const picturesAndMedia = /(image|url|video|audio)(:url|:secure_url)?$/;
+
+/** By name; the last of a name counts. Pictures and addresses are absolute, or left out. */
+function metaTags(
+  { title, settings, frontmatter }: PageSlice,
+  description: string | undefined,
+  canonical: string | undefined,
+): Map<string, string> {
+  const tags: [string, string | undefined][] = [
+    ['application-name', settings.name],
+    ['generator', 'Bindery'],
+    ['og:title', title],
+    ['og:type', 'website'],
+    ['og:site_name', settings.name],
+    ['og:url', canonical],
+    ['og:description', description],
+    ...Object.entries(settings.metatags),
+    ...Object.entries(frontmatter).filter(([key]) => /^(og|twitter|article|fb):/.test(key)),
+  ].map(([key = '', value]): [string, string | undefined] => [key, textOf(value)]);
+  const known = new Map<string, string>();
+  for (const [key, written] of tags) {
+    if (written === undefined || special.test(key) || !/^[a-z][\w:.-]{0,80}$/i.test(key)) continue;
+    const value = picturesAndMedia.test(key) ? absolute(written, settings.siteUrl) : written;
+    if (value !== undefined) known.set(key, value);
+  }
+  const hasPicture = known.has('og:image') || known.has('twitter:image');
+  if (!known.has('twitter:card')) known.set('twitter:card', hasPicture ? 'summary_large_image' : 'summary');
+  return known;
+}
+
+/** Networks take only whole addresses. A file of the project has one where the site has one. */
+function absolute(written: string, siteUrl: string | undefined): string | undefined {
+  const url = classifyUrl(written);
+  if (url.kind === 'external') return /^https?:/.test(url.href) ? url.href : undefined;
+  if (url.kind !== 'path' || siteUrl === undefined) return undefined;
+  return `${siteUrl}/${encodePath(url.path.replace(/^(\.?\/)+/, ''))}${url.query}`;
+}
+
+function metaTag(key: string, value: string): SafeHtml {
+  return /^(og|article|fb):/.test(key)
+    ? html`<meta property="${key}" content="${value}">\n`
+    : html`<meta name="${key}" content="${value}">\n`;
+}
+
+/** The same page in other languages. */
+function languageLinks({ translations, settings: { siteUrl } }: PageSlice): SafeHtml[] | undefined {
+  if (siteUrl === undefined) return undefined;
+  const link = (language: string, path: string) =>
+    html`<link rel="alternate" hreflang="${language}" href="${siteUrl}${pageAddress(path)}">\n`;
+  const [first] = translations;
+  return [
+    ...translations.map(({ language, path }) => link(languageOf(language).tag, path)),
+    ...(first ? [link('x-default', first.path)] : []),
+  ];
+}
+
+function favicon(path: string, pictures: PageSlice['settings']['favicon']): SafeHtml | undefined {
+  if (!pictures) return undefined;
+  const { light, dark } = pictures;
+  if (light === dark) return html`<link rel="icon" href="${pictureHref(path, light)}">\n`;
+  return html`<link rel="icon" href="${pictureHref(path, light)}" media="(prefers-color-scheme: light)">
+<link rel="icon" href="${pictureHref(path, dark)}" media="(prefers-color-scheme: dark)">\n`;
+}
