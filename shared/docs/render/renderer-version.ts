@@ -11,7 +11,7 @@ let known: Promise<string> | undefined;
 
 /**
  * `r-` and 12 hex digits. They stand for everything that determines the bytes of a bundle: our code, the locked versions and digests of the
- * packages that it imports (with their own), and zlib. Rejects when our files cannot be read.
+ * packages that it imports (with their own), zlib, and the data by which dates are written. Rejects when our files cannot be read.
  */
 export function rendererVersion(): Promise<string> {
   known ??= computeVersion();
@@ -31,7 +31,7 @@ async function computeVersion(): Promise<string> {
     }
   }
   for (const line of lockedClosure(await readLock(), roots)) hash.update(`${line}\n`);
-  hash.update(`zlib ${process.versions.zlib}`);
+  hash.update(`zlib ${process.versions.zlib} cldr ${process.versions['cldr']}`);
   return `r-${hash.digest('hex').slice(0, 12)}`;
 }
 
