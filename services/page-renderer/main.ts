@@ -1,5 +1,6 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
@@ -20,12 +21,13 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const { bus, objectStore } = service;
     const version = await rendererVersion();
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = childPool({ ...renderChild, slots: config.slots });
+    const program = await withSnapshot(renderChild, service.logger);
+    const pool = childPool({ ...program, slots: config.slots });
     const context: RendererContext = {
       ...service,
       facts: bus.facts,
       pool,
-      freshPool: () => childPool({ ...renderChild, slots: 1, warmSpares: 0, requestsPerChild: 1 }),
+      freshPool: () => childPool({ ...program, slots: 1, warmSpares: 0, requestsPerChild: 1 }),
       sites: plannedSites(objectStore),
       texts: projectTexts(objectStore),
       pageDeadlineMs: config.pageDeadlineMs,

@@ -1,13 +1,21 @@
 import { afterAll, expect, test } from 'vitest';
 import { ChildDied } from '#shared/docs/sandbox/child.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { renderChild } from './main.ts';
 import { renderPage } from './render-pages.ts';
 
-const pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+const mustWork = {
+  info: () => undefined,
+  warn(line: string) {
+    throw new Error(line);
+  },
+};
+const program = await withSnapshot(renderChild, mustWork);
+const pool = childPool({ ...program, slots: 1, warmSpares: 0 });
 afterAll(() => pool.close());
 
 /**
@@ -21,7 +29,7 @@ test('a page that ends the process of the native parser is shown as the other on
   const slice = pageSlice(indexSite(model), 'page', testOptions);
   const request = { kind: 'page', slice, source: deadly, dependencies: {}, options: testOptions } as const;
   await expect(pool.run(request, { deadlineMs: 20_000, affinity: 'acme' })).rejects.toThrow(ChildDied);
-  const freshPool = () => childPool({ ...renderChild, slots: 1, warmSpares: 0, requestsPerChild: 1 });
+  const freshPool = () => childPool({ ...program, slots: 1, warmSpares: 0, requestsPerChild: 1 });
   const run = { organization: 'acme', alone: false, signal: new AbortController().signal };
   const outcome = await renderPage({ pool, freshPool, pageDeadlineMs: 20_000 }, request, run);
   expect(outcome).toMatchObject({ kind: 'page', page: { diagnostics: [{ code: 'mdx-syntax' }] } });

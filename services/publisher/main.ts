@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { projectPool } from '#shared/docs/project/analyze-project.ts';
+import { projectPool, projectReader } from '#shared/docs/project/analyze-project.ts';
+import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PublisherConfig } from './config.ts';
-import { openUploads, prepareUploadFolder } from './project-files.ts';
+import { archiveReader, openUploads, prepareUploadFolder } from './project-files.ts';
 import { publisherApp } from './publisher-app.ts';
 
 /** Takes docs projects and stores them by content. */
@@ -13,8 +14,9 @@ export function start(config: PublisherConfig): Promise<Running> {
     const uploadFolder = join(config.dataFolder, 'uploads');
     await prepareUploadFolder(uploadFolder, service.clock.now());
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = projectPool({ slots: config.slots });
-    const uploads = openUploads({ folder: uploadFolder, places: config.uploads });
+    const pool = projectPool({ slots: config.slots }, await withSnapshot(projectReader, service.logger));
+    const program = await withSnapshot(archiveReader, service.logger);
+    const uploads = openUploads({ folder: uploadFolder, places: config.uploads, program });
     const app = publisherApp({ ...service, pool, uploads }, { ...service, callerTokens });
     return {
       app,

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, mkdtemp, open, readdir, rm, stat } from 'node:f
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
-import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import type { ArchiveBudgets } from '#shared/export/bundle/read-archive.ts';
@@ -48,11 +48,14 @@ const unpackDeadlineMs = 60_000;
 /** By the clock, in which a client must have sent its archive. */
 const uploadWithinMs = 15 * 60_000;
 
+/** What the children of `openUploads` run. */
+export const archiveReader: ChildProgram = { entry: new URL('./unpack-child.ts', import.meta.url) };
+
 /** Uploads that are unpacked below `folder`, `places` at once. */
-export function openUploads(options: { folder: string; places: number }): Uploads {
+export function openUploads(options: { folder: string; places: number; program?: ChildProgram }): Uploads {
+  const { program = archiveReader } = options;
   const places = uploadPlaces(options.places);
-  const entry = new URL('./unpack-child.ts', import.meta.url);
-  const pool = childPool({ entry, slots: options.places, warmSpares: 0, parked: 1 });
+  const pool = childPool({ ...program, slots: options.places, warmSpares: 0, parked: 1 });
   return {
     async receive(organization, packed, signal) {
       const giveBack = places.take(organization);

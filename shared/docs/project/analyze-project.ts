@@ -1,4 +1,4 @@
-import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { ChildDied, type ChildProgram, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { InvalidProject } from './diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
@@ -13,9 +13,15 @@ export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal
 
 const defaultDeadlineMs = 60_000;
 
+/** What the children of `projectPool` run. */
+export const projectReader: ChildProgram = { entry: new URL('./project-child.ts', import.meta.url) };
+
 /** Child processes that read uploads. A service makes the pool once and drains it when it stops. */
-export function projectPool(options: { slots: number; memoryLimitMb?: number }): ChildPool {
-  return childPool({ ...options, entry: new URL('./project-child.ts', import.meta.url) });
+export function projectPool(
+  options: { slots: number; memoryLimitMb?: number },
+  program: ChildProgram = projectReader,
+): ChildPool {
+  return childPool({ ...options, ...program });
 }
 
 /**

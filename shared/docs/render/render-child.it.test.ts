@@ -1,29 +1,38 @@
 import { afterAll, expect, test } from 'vitest';
 import { hostilePages } from '../../../test/hostile/pages.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 import { testOptions, testProject } from './test-project.ts';
 
-const pool = childPool({ entry: new URL('./render-child.ts', import.meta.url), addons: true, slots: 1, warmSpares: 0 });
-afterAll(() => pool.close());
+const program = { entry: new URL('./render-child.ts', import.meta.url), addons: true };
+const pool = childPool({ ...program, slots: 1, warmSpares: 0 });
+const mustWork = {
+  info: () => undefined,
+  warn(line: string) {
+    throw new Error(line);
+  },
+};
+const fromSnapshot = childPool({ ...(await withSnapshot(program, mustWork)), slots: 1, warmSpares: 0 });
+afterAll(() => Promise.all([pool.close(), fromSnapshot.close()]));
 
-const ask = async (request: RenderRequest): Promise<RenderResponse> =>
-  (await pool.run(request, { deadlineMs: 15_000, affinity: 'acme' })) as RenderResponse;
+const ask = async (request: RenderRequest, asked = pool): Promise<RenderResponse> =>
+  (await asked.run(request, { deadlineMs: 15_000, affinity: 'acme' })) as RenderResponse;
 
 const source = '```ts\nconst a = 1;\n```\n\n<Note>x</Note>';
 
-test('a child renders as this process does, down to the byte', async () => {
+test.each([
+  ['that loaded its modules', pool],
+  ['that started from a snapshot', fromSnapshot],
+])('a child %s renders as this process does, down to the byte', async (_name, asked) => {
   const project = await testProject({ 'page.mdx': source });
   const slice = pageSlice(indexSite(project.model), 'page', testOptions);
-  const answer = await ask({
-    kind: 'page',
-    slice,
-    source: Buffer.from(source),
-    dependencies: {},
-    options: testOptions,
-  });
+  const answer = await ask(
+    { kind: 'page', slice, source: Buffer.from(source), dependencies: {}, options: testOptions },
+    asked,
+  );
   const here = project.render('page');
   if (answer.kind !== 'page') throw new Error(`the child answered ${answer.kind}`);
   expect(answer.page).toEqual(here.page);

@@ -4,9 +4,16 @@ import { existsSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child.ts';
 import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
+import { withSnapshot } from './child-snapshot.ts';
 
 const entry = new URL('./test-children/misbehaving-child.ts', import.meta.url);
 const deadlineMs = 20_000;
+const mustWork = {
+  info: () => undefined,
+  warn(line: string) {
+    throw new Error(line);
+  },
+};
 const pools: ChildPool[] = [];
 const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
   const pool = childPool({ entry, slots: 1, warmSpares: 1, memoryLimitMb: 128, ...options });
@@ -15,15 +22,19 @@ const poolOf = (options: Partial<ChildPoolOptions> = {}): ChildPool => {
 };
 
 const shared = poolOf();
-const sharedPools = 1;
+const fromSnapshot = poolOf(await withSnapshot({ entry }, mustWork));
+const sharedPools = 2;
 const echo = (pool: ChildPool): Promise<unknown> => pool.run({ do: 'echo', value: 'next' }, { deadlineMs });
 
 afterEach(async () => {
   await Promise.all(pools.splice(sharedPools).map((pool) => pool.close()));
 });
-afterAll(() => shared.close());
+afterAll(() => Promise.all([shared.close(), fromSnapshot.close()]));
 
-describe('what a request may do to its child', () => {
+describe.each([
+  ['that loaded its modules', shared],
+  ['that started from a snapshot', fromSnapshot],
+])('what a request may do to a child %s', (_name, shared) => {
   it('answers, and bytes stay bytes', async () => {
     const value = { bytes: new Uint8Array([0, 255, 128]), text: 'é\u0000', nothing: undefined };
     expect(await shared.run({ do: 'echo', value }, { deadlineMs })).toEqual(value);
@@ -174,6 +185,10 @@ describe('the pool', () => {
     await expect(stuck).rejects.toThrow(ChildDied);
     await vi.waitUntil(() => processOf(name) === undefined, { timeout: 20_000 });
     expect(await echo(pool)).toBe('next');
+  });
+
+  it('starts children that load their modules when their snapshot is gone', async () => {
+    expect(await echo(poolOf({ snapshot: '/not/there' }))).toBe('next');
   });
 
   it('rejects when its module cannot start, instead of waiting', async () => {

@@ -3,6 +3,7 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import {
   type Child,
   type ChildDied,
+  type ChildProgram,
   ChildRequestFailed,
   ChildTimedOut,
   type FromChild,
@@ -11,11 +12,7 @@ import {
 } from './child.ts';
 import type { Confinement } from './confinement.ts';
 
-export type ChildPoolOptions = {
-  /** A module that calls `serveChild`. */
-  entry: URL;
-  /** As in `StartOptions`. */
-  addons?: boolean;
+export type ChildPoolOptions = ChildProgram & {
   /** Requests that run at the same time, each in a child of its own. */
   slots: number;
   /** Children that are started but unused, so that a killed one is replaced at once. Default: 1. */
@@ -94,7 +91,7 @@ const shortestExtensionMs = 20;
 
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
-  const { entry, addons, slots, warmSpares = 1, parked = slots } = options;
+  const { entry, addons, snapshot, slots, warmSpares = 1, parked = slots } = options;
   const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000, confinement } = options;
   const members = new Set<Member>();
   const queue: Job[] = [];
@@ -111,7 +108,9 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   function start(): void {
     const member: Member = {
-      child: startChild({ entry, addons, memoryLimitMb, confinement }, (message) => member.onMessage(message)),
+      child: startChild({ entry, addons, snapshot, memoryLimitMb, confinement }, (message) =>
+        member.onMessage(message),
+      ),
       state: 'starting',
       served: 0,
       affinity: undefined,

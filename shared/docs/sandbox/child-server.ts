@@ -1,3 +1,4 @@
+import v8 from 'node:v8';
 import { asError } from '#shared/runtime/failures.ts';
 import type { FromChild, ToChild } from './child.ts';
 import { closeProcess } from './close-process.ts';
@@ -8,9 +9,17 @@ export type Ask = (content: unknown) => Promise<unknown>;
 /**
  * Makes this process the child of a `childPool`: `handler` answers one request after the other, and what it throws reaches the caller as
  * `ChildRequestFailed`. The process ends when its parent is gone. From here on it can open no sockets and signal nobody; whatever the
- * handler needs is loaded.
+ * handler needs is loaded. While a snapshot is built, it does nothing yet: each process that starts from the snapshot does it.
  */
-export function serveChild(handler: (request: unknown, ask: Ask) => Promise<unknown>): void {
+export function serveChild(handler: Handler): void {
+  const { startupSnapshot } = v8;
+  if (startupSnapshot.isBuildingSnapshot()) startupSnapshot.setDeserializeMainFunction(() => serve(handler));
+  else serve(handler);
+}
+
+type Handler = (request: unknown, ask: Ask) => Promise<unknown>;
+
+function serve(handler: Handler): void {
   let lastQuestion = 0;
   const open = new Map<number, { resolve: (answer: unknown) => void; reject: (error: Error) => void }>();
   const send = (message: FromChild): void => {

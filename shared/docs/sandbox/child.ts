@@ -6,11 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { type Confinement, kernelConfinement } from './confinement.ts';
 
-export type StartOptions = {
+/** What children run. */
+export type ChildProgram = {
+  /** A module that calls `serveChild`. */
   entry: URL;
-  memoryLimitMb: number;
   /** Its modules load native code while it starts; later it can load none. Default: it can load none at all. */
   addons?: boolean | undefined;
+  /** A file that `withSnapshot` made of it. Children start from it, unless it is gone. */
+  snapshot?: string | undefined;
+};
+
+export type StartOptions = ChildProgram & {
+  memoryLimitMb: number;
   /** How the kernel confines it. Default: as well as this machine can. */
   confinement?: Confinement | undefined;
 };
@@ -47,7 +54,7 @@ wait $child
 exit $?`;
 
 /**
- * Starts a child that runs `entry`, which calls `serveChild`. The child has an empty environment. It may not write files, read files other
+ * Starts a child. It has an empty environment. It may not write files, read files other
  * than the program's own, start programs, or load native code; the kernel confines it as far as it can. It has a process group of its own, so
  * that no signal to a group crosses between it and us. `onMessage` gets all its messages.
  */
@@ -130,16 +137,23 @@ function readablePaths(entry: URL): string[] {
  */
 const closedFeatures = ['--no-experimental-sqlite', '--disable-sigusr1', '--disallow-code-generation-from-strings'];
 
-function nodeArguments({ entry, memoryLimitMb, addons = false }: StartOptions, readable: readonly string[]): string[] {
+function nodeArguments({ memoryLimitMb, ...program }: StartOptions, readable: readonly string[]): string[] {
+  const { entry, addons = false, snapshot } = program;
   return [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path.endsWith('/') ? `${path}*` : path}`),
-    addons ? '--allow-addons' : '--no-addons',
-    ...closedFeatures.filter(isKnownToNode),
+    ...(addons ? ['--allow-addons'] : []),
+    ...featureArguments(program),
     `--max-old-space-size=${memoryLimitMb}`,
-    '--no-warnings',
+    ...(snapshot !== undefined && existsSync(snapshot) ? ['--snapshot-blob', snapshot] : []),
+    // Also with a snapshot, which does not run it: Node lets a process without an entry read its working folder.
     fileURLToPath(entry),
   ];
+}
+
+/** Arguments that close features of Node. A snapshot must be built with the same: what was there then is there again. */
+export function featureArguments({ addons = false }: Pick<ChildProgram, 'addons'>): string[] {
+  return [...(addons ? [] : ['--no-addons']), ...closedFeatures.filter(isKnownToNode), '--no-warnings'];
 }
 
 /** Node does not start with an option that it does not know; V8's are not in the list. */

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startChild } from './child.ts';
+import { type ChildProgram, startChild } from './child.ts';
 import { type ChildPool, childPool } from './child-pool.ts';
+import { withSnapshot } from './child-snapshot.ts';
 import { type Confinement, describeConfinement, kernelConfinement, probeConfinement } from './confinement.ts';
 
 const entry = new URL('./test-children/hostile-child.ts', import.meta.url);
@@ -36,13 +37,24 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe.each<[string, Confinement]>([
-  [`as this machine confines it (${describeConfinement(kernel)})`, kernel],
-  ['where the kernel offers nothing', bare],
-])('a real child, %s', (_name, confinement) => {
+const mustWork = {
+  info: () => undefined,
+  warn(line: string) {
+    throw new Error(line);
+  },
+};
+const fromSources = (program: ChildProgram): Promise<ChildProgram> => Promise.resolve(program);
+const fromSnapshot = (program: ChildProgram): Promise<ChildProgram> => withSnapshot(program, mustWork);
+
+describe.each<[string, Confinement, typeof fromSources]>([
+  [`as this machine confines it (${describeConfinement(kernel)})`, kernel, fromSources],
+  ['where the kernel offers nothing', bare, fromSources],
+  ['from a snapshot', kernel, fromSnapshot],
+  ['from a snapshot where the kernel offers nothing', bare, fromSnapshot],
+])('a real child, %s', (_name, confinement, programOf) => {
   let pool: ChildPool;
-  beforeAll(() => {
-    pool = childPool({ entry, slots: 1, confinement });
+  beforeAll(async () => {
+    pool = childPool({ ...(await programOf({ entry })), slots: 1, confinement });
   });
   afterAll(() => pool.close());
 
@@ -85,7 +97,8 @@ describe.each<[string, Confinement]>([
     'internal binding',
   ];
   test('loads no native code after its start, also where its modules have some', async () => {
-    const withAddons = childPool({ entry, addons: true, slots: 1, warmSpares: 0, confinement });
+    const program = await programOf({ entry, addons: true });
+    const withAddons = childPool({ ...program, slots: 1, warmSpares: 0, confinement });
     const load = { do: 'native code', path: process.execPath };
     await expect(withAddons.run(load, { deadlineMs: 20_000 })).rejects.toThrow(/dlopen is not available/);
     await withAddons.close();

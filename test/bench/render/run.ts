@@ -1,6 +1,7 @@
 /*
  * What rendering costs, by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
- * speed no change of ours moves. Nothing is asserted: machines differ. `npm run bench:render -- neutral turso-docs --runs 5 --pages 200` (all projects, 3 runs, 1,000 pages)
+ * speed no change of ours moves. `start` measures the start of child processes. Nothing is asserted: machines differ.
+ * `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default: all, 3 runs, 1,000 pages)
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -21,6 +22,7 @@ import { packRendered } from '#shared/export/bundle/pack-export.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { corpusFolder, isThere, localProject } from '../../support/docs-projects.ts';
 import { medianOf, ratio, shown, table } from '../export/measurement.ts';
+import { childStarts } from './child-start.ts';
 import { neutralCorpus } from './neutral-corpus.ts';
 
 const projects: Record<string, () => Promise<ProjectFiles | undefined>> = {
@@ -162,6 +164,7 @@ async function realProject(name: string): Promise<ProjectFiles | undefined> {
   return isThere(folder, `the project ${name}`) ? localProject(folder) : undefined;
 }
 
+if (positionals.length === 0 || positionals.includes('start')) await childStarts(Number(values.runs), print);
 for (const [name, read] of Object.entries(projects)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const files = await read();
