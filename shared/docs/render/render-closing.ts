@@ -5,6 +5,7 @@ import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
 import { pageAddress, siteBase } from './bundle-paths.ts';
 import { exportReport } from './export-report.ts';
 import { escapeHtml, scriptJson } from './html.ts';
+import { mathFiles } from './math/math-fonts.ts';
 import { fullTextPart, isListed } from './site/crawler-files.ts';
 import type { SearchIndex } from './site/page-globals.ts';
 import { classCss } from './site/utility-classes.ts';
@@ -52,6 +53,8 @@ export async function renderClosing(
     await write(path, body.length, [body]);
   };
   await put('_bindery/classes.css', classCss(site.classes));
+  if (site.mathFonts.size > 0)
+    for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
   await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
   await put('_bindery/search-index.js', await searchIndexScript(model, pages, store));
   // A file of the project replaces a generated one.
@@ -97,6 +100,8 @@ type KnownSite = {
   listed: Map<string, { size: number; sha256: string }>;
   pages: KnownPage[];
   classes: Set<string>;
+  /** Names of the font files that formulas need. */
+  mathFonts: Set<string>;
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
   /** Diagnostics that are only counted. */
@@ -112,6 +117,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     listed: new Map(),
     pages: [],
     classes: new Set(),
+    mathFonts: new Set(),
     failed: [],
     diagnostics: [],
     notListed: [],
@@ -133,6 +139,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
         ...(page.feedItems.length > 0 && { feed: page }),
       });
       for (const name of page.classes) site.classes.add(name);
+      for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
       if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
       if (diagnostics.length > room) for (const { severity } of diagnostics) site.notListed.push(severity);
       else if (diagnostics.length > 0) site.diagnostics.push([path, diagnostics]);

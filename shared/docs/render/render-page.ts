@@ -70,6 +70,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     banner: banner(slice),
     description,
     hasFeed: content.feedItems.length > 0,
+    hasMath: content.mathFonts.size > 0,
   });
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   return renderedFiles(slice, description?.text, html, {
@@ -80,6 +81,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     classes: [...new Set([...finished.classes, ...finishedAside.classes])].sort(),
     diagnostics,
     feedItems: content.feedItems,
+    ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
 }
 
@@ -105,6 +107,7 @@ export function renderFailedPage(
     banner: banner(slice),
     description,
     hasFeed: false,
+    hasMath: false,
   });
   const failure = reason.slice(0, 300);
   return renderedFiles(slice, description?.text, html, {

@@ -24,7 +24,7 @@ async function computeVersion(): Promise<string> {
   for (const path of [...(await sourcesIn(rendererFolders)), ...rendererFiles]) {
     const text = await readFile(new URL(path, root), 'utf8');
     hash.update(`${path}\0${text.length}\0${text}\0`);
-    for (const [, specifier = ''] of text.matchAll(/\b(?:from|import)\s*\(?['"]([^'"#./][^'"]*)['"]/g)) {
+    for (const [, specifier = ''] of text.matchAll(/\b(?:from|import|packageFile)\s*\(?['"]([^'"#./][^'"]*)['"]/g)) {
       const parts = specifier.split('/');
       if (!specifier.startsWith('node:'))
         roots.add(specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? ''));

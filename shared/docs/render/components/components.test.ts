@@ -181,7 +181,7 @@ const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][
   ],
   ['table', '| a | b |\n| - | - |\n| 1 | 2 |', [/<div class="table-wrap" tabindex="0"><table>/], [/\| a \| b \|/]],
   ['task list', '- [x] done\n- [ ] open', [/type="checkbox"[^>]*checked/], [/- \[x\] done/]],
-  ['math', 'The $x^2$ and\n\n$$\ny\n$$', [/<code class="math">x\^2<\/code>/, /math-block/], [/\$x\^2\$/]],
+  ['math', 'The $x^2$ and\n\n$$\ny\n$$', [/<span class="math"><span class="katex">/, /math-block/], [/\$x\^2\$/]],
   ['footnote', 'A[^1]\n\n[^1]: B', [/data-footnote-ref/, /footnotes/], [/\[\^1\]: B/]],
 ];
 

@@ -2,6 +2,7 @@ import type { ElementContent } from 'hast';
 import type { Nodes } from 'mdast';
 import type { Report } from '../findings.ts';
 import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
+import type { PageMath } from '../math/page-math.ts';
 
 /** An entry of "On this page". */
 export type TocEntry = { anchor: string; title: string; depth: 2 | 3 };
@@ -15,10 +16,11 @@ export type ContentContext = {
   feedItems: FeedItem[];
   /** Content for the column beside the text: request and response examples, panels. */
   aside: ElementContent[];
-  /** Coloured code by slot; see `codeBlock`. */
+  /** Coloured code and formulas by slot; see `codeBlock`. */
   codes: { html: () => string; text: string }[];
   /** Characters in them so far. */
   codeLength: number;
+  math: PageMath;
   /** Content of an element as HTML tree. */
   children(nodes: readonly Nodes[]): ElementContent[];
   /** A line of Markdown that an author wrote in an attribute. */

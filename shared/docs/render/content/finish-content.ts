@@ -16,7 +16,7 @@ const notInHeadings = new Set([...unreadTags, 'br']);
 const maxText = 200_000;
 
 /**
- * Last pass over sanitized content. It puts coloured code in its place, and collects the page's sections for search, its classes and its ids.
+ * Last pass over sanitized content. It puts coloured code and formulas in their places, and collects the page's sections for search, its classes and its ids.
  */
 export function finishContent(tree: Root, codes: ContentContext['codes']) {
   const sections: Section[] = [{ anchor: '', heading: '', text: '' }];
@@ -31,6 +31,15 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     section.text += text;
   };
 
+  const fillSlot = (node: Element): ContentContext['codes'][number] | undefined => {
+    const slot = node.properties[codeSlot];
+    const code = slot === undefined ? undefined : codes[Number(slot)];
+    delete node.properties[codeSlot];
+    if (code === undefined || (node.tagName !== 'code' && node.tagName !== 'span')) return undefined;
+    node.children = [{ type: 'raw', value: code.html() } satisfies Raw];
+    return code;
+  };
+
   const walk = (node: Nodes): void => {
     if (node.type === 'text') addText(node.value);
     if (node.type === 'root') node.children.forEach(walk);
@@ -39,23 +48,20 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     if (Array.isArray(properties.className)) for (const name of properties.className) classes.add(name);
     if (typeof properties.id === 'string') ids.push(properties.id);
     if (unreadTags.has(tagName) || (tagName === 'p' && hasClass(node, 'tab-title'))) return;
-    const slot = properties[codeSlot];
-    if (slot !== undefined) {
-      const code = codes[Number(slot)];
-      delete properties[codeSlot];
-      if (code === undefined || tagName !== 'code') return;
-      node.children = [{ type: 'raw', value: code.html() } satisfies Raw];
-      addText(`${code.text}\n`);
+    if (properties[codeSlot] !== undefined) {
+      const code = fillSlot(node);
+      if (code !== undefined) addText(tagName === 'code' ? `${code.text}\n` : code.text);
       return;
     }
     const startsSection = /^h[1-4]$/.test(tagName) && typeof properties.id === 'string';
-    if (startsSection)
+    if (startsSection) {
       sections.push({
         anchor: String(properties.id),
         heading: toText(node.children, notInHeadings).trim(),
         text: '',
       });
-    else for (const child of node.children) walk(child);
+      eachElement({ type: 'root', children: node.children }, fillSlot);
+    } else for (const child of node.children) walk(child);
     if (blockTags.has(tagName) || tagName === 'li' || tagName === 'br' || tagName === 'td' || tagName === 'th')
       addText('\n');
   };

@@ -4,7 +4,7 @@ import type { Code, Emphasis, Heading, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
 import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
-import { codeBlock } from '#shared/docs/render/code/code-block.ts';
+import { codeBlock, codeSlot } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { PageFailed } from '#shared/docs/render/evaluate/evaluation.ts';
 import {
@@ -17,14 +17,18 @@ import {
 import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
 import { contentSchema } from '#shared/docs/render/sanitize/sanitize-content.ts';
 import { drawnElements } from '#shared/docs/render/sanitize/nest-elements.ts';
+import { PageMath } from '#shared/docs/render/math/page-math.ts';
 import type { Report } from '../findings.ts';
 import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { Anchors, type ContentContext } from './content-context.ts';
+import { writeHtml } from '../write-html.ts';
 import { toText } from './finish-content.ts';
 
 type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes'> & {
   tree: HtmlRoot;
   aside: HtmlRoot;
+  /** Names of the font files that its formulas need. */
+  mathFonts: ReadonlySet<string>;
 };
 
 const maxHeadingsInToc = 300;
@@ -41,6 +45,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Co
     aside: [],
     codes: [],
     codeLength: 0,
+    math: new PageMath(),
     children: () => [],
     inlineMarkdown(text) {
       const parsed = fromMarkdown(text.slice(0, 5000));
@@ -79,10 +84,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Co
     const made = defaultHandlers.table(pageState, node);
     return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
   };
-  const math: Handler = (_state, node: InlineMath | BlockMath) =>
-    node.type === 'math'
-      ? h('div', { className: ['math', 'math-block'] }, h('code', node.value))
-      : h('code', { className: ['math'] }, node.value);
+  const math: Handler = (_state, node: InlineMath | BlockMath) => formula(node, context);
 
   // Uses the state of the whole page, so that definitions and footnotes work everywhere, without the line breaks between blocks of a root.
   context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
@@ -96,7 +98,28 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Co
   const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
   context.toc.splice(maxHeadingsInToc);
   const { toc, feedItems, codes, aside } = context;
-  return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes };
+  const mathFonts = context.math.fonts;
+  return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes, mathFonts };
+}
+
+/** A formula where it is written out later; until then, and for the text of the page, its source. One that is wrong stays its source. */
+function formula(node: InlineMath | BlockMath, context: ContentContext): Element {
+  const isBlock = node.type === 'math';
+  // `$$` over several lines in the middle of a paragraph.
+  const inLines = node.position !== undefined && node.position.start.line < node.position.end.line;
+  const isDisplayed = isBlock || (node.display && inLines);
+  const made = context.math.render(node.value, isDisplayed);
+  let shown: Element;
+  if ('tree' in made) {
+    const html = () => writeHtml({ type: 'root', children: made.tree }).text;
+    const slot = context.codes.push({ html, text: node.value }) - 1;
+    const formulaElement = h('span', { className: ['math'], [codeSlot]: String(slot) }, node.value);
+    shown = isDisplayed ? h('span', { className: ['math-block'], tabIndex: 0 }, formulaElement) : formulaElement;
+  } else {
+    context.report('math-not-rendered', `A formula is shown as its source: ${made.problem}.`, node);
+    shown = h('code', { className: ['math'] }, node.value);
+  }
+  return isBlock ? h('div', shown) : shown;
 }
 
 /** A heading with its id and a link to itself. Headings of levels 2 and 3 are in the table of contents too. */

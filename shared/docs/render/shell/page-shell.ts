@@ -23,6 +23,7 @@ type PageParts = {
   description: { content: SafeHtml; text: string } | undefined;
   /** The page has a feed beside it. */
   hasFeed: boolean;
+  hasMath: boolean;
 };
 
 /** The whole page around its content. Every address is relative. There is no inline script or style sheet. */
@@ -44,7 +45,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
 <meta charset="utf-8">
 ${contentPolicy({ tenantScripts: slice.scripts.length > 0, tenantStyles: slice.styles.length > 0 })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${pageHead(slice, parts.description?.text, parts.hasFeed)}
+${pageHead(slice, parts.description?.text, parts)}
 <script src="${top}_bindery/config.js"></script>
 <script src="${top}_bindery/start.js"></script>
 </head>

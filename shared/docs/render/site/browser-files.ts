@@ -12,7 +12,7 @@ const theme = [
   ['header'],
   ['sidebar', 'theme-variants'],
   ['page-top', 'api', 'contents'],
-  ['prose', 'embeds', 'tables'],
+  ['prose', 'embeds', 'tables', 'math'],
   ['code'],
   ['tabs'],
   ['callouts'],

@@ -1,0 +1,73 @@
+import type { ElementContent } from 'hast';
+import katex from 'katex';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { facesOf } from './math-fonts.ts';
+import { BadMarkup, readKatex } from './read-katex.ts';
+
+/** Characters of a formula. Long real ones have some two thousand. */
+const maxFormula = 5_000;
+/** Characters of all formulas of a page, and of what is made from them. */
+const maxFormulas = 50_000;
+const maxMarkup = 1_000_000;
+/** Tokens that macros of a formula itself may make, about. */
+const maxOwnTokens = 20_000;
+
+const definitions = /\\(?:[egx]?def|let|futurelet|(?:re|provide)?newcommand|renewcommand|providecommand)(?![A-Za-z])/;
+
+/** What a formula became, or why it cannot be shown, as the rest of the sentence "A formula is shown as its source: …". */
+export type Formula = { tree: ElementContent[] } | { problem: string };
+
+/**
+ * The formulas of one page, by KaTeX: HTML to look at and MathML for who cannot. Each stands for itself: macros that one defines end with it.
+ * Time and bytes are bounded for the page, whatever its formulas are.
+ */
+export class PageMath {
+  /** Names of the font files that its formulas need, as in `KaTeX_Main-Regular`. */
+  readonly fonts = new Set<string>();
+  #formulas = 0;
+  #markup = 0;
+
+  /** `display`: in a line of its own. */
+  render(tex: string, display: boolean): Formula {
+    this.#formulas += tex.length;
+    if (tex.length > maxFormula) return { problem: `it has more than ${maxFormula} characters` };
+    if (this.#formulas > maxFormulas)
+      return { problem: `the formulas of this page have more than ${maxFormulas} characters` };
+    if (this.#markup > maxMarkup) return { problem: 'the formulas of this page take too much room' };
+    const defines = definitions.test(tex);
+    // A parameter that stands twice in its macro doubles what it is given, and KaTeX counts that as one step.
+    if (defines && /(?<!\\)#/.test(tex)) return { problem: 'macros with parameters cannot be defined in a page' };
+    let refused: string | undefined;
+    try {
+      const markup = katex.renderToString(tex, {
+        displayMode: display,
+        output: 'htmlAndMathml',
+        throwOnError: true,
+        trust({ command }) {
+          refused = command;
+          return false;
+        },
+        strict: false,
+        macros: {},
+        maxExpand: defines ? Math.min(1000, Math.ceil(maxOwnTokens / tex.length)) : 1000,
+        maxSize: 50,
+      });
+      this.#markup += markup.length;
+      if (refused !== undefined) return { problem: `${refused} cannot be in a page` };
+      if (this.#markup > maxMarkup) return { problem: 'the formulas of this page take too much room' };
+      const classes = new Set<string>();
+      const tree = readKatex(markup, classes);
+      for (const face of facesOf(classes)) this.fonts.add(face);
+      return { tree };
+    } catch (error) {
+      return { problem: problemOf(error) };
+    }
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof BadMarkup) return error.message;
+  if (error instanceof RangeError) return 'it is nested too deep';
+  const message = messageOf(error).replace(/^KaTeX parse error: /, '');
+  return message.replace(/[\s\u0300-\u036f]+/g, (found) => (/\s/.test(found) ? ' ' : '')).slice(0, 200);
+}
