@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ContentList } from '#shared/contracts/http/content.ts';
 import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
+import { diagnosticTable } from './commands/check.ts';
 import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './commands/content.ts';
 import { digestSentence } from './commands/export.ts';
@@ -85,6 +86,9 @@ test('diagnostics read as those of a compiler', () => {
   expect(diagnosticLine({ severity: 'info', code: 'x', message: 'So.', file: '' })).toBe('info x: So.');
   expect(diagnosticCounts([diagnostic, diagnostic, { ...diagnostic, severity: 'info' }])).toBe('2 errors, 1 remark');
   expect(diagnosticCounts([])).toBe('no problems');
+  expect(diagnosticTable([diagnostic, { ...diagnostic, file: 'b.mdx' }])).toMatch(
+    /^Code .*\nmdx-syntax +error +2 +2 +Close the/,
+  );
 });
 
 test('a passage shows where it is and how it begins', () => {

@@ -4,12 +4,13 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { counted, diagnosticCounts, diagnosticLine } from '../format.ts';
+import { counted, diagnosticCounts, diagnosticLine, formatNumber, printable } from '../format.ts';
 import { projectFilesIn } from '../publish-project.ts';
-import { createOutput, paintFor } from '../terminal.ts';
+import { createOutput, paintFor, textTable } from '../terminal.ts';
 
 export function checkCommand(program: Command): void {
   program
@@ -20,7 +21,7 @@ export function checkCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-One line a problem, "file:line:column: severity code: sentence". The exit code is 1 when there is an error.`,
+One line a problem, "file:line:column: severity code: sentence"; then a table of them by code. The exit code is 1 when there is an error.`,
     )
     .action(async (folder: string, options: { json: boolean }) => {
       const check = await checkProject(folder);
@@ -29,12 +30,31 @@ One line a problem, "file:line:column: severity code: sentence". The exit code i
       const verdict = check.publishable ? counted(check.pages, 'page') : 'The project cannot be published';
       createOutput(options.json).result(
         check,
-        [...check.diagnostics.map((diagnostic) => diagnosticLine(diagnostic, paint)), `${verdict}: ${counts}.`].join(
-          '\n',
-        ),
+        [
+          ...check.diagnostics.map((diagnostic) => diagnosticLine(diagnostic, paint)),
+          ...(check.diagnostics.length > 1 ? ['', diagnosticTable(check.diagnostics), ''] : []),
+          `${verdict}: ${counts}.`,
+        ].join('\n'),
       );
       if (check.diagnostics.some(({ severity }) => severity === 'error')) process.exitCode = 1;
     });
+}
+
+/** What there is of each code, errors first. */
+export function diagnosticTable(diagnostics: readonly Diagnostic[]): string {
+  return textTable(
+    ['Code', 'Severity', 'Count', 'Files', 'The first of them'],
+    new DiagnosticTally()
+      .add(diagnostics)
+      .rows()
+      .map(({ code, severity, count, files, example }) => [
+        code,
+        severity,
+        formatNumber(count).padStart('Count'.length),
+        formatNumber(files).padStart('Files'.length),
+        printable(example).slice(0, 100),
+      ]),
+  );
 }
 
 /** `pages` is 0 when the project cannot be published at all. */

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded, pageFile, pageNames, pagePathOfAddress } from './bundle-paths.ts';
 
@@ -7,8 +8,10 @@ type ReportedSite = {
   pages: readonly { path: string; links: readonly string[]; anchors: ReadonlySet<string> }[];
   failed: readonly { path: string; reason: string }[];
   diagnostics: readonly (readonly [path: string, found: readonly Diagnostic[]])[];
-  /** Diagnostics that are only counted. */
-  notListed: readonly Diagnostic['severity'][];
+  /** Of all diagnostics of pages. */
+  tally: DiagnosticTally;
+  /** How many of them are only counted. */
+  notListed: number;
 };
 
 type BrokenLink = { page: string; target: string; reason: 'no such page or file' | 'no such anchor' };
@@ -17,7 +20,7 @@ type BrokenLink = { page: string; target: string; reason: 'no such page or file'
 const mostBrokenLinks = 20_000;
 
 /**
- * `_bindery/report.json`: what authors should know about this export. It has diagnostics by page, failed pages, and broken links, which can be
+ * `_bindery/report.json`: what authors should know about this export. It has what was left out by code, diagnostics by page, failed pages, and broken links, which can be
  * found only when all pages are there. The summary counts also what is not listed. `files`: paths of all files of the bundle.
  */
 export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
@@ -33,19 +36,20 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
       if (brokenLinks.length < mostBrokenLinks) brokenLinks.push({ page: page.path, target, reason });
     }
   }
-  const severities = [...model.diagnostics, ...site.diagnostics.flatMap(([, found]) => found)].map(
-    ({ severity }) => severity,
-  );
-  const notListed = site.notListed.length + brokenCount - brokenLinks.length;
+  const tally = site.tally.add(model.diagnostics);
+  const notListed = site.notListed + brokenCount - brokenLinks.length;
   const report = {
     formatVersion: 1,
     summary: {
       pages: site.pages.length,
       failedPages: site.failed.length,
-      ...countBySeverity([...severities, ...site.notListed]),
+      errors: tally.count('error'),
+      warnings: tally.count('warning'),
+      infos: tally.count('info'),
       brokenLinks: brokenCount,
       ...(notListed > 0 && { notListed }),
     },
+    byCode: tally.rows(),
     failedPages: site.failed,
     brokenLinks,
     site: model.diagnostics,
@@ -70,9 +74,4 @@ function problemOf(
   if (hash === undefined || hash === '') return undefined;
   const known = anchors.get(page);
   return known?.has(decoded(hash)) || known?.has(hash) ? undefined : 'no such anchor';
-}
-
-function countBySeverity(severities: readonly Diagnostic['severity'][]) {
-  const count = (severity: Diagnostic['severity']) => severities.filter((found) => found === severity).length;
-  return { errors: count('error'), warnings: count('warning'), infos: count('info') };
 }

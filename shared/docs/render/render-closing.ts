@@ -1,4 +1,5 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { ExportPlan, PageFacts, PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
@@ -104,8 +105,10 @@ type KnownSite = {
   mathFonts: Set<string>;
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
-  /** Diagnostics that are only counted. */
-  notListed: Diagnostic['severity'][];
+  /** All diagnostics of pages, listed or not. */
+  tally: DiagnosticTally;
+  /** How many of them are only counted. */
+  notListed: number;
 };
 
 /** A report of more would help nobody, and has to be held in memory. */
@@ -120,7 +123,8 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     mathFonts: new Set(),
     failed: [],
     diagnostics: [],
-    notListed: [],
+    tally: new DiagnosticTally(),
+    notListed: 0,
   };
   const topFolder = `${domain}/`;
   let room = mostDiagnostics;
@@ -141,7 +145,8 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
       for (const name of page.classes) site.classes.add(name);
       for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
       if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
-      if (diagnostics.length > room) for (const { severity } of diagnostics) site.notListed.push(severity);
+      site.tally.add(diagnostics);
+      if (diagnostics.length > room) site.notListed += diagnostics.length;
       else if (diagnostics.length > 0) site.diagnostics.push([path, diagnostics]);
       room -= Math.min(room, diagnostics.length);
     }

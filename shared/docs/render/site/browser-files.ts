@@ -10,7 +10,7 @@ const ending = '})();\n';
 const theme = [
   ['base'],
   ['header'],
-  ['sidebar', 'theme-variants'],
+  ['sidebar'],
   ['page-top', 'api', 'contents'],
   ['prose', 'embeds', 'tables', 'math'],
   ['code'],
@@ -24,7 +24,9 @@ const theme = [
   ['search'],
   ['not-found'],
   ['writing'],
-  ['responsive', 'motion-and-print'],
+  ['responsive'],
+  ['themes', 'themes-with-sheets'],
+  ['motion-and-print'],
 ];
 
 /** Parts of the page's script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */

@@ -191,8 +191,11 @@ describe('closing segment', () => {
 
   test('the report names broken links and anchors', async () => {
     const { made } = await closing(await testProject(files));
-    const report = JSON.parse(named(made).get('_bindery/report.json') ?? '') as { brokenLinks: unknown };
-    expect(report.brokenLinks).toEqual([
+    const report = JSON.parse(named(made).get('_bindery/report.json') ?? '') as Record<string, unknown>;
+    expect(report['byCode']).toContainEqual(
+      expect.objectContaining({ code: 'broken-link', severity: 'warning', count: 1, files: 1 }),
+    );
+    expect(report['brokenLinks']).toEqual([
       { page: 'start', target: '/nowhere', reason: 'no such page or file' },
       { page: 'start', target: '/deep/one#none', reason: 'no such anchor' },
     ]);
