@@ -15,6 +15,9 @@ export const renderChild = {
   addons: true,
 };
 
+/** Some 5,000 pages. */
+const requestsPerChild = 500;
+
 /** Takes chunks of exports from the queue and renders them. */
 export function start(config: PageRendererConfig): Promise<Running> {
   return startService('page-renderer', config, async (service) => {
@@ -22,7 +25,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const version = await rendererVersion();
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const program = await withSnapshot(renderChild, service.logger);
-    const pool = childPool({ ...program, slots: config.slots });
+    const pool = childPool({ ...program, slots: config.slots, requestsPerChild });
     const context: RendererContext = {
       ...service,
       facts: bus.facts,

@@ -12,6 +12,7 @@ import { siteModel } from '../../test/support/site-model.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { renderClosing } from './render-closing.ts';
 import { renderChild } from './main.ts';
+import { packPages } from '#shared/export/bundle/packed-segment.ts';
 import { storeSegment } from './store-segment.ts';
 
 const organization = 'acme';
@@ -59,7 +60,7 @@ async function storedSite(pageCount: number, pagesInChunk: number, characters: n
       feedItems: [],
     }));
     const files = part.map((path) => ({ path: `${path}.html`, body: Buffer.from(path) }));
-    await storeSegment(context(), { organization, domain, key }, files, pages, signal);
+    await storeSegment(context(), { organization, domain, key }, await packPages(domain, files, pages), signal);
   }
   const model = siteModel(paths.map((path) => ({ path })));
   const plan: ExportPlan = {

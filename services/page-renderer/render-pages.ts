@@ -1,10 +1,11 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
-import { blobKey, type RenderedPage } from '#shared/contracts/stored-objects.ts';
+import { blobKey, type ExportPlan, type RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
-import { type PageSlice, pageSlice } from '#shared/docs/render/page-slice.ts';
+import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
 import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import type { PackedSegment } from '#shared/export/bundle/packed-segment.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
@@ -14,29 +15,75 @@ type RenderedChunk = { files: RenderedFile[]; pages: RenderedPage[]; failedPages
 
 const sourcesAtOnce = 8;
 
+/** What the pages of a chunk are made from, in their order. */
+export type ChunkInput = {
+  pages: readonly { slice: PageSlice; source: Uint8Array; dependencies: Record<string, string> }[];
+  options: RenderOptions;
+};
+
+/** Reads it from the object store. Rejects when a file is gone. */
+export async function chunkInput(
+  context: RendererContext,
+  { plan, index }: PlannedSite,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<ChunkInput> {
+  const { organization, deployment, onPageError, allowTenantScripts, groups } = plan;
+  const options = { deployment, onPageError, allowTenantScripts, groups };
+  const slices = paths.map((path) => pageSlice(index, path, options));
+  const pages = await retryUnavailable(context.retry, signal, () =>
+    inParallel(slices, sourcesAtOnce, (slice) => inputOf(context, organization, slice)),
+  );
+  return { pages, options };
+}
+
+/** Of the deadline of one page: a chunk takes a tenth of that, and what takes longer is done a second time. */
+const togetherShare = 1 / 4;
+
+/**
+ * Renders and packs all pages of a chunk by one request to one child. Undefined when that did not work, because of a page or of the machine:
+ * then they go one by one, with the rules for pages that fail. Rejects only with the reason of `signal`.
+ */
+export async function renderTogether(
+  context: Pick<RendererContext, 'pool' | 'pageDeadlineMs' | 'logger'>,
+  { organization, domain }: Pick<ExportPlan, 'organization' | 'domain'>,
+  { pages, options }: ChunkInput,
+  signal: AbortSignal,
+): Promise<PackedSegment | undefined> {
+  const request = {
+    kind: 'chunk',
+    domain,
+    pages: pages.map(({ slice, source }) => ({ slice, source })),
+    texts: Object.assign({}, ...pages.map(({ dependencies }) => dependencies)) as Record<string, string>,
+    options,
+  } as const;
+  try {
+    const deadlineMs = context.pageDeadlineMs * togetherShare;
+    const response = await runChild(context.pool, request, { deadlineMs, affinity: organization, signal });
+    return response.kind === 'packed' ? response : undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    context.logger.info({ err: error }, 'the pages of a chunk are rendered one by one');
+    return undefined;
+  }
+}
+
 /**
  * Renders the pages of a chunk one after the other. A page that fails does not stop the others: with `onPageError: "report"` its files show
  * its plain source, else it is among the failed pages. Rejects when the children of all pages died.
  */
 export async function renderPages(
-  context: RendererContext,
-  site: PlannedSite,
-  paths: readonly string[],
-  options: { alone: boolean; signal: AbortSignal },
+  context: PageContext,
+  organization: string,
+  { pages, options }: ChunkInput,
+  how: { alone: boolean; signal: AbortSignal },
 ): Promise<RenderedChunk> {
-  const { plan } = site;
-  const { organization, deployment, onPageError, allowTenantScripts, groups } = plan;
-  const renderOptions = { deployment, onPageError, allowTenantScripts, groups };
-  const { signal } = options;
-  const slices = paths.map((path) => pageSlice(site.index, path, renderOptions));
-  const inputs = await retryUnavailable(context.retry, signal, () =>
-    inParallel(slices, sourcesAtOnce, (slice) => inputOf(context, organization, slice)),
-  );
+  const { onPageError } = options;
   const rendered: RenderedChunk = { files: [], pages: [], failedPages: [] };
   let dead = 0;
-  for (const { slice, source, dependencies } of inputs) {
-    const run = { organization, alone: options.alone, signal };
-    const first = await renderPage(context, { kind: 'page', slice, source, dependencies, options: renderOptions }, run);
+  for (const { slice, source, dependencies } of pages) {
+    const run = { organization, ...how };
+    const first = await renderPage(context, { kind: 'page', slice, source, dependencies, options }, run);
     const { reason = '', childDied = false } = first.kind === 'failed' ? first : {};
     if (childDied) dead += 1;
     const shown: PageOutcome =
@@ -49,7 +96,7 @@ export async function renderPages(
       rendered.pages.push(shown.page);
     }
   }
-  if (dead === paths.length && dead > 1) throw new Error('every process that was to render a page of it died');
+  if (dead === pages.length && dead > 1) throw new Error('every process that was to render a page of it died');
   return rendered;
 }
 
@@ -107,7 +154,9 @@ type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'isolated-
   ? Extract<RenderResponse, { kind: 'files' }>
   : R['kind'] extends 'closing'
     ? Extract<RenderResponse, { kind: 'closed' }>
-    : PageResponse;
+    : R['kind'] extends 'chunk'
+      ? Extract<RenderResponse, { kind: 'packed' | 'not-packed' }>
+      : PageResponse;
 
 /** Has a child render. Rejects as `ChildPool.run` does. */
 export async function runChild<R extends RenderRequest>(

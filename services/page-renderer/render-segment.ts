@@ -2,11 +2,12 @@ import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import type { PlanChunk } from '#shared/contracts/stored-objects.ts';
 import { isIsolated } from '#shared/docs/render/isolate/isolate-file.ts';
 import type { StoredFile } from '#shared/export/bundle/pack-export.ts';
+import { packPages } from '#shared/export/bundle/packed-segment.ts';
 import { readSegmentDigest } from '#shared/export/export-objects.ts';
 import type { RendererContext } from './context.ts';
 import { isolateFiles } from './isolate-files.ts';
 import type { PlannedSite } from './planned-sites.ts';
-import { renderPages, runChild } from './render-pages.ts';
+import { chunkInput, renderPages, renderTogether, runChild } from './render-pages.ts';
 import { existingSegment, storeAssets, storeSegment } from './store-segment.ts';
 
 export type ChunkOutcome =
@@ -30,13 +31,19 @@ export async function renderChunk(
     return { kind: 'rendered', pageCount, reused: true };
   }
   if (chunk.kind === 'pages') {
-    const { files, pages, failedPages } = await renderPages(context, site, chunk.paths, options);
-    if (failedPages.length > 0) return { kind: 'pages-failed', failedPages };
-    await storeSegment(context, place, files, pages, signal);
+    const input = await chunkInput(context, site, chunk.paths, signal);
+    let packed = options.alone ? undefined : await renderTogether(context, site.plan, input, signal);
+    if (packed === undefined) {
+      const { files, pages, failedPages } = await renderPages(context, organization, input, options);
+      if (failedPages.length > 0) return { kind: 'pages-failed', failedPages };
+      packed = await packPages(domain, files, pages);
+    }
+    await storeSegment(context, place, packed, signal);
   } else if (chunk.kind === 'assets') {
     await storeAssets(context, place, await filesOf(context, site, chunk.paths, signal), signal);
   } else {
-    await storeSegment(context, place, await renderSite(context, site, signal), [], signal);
+    const packed = await packPages(domain, await renderSite(context, site, signal), []);
+    await storeSegment(context, place, packed, signal);
   }
   return { kind: 'rendered', pageCount, reused: false };
 }

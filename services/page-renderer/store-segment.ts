@@ -1,14 +1,6 @@
-import {
-  blobKey,
-  type PageText,
-  type RenderedPage,
-  segmentKey,
-  type SegmentSidecar,
-  sidecarKey,
-} from '#shared/contracts/stored-objects.ts';
-import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
-import { packRendered, packStored, type StoredFile } from '#shared/export/bundle/pack-export.ts';
-import { sidecarBytes } from '#shared/export/export-objects.ts';
+import { blobKey, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { packStored, type StoredFile } from '#shared/export/bundle/pack-export.ts';
+import { type PackedSegment, sidecarBytes, sidecarOf } from '#shared/export/bundle/packed-segment.ts';
 import type { SegmentSummary } from '#shared/export/bundle/segment-writer.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
@@ -20,21 +12,17 @@ export type SegmentPlace = { organization: string; domain: string; key: string }
 
 type StoreContext = Pick<RendererContext, 'objectStore' | 'retry'>;
 
-/** Packs rendered files and stores them. The sidecar is stored after the segment: when there is a sidecar, there is a segment. */
+/** Stores a segment, then its sidecar: when there is a sidecar, there is a segment. */
 export async function storeSegment(
   context: StoreContext,
   place: SegmentPlace,
-  files: readonly RenderedFile[],
-  pages: readonly RenderedPage[],
+  { segment, sidecar }: PackedSegment,
   signal: AbortSignal,
-): Promise<SegmentSidecar> {
-  const { bytes, ...summary } = await packRendered(place.domain, files);
+): Promise<void> {
   await retryUnavailable(context.retry, signal, () =>
-    context.objectStore.put(segmentKey(place.organization, place.key), bytes, { signal }),
+    context.objectStore.put(segmentKey(place.organization, place.key), segment, { signal }),
   );
-  const facts = pages.map(({ markdown: _1, sections: _2, ...rest }) => rest);
-  const texts = pages.map(({ markdown, sections }) => ({ markdown, sections }));
-  return await storeSidecar(context, place, { ...summary, pages: facts }, signal, texts);
+  await putSidecar(context, place, sidecar, signal);
 }
 
 /** Copies files of the project into a segment, in the memory of a few blocks. Rejects when one is gone or damaged. */
@@ -57,21 +45,29 @@ export async function storeAssets(
   await storeSidecar(context, place, summary, signal);
 }
 
+/** Stores the sidecar of a segment without pages, which is stored already. */
 export async function storeSidecar(
   context: StoreContext,
-  { organization, key }: SegmentPlace,
+  place: SegmentPlace,
   details: SegmentSummary & Partial<SegmentSidecar>,
   signal: AbortSignal,
-  texts: readonly PageText[] = [],
 ): Promise<SegmentSidecar> {
+  const sidecar = sidecarOf(details);
+  await putSidecar(context, place, sidecarBytes(sidecar, []), signal);
+  return sidecar;
+}
+
+async function putSidecar(
+  { objectStore, retry }: StoreContext,
+  { organization, key }: SegmentPlace,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
   crashPoint('after-segment-put', 'page-renderer');
-  const sidecar: SegmentSidecar = { version: 1, pages: [], diagnostics: [], ...details };
-  const body = sidecarBytes(sidecar, texts);
-  await retryUnavailable(context.retry, signal, () =>
-    context.objectStore.put(sidecarKey(organization, key), body, { contentType: 'application/json', signal }),
+  await retryUnavailable(retry, signal, () =>
+    objectStore.put(sidecarKey(organization, key), body, { contentType: 'application/json', signal }),
   );
   crashPoint('after-sidecar-put', 'page-renderer');
-  return sidecar;
 }
 
 /** What `read` needs of a sidecar, if its segment is there already: then nothing has to be rendered. */

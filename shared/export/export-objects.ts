@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import {
   type ExportPlan,
   exportPlanSchema,
-  type PageText,
   planKey,
   type SegmentDigest,
   segmentDigestSchema,
@@ -13,6 +12,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
+import { textsBegin, textsEnd } from './bundle/packed-segment.ts';
 
 /** The export plan of that hash. Rejects when there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -46,19 +46,9 @@ function sidecarReader<T>(schema: z.ZodType<T>) {
   };
 }
 
-/** JSON has no line ends in its strings, so this is nowhere else. */
-const textsBegin = Buffer.from(',"texts":[\n');
-const textsEnd = Buffer.from('\n]}');
-
 function withoutTexts(stored: Uint8Array): Uint8Array {
   const end = Buffer.from(stored.buffer, stored.byteOffset, stored.length).indexOf(textsBegin);
   return end < 0 ? stored : Buffer.concat([stored.subarray(0, end), Buffer.from('}')]);
-}
-
-/** What is stored of a sidecar: one JSON object, whose last field has the texts of its pages in lines of their own, so that they can be left out. */
-export function sidecarBytes(sidecar: SegmentSidecar, texts: readonly PageText[]): Buffer {
-  const lines = texts.map((text) => JSON.stringify(text)).join(',\n');
-  return Buffer.concat([Buffer.from(JSON.stringify(sidecar).slice(0, -1)), textsBegin, Buffer.from(lines), textsEnd]);
 }
 
 /** The texts of a sidecar's pages as they are stored, `PageText`s with commas between them. Undefined when there is no such sidecar. */

@@ -1,5 +1,6 @@
 import type { PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { type PackedSegment, packPages } from '#shared/export/bundle/packed-segment.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
@@ -12,6 +13,14 @@ import type { RenderOptions } from './page-slice.ts';
 /** A request to a rendering child. All of it passes structured clone. */
 export type RenderRequest =
   | ({ kind: 'page' } & PageInput)
+  /** All pages of a chunk, in their order. `texts`: those of their dependencies, by path. */
+  | {
+      kind: 'chunk';
+      domain: string;
+      pages: readonly Pick<PageInput, 'slice' | 'source'>[];
+      texts: PageInput['dependencies'];
+      options: RenderOptions;
+    }
   | { kind: 'failed-page'; slice: PageInput['slice']; source: PageInput['source']; reason: string }
   | { kind: 'site'; model: SiteModel; options: RenderOptions; exported?: readonly string[] }
   /** A file of the project where its scripts are not allowed; without a source, what stands for one that cannot be read. */
@@ -23,6 +32,9 @@ export type RenderRequest =
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | { kind: 'page-failed'; code: string; reason: string }
+  | ({ kind: 'packed' } & PackedSegment)
+  /** A page of the chunk is `page-failed`: they must be rendered one by one. */
+  | { kind: 'not-packed' }
   | { kind: 'files'; files: RenderedFile[] }
   /** `lost`: segments without a sidecar; then the files are not whole. */
   | { kind: 'closed'; lost: number[] };
@@ -49,6 +61,13 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
         if (error instanceof PageFailed) return { kind: 'page-failed', code: error.code, reason: error.reason };
         throw error;
       }
+    case 'chunk':
+      try {
+        return { kind: 'packed', ...(await renderChunk(asked)) };
+      } catch (error) {
+        if (error instanceof PageFailed) return { kind: 'not-packed' };
+        throw error;
+      }
     case 'failed-page':
       return { kind: 'page', ...renderFailedPage(asked, asked.reason) };
     case 'site':
@@ -58,6 +77,22 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
     case 'closing':
       return { kind: 'closed', ...(await renderClosing(asked, askingStore(ask))) };
   }
+}
+
+async function renderChunk(asked: Extract<RenderRequest, { kind: 'chunk' }>): Promise<PackedSegment> {
+  const { domain, pages, texts, options } = asked;
+  const rendered = pages.map(({ slice, source }) => {
+    // No others: the key of a segment is made from those.
+    const own = slice.dependencies.map(({ path }) => [path, texts[path] ?? '']);
+    const dependencies = Object.fromEntries(own) as PageInput['dependencies'];
+    return renderPage({ slice, source, dependencies, options });
+  });
+  const files = rendered.flatMap((page) => page.files);
+  return packPages(
+    domain,
+    files,
+    rendered.map(({ page }) => page),
+  );
 }
 
 function askingStore(ask: Ask): ClosingStore {
