@@ -196,6 +196,21 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.context().close();
     });
 
+    test('on paper everything is open and light, and afterwards as before', async () => {
+      const page = await open('index.html', { colorScheme: 'dark' });
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      await page.evaluate("for (const at of [1, 2]) dispatchEvent(new Event('beforeprint'))");
+      for (const text of ['First JS', 'First Python', 'Hidden text'])
+        expect(await page.getByText(text).isVisible()).toBe(true);
+      for (const name of ['.navbar', '.sidebar', '.pagination', '.tabs-list', '.copy-button'])
+        expect(await page.locator(name).first().isVisible()).toBe(false);
+      expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(false);
+      await page.evaluate("dispatchEvent(new Event('afterprint'))");
+      expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(true);
+      expect(await page.locator('details.accordion').first().getAttribute('open')).toBe(null);
+      await page.context().close();
+    });
+
     test('without scripts everything is there to read', async () => {
       const page = await open('index.html', { javaScriptEnabled: false });
       for (const text of ['First JS', 'First Python']) expect(await page.getByText(text).isVisible()).toBe(true);

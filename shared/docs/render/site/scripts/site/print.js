@@ -1,5 +1,8 @@
-// Print: everything is open.
+// Print: everything is open, and nothing is dark.
+var wasDark = false;
 addEventListener('beforeprint', function () {
+  wasDark = wasDark || root.classList.contains('dark');
+  root.classList.remove('dark');
   all('.mdx-content details').forEach(function (details) {
     if (!details.open) {
       details.dataset.closed = '';
@@ -8,6 +11,8 @@ addEventListener('beforeprint', function () {
   });
 });
 addEventListener('afterprint', function () {
+  root.classList.toggle('dark', wasDark);
+  wasDark = false;
   all('details[data-closed]').forEach(function (details) {
     details.open = false;
     delete details.dataset.closed;
