@@ -1,5 +1,6 @@
 import { type JsonObject, textOf, textsOf } from './json-values.ts';
 import { titleFromPath } from './project-files.ts';
+import { iconOf } from './read-icons.ts';
 import type { PagePlace } from './read-navigation.ts';
 import type { ReadSource } from './read-sources.ts';
 import type { PageEntry } from './site-model.ts';
@@ -24,7 +25,7 @@ export function pageEntry(
     title: textOf(data['title']) ?? titleFromPath(path),
     sidebarTitle: textOf(data['sidebarTitle']),
     description: textOf(data['description']),
-    icon: textOf(data['icon']),
+    icon: iconOf(data),
     tag: textOf(data['tag']),
     deprecated: data['deprecated'] === true || data['deprecated'] === 'true',
     ...pageVisibility(data, places, indexing),

@@ -222,3 +222,27 @@ it('reports a file that cannot be read, and goes on', async () => {
   expect(model.pages.map(({ path }) => path)).toEqual(['a']);
   expect(model.diagnostics).toMatchObject([{ code: 'file-not-read', file: 'b.mdx' }]);
 });
+
+it('reports icons of sidebar and header that nobody has, each with its file', async () => {
+  const model = await read({
+    'docs.json': docs(
+      {
+        groups: [
+          { group: 'A', icon: 'house', iconType: 'regular', pages: ['index', 'b'] },
+          { group: 'C', icon: '/no.svg', pages: ['c'] },
+        ],
+      },
+      { navbar: { links: [{ label: 'x', href: '/b', icon: 'icon-of-nobody' }] } },
+    ),
+    'index.mdx': '---\nicon: icon-of-nobody\n---\n',
+    'b.mdx': '---\nicon: /a.svg\n---\n',
+    'c.mdx': '---\nicon: 🚀\n---\n',
+    'a.svg': '<svg/>',
+  });
+  expect(model.diagnostics.map(({ code, file }) => [code, file])).toEqual([
+    ['unknown-icon', 'index.mdx'],
+    ['unknown-icon', 'docs.json'],
+    ['unknown-icon', 'docs.json'],
+  ]);
+  expect(model.navigation[0]).toMatchObject({ title: 'A', icon: 'fa-regular fa-house' });
+});

@@ -16,6 +16,7 @@ import {
   specsOfPage,
   usableFiles,
 } from './project-files.ts';
+import { checkIcons } from './read-icons.ts';
 import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
@@ -109,10 +110,13 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
     throw new InvalidProject('no-pages', config.file, message);
   }
   const pageOf = new Map(pages.map((page) => [page.path, page]));
+  const navigation = withTitles(nodes, pageOf, links);
+  const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
+  checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return jsonCopy<DocsProject>({
     formatVersion: 1,
     settings,
-    navigation: withTitles(nodes, pageOf, links),
+    navigation,
     pages,
     snippets: [...sources.values()]
       .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))

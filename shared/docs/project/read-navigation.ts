@@ -1,6 +1,7 @@
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, textOf } from './json-values.ts';
+import { iconOf } from './read-icons.ts';
 import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
 
@@ -125,7 +126,7 @@ export function readNavigation(
       {
         kind: 'group' as const,
         title,
-        icon: textOf(group['icon']),
+        icon: iconOf(group),
         tag: textOf(group['tag']),
         root,
         expanded: typeof expanded === 'boolean' ? expanded : undefined,
@@ -156,7 +157,7 @@ export function readNavigation(
         kind: 'division' as const,
         division,
         title,
-        icon: textOf(node['icon']),
+        icon: iconOf(node),
         description: textOf(node['description']),
         tag: textOf(node['tag']),
         href,

@@ -11,6 +11,7 @@ import {
   textRecordOf,
   textsOf,
 } from './json-values.ts';
+import { iconOf } from './read-icons.ts';
 import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
@@ -113,7 +114,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
         labelled(link, 'navbar.links.href').map((item) => ({
           ...item,
           label: item.label || networkName(link['type']),
-          icon: textOf(link['icon']),
+          icon: iconOf(link),
           type: textOf(link['type']),
         })),
       ),

@@ -178,6 +178,7 @@ type Organization = Partial<Record<'id' | 'name' | 'legalName' | 'url' | 'logo',
 type PageChrome = {
   name: string;
   theme: string;
+  iconLibrary: SiteSettings['iconLibrary'];
   appearance: SiteSettings['appearance'];
   eyebrows: SiteSettings['styling']['eyebrows'];
   latex?: boolean;
@@ -215,6 +216,7 @@ function makeChrome(index: SiteIndex): PageChrome {
   return {
     name: settings.name,
     theme: settings.theme,
+    iconLibrary: settings.iconLibrary,
     appearance: settings.appearance,
     eyebrows: settings.styling.eyebrows,
     home: home ?? { label: settings.name, file: 'index.html' },

@@ -4,7 +4,7 @@ import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { pageSlice } from './page-slice.ts';
 import { indexSite } from './site-index.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
+import type { ClosingQuestion, RenderRequest, RenderResponse } from './render-request.ts';
 import { testOptions, testProject } from './test-project.ts';
 
 const program = { entry: new URL('./render-child.ts', import.meta.url), addons: true };
@@ -21,7 +21,8 @@ afterAll(() => Promise.all([pool.close(), fromSnapshot.close()]));
 const ask = async (request: RenderRequest, asked = pool): Promise<RenderResponse> =>
   (await asked.run(request, { deadlineMs: 15_000, affinity: 'acme' })) as RenderResponse;
 
-const source = '```ts\nconst a = 1;\n```\n\n<Note>x</Note>';
+const source =
+  '```ts\nconst a = 1;\n```\n\n<Note>x</Note>\n\n<Icon icon="stripe" /> <Icon icon="refresh-cw" /> <Icon icon="brand-abstract" className="mt-1" />';
 
 test.each([
   ['that loaded its modules', pool],
@@ -39,6 +40,42 @@ test.each([
   expect(answer.files.map(({ body }) => Buffer.from(body).toString())).toEqual(
     here.files.map(({ body }) => Buffer.from(body).toString()),
   );
+});
+
+test.each([
+  ['that loaded its modules', pool],
+  ['that started from a snapshot', fromSnapshot],
+])('a child %s closes a bundle with the utilities of its pages', async (_name, asked) => {
+  const project = await testProject({ 'page.mdx': source });
+  const { model } = project;
+  const { page } = project.render('page');
+  const written: string[] = [];
+  const request: RenderRequest = {
+    kind: 'closing',
+    model,
+    plan: {
+      domain: 'acme',
+      contentVersion: model.contentVersion,
+      rendererVersion: 'r-000000000000',
+      deployment: 'cloud',
+      groups: [],
+    },
+    segmentCount: 1,
+  };
+  const summary = { version: 1, sha256: '0'.repeat(64), crc32: 0, rawLength: 0, sizeBytes: 0, diagnostics: [] };
+  const closed = await asked.run(request, {
+    deadlineMs: 15_000,
+    affinity: 'acme',
+    answer: (content) => {
+      const question = content as ClosingQuestion;
+      if (question.kind === 'sidecar') return Promise.resolve({ ...summary, files: [], pages: [page] });
+      if (question.kind === 'texts') return Promise.resolve(Buffer.from(JSON.stringify(page)));
+      if (question.kind === 'bytes') written.push(Buffer.from(question.bytes).toString());
+      return Promise.resolve('0'.repeat(64));
+    },
+  });
+  expect(closed).toEqual({ kind: 'closed', lost: [] });
+  expect(written[0]).toMatch(/^:is\(.*\) \.mt-1\{margin-top:0\.25rem;\}\n$/);
 });
 
 test('it says why a page breaks a limit, shows its source when asked, and renders the site', async () => {

@@ -9,7 +9,7 @@ import { escapeHtml, scriptJson } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
 import { fullTextPart, isListed } from './site/crawler-files.ts';
 import type { SearchIndex } from './site/page-globals.ts';
-import { classCss } from './site/utility-classes.ts';
+import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 
 export type ClosingInput = {
   model: SiteModel;
@@ -53,7 +53,7 @@ export async function renderClosing(
     const body = Buffer.from(text);
     await write(path, body.length, [body]);
   };
-  await put('_bindery/classes.css', classCss(site.classes));
+  await put('_bindery/classes.css', await classCss(site.classes, model.settings.colors));
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
   await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
@@ -135,14 +135,17 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
       site.listed.set(path.startsWith(topFolder) ? path.slice(topFolder.length) : path, { size, sha256 });
     }
     for (const [position, page] of (sidecar?.pages ?? []).entries()) {
-      const { path, title, description, fullTextBytes, searchCharacters, links, diagnostics } = page;
+      const { path, title, description, fullTextBytes, searchCharacters, links } = page;
+      const hadRoom = site.classes.size <= mostUtilityClasses;
+      for (const name of page.classes) if (site.classes.size <= mostUtilityClasses) site.classes.add(name);
+      const isFull = hadRoom && site.classes.size > mostUtilityClasses;
+      const diagnostics = isFull ? [...page.diagnostics, tooManyClasses] : page.diagnostics;
       site.pages.push({
         ...{ path, title, fullTextBytes, searchCharacters, segment, position, links },
         anchors: new Set(page.anchors),
         ...(description !== undefined && { description }),
         ...(page.feedItems.length > 0 && { feed: page }),
       });
-      for (const name of page.classes) site.classes.add(name);
       for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
       if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
       site.tally.add(diagnostics);
@@ -153,6 +156,13 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
   }
   return site;
 }
+
+const tooManyClasses: Diagnostic = {
+  severity: 'warning',
+  code: 'too-many-classes',
+  message: `The pages have more than ${mostUtilityClasses} different class names; from this page on, new ones have no utilities. Use fewer.`,
+  file: '',
+};
 
 /** Results in the order of the items; some are read ahead. */
 async function* inOrder<T, R>(items: readonly T[], read: (item: T) => Promise<R>): AsyncGenerator<[T, R]> {

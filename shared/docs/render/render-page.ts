@@ -53,7 +53,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   const markdown = pageMarkdown(slice, evaluated);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
-  const content = toContent(tree, report, languageOf(slice.language).texts);
+  const content = toContent(tree, report, languageOf(slice.language).texts, slice.settings.iconLibrary);
   const links = resolveAddresses([content.tree, content.aside], slice, report);
   const main = sanitizeContent(content.tree);
   const aside = sanitizeContent(content.aside);
@@ -78,7 +78,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     sections: [...finished.sections, ...finishedAside.sections],
     links,
     anchors: ids,
-    classes: [...new Set([...finished.classes, ...finishedAside.classes])].sort(),
+    classes: [...content.classes].sort(),
     diagnostics,
     feedItems: content.feedItems,
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),

@@ -1,7 +1,7 @@
 import type { Element, ElementContent } from 'hast';
 import { h } from 'hastscript';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
-import { icon } from '#shared/docs/render/content/icon.ts';
+import { namedIcon } from '#shared/docs/render/content/icon.ts';
 import { escapeHtml } from '../html.ts';
 import { highlight, plainLines, type Token } from './highlighter.ts';
 
@@ -37,7 +37,7 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
       ? []
       : [
           h('div', { className: ['code-block-header'] }, [
-            ...icon(meta.icon, 'code-block-icon'),
+            ...(meta.icon === undefined ? [] : namedIcon({ name: meta.icon }, 'code-block-icon', context)),
             h('span', { className: ['code-block-title'] }, title),
           ]),
         ];

@@ -20,7 +20,8 @@ import {
 
 /** `Card` and `Tile`. The link of the title covers the card, so that links inside the text stay links of their own. */
 const card: Component = {
-  html({ name, props, children }, context) {
+  html(element, context) {
+    const { name, props, children } = element;
     const href = textProp(props, 'href');
     const title = contentProp(props.get('title'), context);
     const description = contentProp(props.get('description'), context);
@@ -45,7 +46,7 @@ const card: Component = {
       h('div', { className: classes, ...(color && { style: `--card-accent: ${color}` }) }, [
         picture === undefined ? null : h('img', { className: ['card-image'], src: picture, alt: '', dataNoZoom: '' }),
         isTile ? h('div', { className: ['tile-preview'] }, content) : null,
-        iconProp(props, 'card-icon', context),
+        iconProp(element, 'card-icon', context),
         h('div', { className: ['card-body'] }, [
           heading(),
           description.length > 0 ? h('p', { className: ['card-text'] }, description) : null,
@@ -89,23 +90,24 @@ const column: Component = {
 
 /** The icon of each kind of callout, and its name for readers. The kind in lower case is its class. */
 const calloutKinds: ReadonlyMap<string, { sign: string; label: (texts: InterfaceTexts) => string }> = new Map([
-  ['Note', { sign: 'note', label: ({ note }) => note }],
+  ['Note', { sign: 'notepad-text', label: ({ note }) => note }],
   ['Info', { sign: 'info', label: ({ info }) => info }],
-  ['Tip', { sign: 'bulb', label: ({ tip }) => tip }],
+  ['Tip', { sign: 'lightbulb', label: ({ tip }) => tip }],
   ['Check', { sign: 'circle-check', label: ({ check }) => check }],
-  ['Warning', { sign: 'warning', label: ({ warning }) => warning }],
-  ['Danger', { sign: 'danger', label: ({ danger }) => danger }],
+  ['Warning', { sign: 'triangle-alert', label: ({ warning }) => warning }],
+  ['Danger', { sign: 'octagon-alert', label: ({ danger }) => danger }],
 ]);
 
 /** `Note`, `Info`, `Tip`, `Check`, `Warning`, `Danger`, and `Callout` with an icon and colour of its own. */
 const callout: Component = {
-  html({ name, props, children }, context) {
+  html(element, context) {
+    const { name, props, children } = element;
     const type = textProp(props, 'type') ?? '';
     const kind = [name, type.charAt(0).toUpperCase() + type.slice(1)].find((one) => calloutKinds.has(one));
     const known = calloutKinds.get(kind ?? '');
     const typeName = kind?.toLowerCase() ?? 'custom';
     const color = name === 'Callout' ? colorValue(props.get('color')) : undefined;
-    const ownIcon = iconProp(props, 'callout-icon', context);
+    const ownIcon = iconProp(element, 'callout-icon', context);
     const title = contentProp(props.get('title'), context);
     const attributes = {
       className: ['callout', `callout-${typeName}`],
@@ -116,7 +118,7 @@ const callout: Component = {
     };
     return [
       h('div', attributes, [
-        ownIcon.length > 0 ? ownIcon : icon(known?.sign, 'callout-icon'),
+        ownIcon.length > 0 || known === undefined ? ownIcon : icon(known.sign, 'callout-icon'),
         h('div', { className: ['callout-content'] }, [
           title.length > 0 ? h('p', { className: ['callout-title'] }, title) : null,
           context.children(children),

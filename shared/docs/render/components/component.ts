@@ -1,8 +1,8 @@
 import type { ElementContent } from 'hast';
 import { h } from 'hastscript';
 import type { BlockContent, Nodes, PhrasingContent } from 'mdast';
-import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
-import { icon } from '#shared/docs/render/content/icon.ts';
+import { type ContentContext, writtenClasses } from '#shared/docs/render/content/content-context.ts';
+import { namedIcon } from '#shared/docs/render/content/icon.ts';
 import {
   type StaticElement,
   StaticNodes,
@@ -58,19 +58,25 @@ export function textsProp(props: StaticProps, name: string): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
+/** `className` of a component that takes one. */
+export function classesProp(props: StaticProps, context: ContentContext): string[] {
+  const value = props.get('className');
+  return typeof value === 'string' ? writtenClasses(value, context) : [];
+}
+
 /** A title may be text or JSX. */
 export function contentProp(value: StaticValue, context: ContentContext): ElementContent[] {
   return context.children(contentNodes(value));
 }
 
-/** `icon` is a library name, JSX, or the address of a picture. */
-export function iconProp(props: StaticProps, className: string, context: ContentContext): ElementContent[] {
+/** The element's `icon` with its `iconType`: a name of a library, JSX, an emoji, or the address of a picture. */
+export function iconProp(element: StaticElement, className: string, context: ContentContext): ElementContent[] {
+  const { props } = element;
   const value = props.get('icon') ?? props.get('src');
   if (value instanceof StaticNodes)
     return [h('span', { className: ['icon', className] }, context.children(value.nodes))];
-  if (typeof value !== 'string') return [];
-  if (!/[/.:]/.test(value)) return icon(value, className);
-  return [h('img', { className: ['icon', className], src: value, alt: '' })];
+  if (typeof value !== 'string' || value.trim() === '') return [];
+  return namedIcon({ name: value, type: textProp(props, 'iconType') }, className, context, element);
 }
 
 /** A hex or named colour or a CSS colour function; undefined for any other CSS. */

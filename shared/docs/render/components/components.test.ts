@@ -79,8 +79,12 @@ const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][
   ],
   [
     'Icon',
-    'See <Icon icon="rocket" size={20} /> and <Icon icon="no-such-icon" />.',
-    [/<svg class="icon inline-icon"/, /width: 20px/],
+    'See <Icon icon="rocket" size={20} className="mx-1" /> and <Icon icon="🚀" />.',
+    [
+      /<svg class="icon inline-icon mx-1"/,
+      /width: 20px/,
+      /<span class="icon inline-icon emoji" aria-hidden="true">🚀</,
+    ],
     [/See {1,2}and/],
   ],
   [
@@ -198,4 +202,17 @@ test('examples stand in the column beside the text', async () => {
   const { html } = await renderedContent('<ResponseExample>\n\n```json 200\n{}\n```\n\n</ResponseExample>');
   expect(html).toMatch(/class="page-aside"><div class="aside-content"><section class="example response-example"/);
   expect(html).toContain('has-aside');
+});
+
+test('an icon that no library has is left out, and its author is told where', async () => {
+  const source =
+    '# A\n\n<Card title="x" icon="no-such-icon">y</Card>\n\n```js title="z" icon="rocket-of-ours"\n1\n```\n\n<Icon icon="/a.svg" />';
+  const { content, page } = await renderedContent(source, { 'a.svg': '<svg/>' });
+  expect(content).toContain('<div class="card"><div class="card-body">');
+  expect(content).toContain('<svg class="icon code-block-icon"');
+  expect(content).toContain('<img class="icon inline-icon" src="./a.svg" alt="">');
+  expect(page.diagnostics.map(({ code, line, message }) => [code, line, /shown/.test(message)])).toEqual([
+    ['unknown-icon', 3, false],
+    ['unknown-icon', undefined, true],
+  ]);
 });

@@ -146,9 +146,9 @@ function item(entry: Entry): ElementContent {
   const label = h('span', { className: ['tree-name'] }, entry.name);
   if (!entry.isFolder)
     return h('li', { className: classes }, [
-      h('span', { className: ['tree-row'] }, [...icon('file', 'tree-icon'), label]),
+      h('span', { className: ['tree-row'] }, [icon('file', 'tree-icon'), label]),
     ]);
-  const row = [...icon('chevron-right', 'chevron'), ...icon('folder', 'tree-icon'), label];
+  const row = [icon('chevron-right', 'chevron'), icon('folder', 'tree-icon'), label];
   if (entry.children.length === 0)
     return h('li', { className: classes }, [h('span', { className: ['tree-row', 'empty'] }, row)]);
   return h('li', { className: classes }, [

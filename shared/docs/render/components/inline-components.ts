@@ -1,6 +1,7 @@
 import { h } from 'hastscript';
-import { icon } from '#shared/docs/render/content/icon.ts';
+import { brandIcon } from '#shared/docs/render/content/icon.ts';
 import {
+  classesProp,
   colorValue,
   type Component,
   type Components,
@@ -19,17 +20,21 @@ const badgeColors = new Set(
 
 const badge: Component = {
   isInline: true,
-  html({ props, children }, context) {
+  html(element, context) {
+    const { props, children } = element;
     const color = textProp(props, 'color') ?? 'gray';
     const size = textProp(props, 'size') ?? 'md';
     const known = badgeColors.has(color) ? color : 'gray';
     const data = { dataBadge: '', dataColor: known, dataSize: /^(xs|sm|md|lg)$/.test(size) ? size : 'md' };
-    const classes = ['badge'];
+    const classes = ['badge', ...classesProp(props, context)];
     if (textProp(props, 'shape') === 'pill') classes.push('pill');
     if (flagProp(props, 'stroke')) classes.push('stroke');
     if (flagProp(props, 'disabled')) classes.push('disabled');
     return [
-      h('span', { className: classes, ...data }, [iconProp(props, 'badge-icon', context), context.children(children)]),
+      h('span', { className: classes, ...data }, [
+        iconProp(element, 'badge-icon', context),
+        context.children(children),
+      ]),
     ];
   },
   markdown: ({ children }, write) => write.line(children),
@@ -58,8 +63,10 @@ const tooltip: Component = {
 
 const iconComponent: Component = {
   isInline: true,
-  html({ props }, context) {
-    const made = iconProp(props, 'inline-icon', context);
+  html(element, context) {
+    const { props } = element;
+    const made = iconProp(element, 'inline-icon', context);
+    const classes = classesProp(props, context);
     const size = numberProp(props, 'size');
     const color = colorValue(props.get('color'));
     const style = [
@@ -67,7 +74,10 @@ const iconComponent: Component = {
       ...(color === undefined ? [] : [`color: ${color}`]),
     ].join('; ');
     for (const element of made) {
-      if (element.type === 'element' && style !== '') element.properties.style = style;
+      if (element.type !== 'element') continue;
+      const { className } = element.properties;
+      if (Array.isArray(className)) className.push(...classes);
+      if (style !== '') element.properties.style = style;
     }
     return made;
   },
@@ -113,13 +123,13 @@ const heading: Component = {
 const githubAddress = /^https:\/\/github\.com\//;
 
 const repository: Component = {
-  html({ props }) {
+  html({ props }, context) {
     const slug = (textProp(props, 'repo') ?? '').replace(githubAddress, '').replace(/\/+$/, '');
     if (!/^[\w.-]+\/[\w.-]+$/.test(slug)) return [];
     const title = h('a', { className: ['card-link'], href: `https://github.com/${slug}` }, slug);
     return [
-      h('div', { className: ['card', 'linked', 'horizontal'] }, [
-        icon('github', 'card-icon'),
+      h('div', { className: ['card', 'linked', 'horizontal', ...classesProp(props, context)] }, [
+        brandIcon('github', 'card-icon'),
         h('div', { className: ['card-body'] }, [h('p', { className: ['card-title'] }, [title])]),
       ]),
     ];

@@ -59,11 +59,12 @@ const update: Component = {
 
 /** `View`: one of several versions of the page's content, which the reader chooses between. */
 const view: Component = {
-  html({ props, children }, context) {
+  html(element, context) {
+    const { props, children } = element;
     const title = textProp(props, 'title') ?? 'View';
     return [
       h('section', { className: ['view'], dataView: title }, [
-        h('p', { className: ['view-title'] }, [iconProp(props, 'view-icon', context), title]),
+        h('p', { className: ['view-title'] }, [iconProp(element, 'view-icon', context), title]),
         context.children(children),
       ]),
     ];
@@ -100,9 +101,10 @@ const panel: Component = {
 
 /** `Prompt`: text to be given to a model; shown on demand, copied as it is. */
 const prompt: Component = {
-  html({ props, children }, context) {
+  html(element, context) {
+    const { props, children } = element;
     const description = textProp(props, 'description');
-    const ownIcon = iconProp(props, 'prompt-icon', context);
+    const ownIcon = iconProp(element, 'prompt-icon', context);
     return [
       h('div', { className: ['prompt'], dataCopy: '' }, [
         h('div', { className: ['prompt-head'] }, [

@@ -51,12 +51,8 @@ const stepList = (items: readonly StaticElement[], size: string | undefined, con
     items.map((item, position) => stepItem(item, position, size, context)),
   );
 
-function stepItem(
-  { props, children }: StaticElement,
-  position: number,
-  groupSize: string | undefined,
-  context: ContentContext,
-) {
+function stepItem(element: StaticElement, position: number, groupSize: string | undefined, context: ContentContext) {
+  const { props, children } = element;
   const title = contentProp(props.get('title'), context);
   const wanted = textProp(props, 'titleSize') ?? groupSize ?? 'p';
   const tag = titleSizes.has(wanted) ? wanted : 'p';
@@ -65,7 +61,7 @@ function stepItem(
   if ((tag === 'h2' || tag === 'h3') && label !== '' && !flagProp(props, 'noAnchor')) {
     context.toc.push({ anchor, title: label, depth: tag === 'h2' ? 2 : 3 });
   }
-  const ownIcon = iconProp(props, 'step-icon', context);
+  const ownIcon = iconProp(element, 'step-icon', context);
   const number = String(numberProp(props, 'stepNumber') ?? position + 1);
   return h('li', { className: ['step'], id: anchor }, [
     h('div', { className: ['step-number'], ariaHidden: 'true' }, ownIcon.length > 0 ? ownIcon : number),
@@ -78,7 +74,8 @@ function stepItem(
 
 /** `Accordion`: opens without scripts too. Its address is its id, or its title. */
 const accordion: Component = {
-  html({ props, children }, context) {
+  html(element, context) {
+    const { props, children } = element;
     const title = contentProp(props.get('title'), context);
     const id = context.anchors.claim(textProp(props, 'title') ?? 'accordion', textProp(props, 'id'));
     const description = contentProp(props.get('description'), context);
@@ -86,7 +83,7 @@ const accordion: Component = {
       h('details', { className: ['accordion'], id, ...(flagProp(props, 'defaultOpen') && { open: true }) }, [
         h('summary', [
           icon('chevron-right', 'chevron'),
-          iconProp(props, 'accordion-icon', context),
+          iconProp(element, 'accordion-icon', context),
           h('span', { className: ['accordion-title'] }, [
             title,
             description.length > 0 ? h('span', { className: ['accordion-description'] }, description) : null,

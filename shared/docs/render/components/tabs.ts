@@ -25,7 +25,7 @@ const tabs: Component = {
       return {
         title,
         id: context.anchors.claim(title, textProp(tab.props, 'id')),
-        icon: iconProp(tab.props, 'tab-icon', context),
+        icon: iconProp(tab, 'tab-icon', context),
         children: context.children(tab.children),
       };
     });

@@ -1,5 +1,6 @@
 import type { ElementContent } from 'hast';
 import type { Nodes } from 'mdast';
+import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
 import type { Report } from '../findings.ts';
 import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import type { PageMath } from '../math/page-math.ts';
@@ -29,8 +30,23 @@ export type ContentContext = {
   markdown(nodes: readonly Nodes[]): string;
   /** Words of ours, in the language of the page. */
   texts: InterfaceTexts;
+  /** Classes that the author wrote. */
+  classes: Set<string>;
+  /** The library whose names icons have; undefined where nobody sees icons. */
+  iconLibrary: IconLibrary | undefined;
   report: Report;
 };
+
+/** Of one element, of a page, and of a name's characters. */
+const [mostClasses, mostClassesOfPage, longestClass] = [100, 1000, 100];
+
+/** The names of a `className`, noted as classes of the author. */
+export function writtenClasses(written: string, { classes }: Pick<ContentContext, 'classes'>): string[] {
+  const names = written.split(/\s+/).filter((name) => name !== '' && name.length <= longestClass);
+  const kept = names.slice(0, mostClasses);
+  for (const name of kept) if (classes.size < mostClassesOfPage) classes.add(name);
+  return kept;
+}
 
 const maxLength = 200;
 

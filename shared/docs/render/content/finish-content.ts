@@ -16,11 +16,10 @@ const notInHeadings = new Set([...unreadTags, 'br']);
 const maxText = 200_000;
 
 /**
- * Last pass over sanitized content. It puts coloured code and formulas in their places, and collects the page's sections for search, its classes and its ids.
+ * Last pass over sanitized content. It puts coloured code and formulas in their places, and collects the page's sections for search and its ids.
  */
 export function finishContent(tree: Root, codes: ContentContext['codes']) {
   const sections: Section[] = [{ anchor: '', heading: '', text: '' }];
-  const classes = new Set<string>();
   const ids: string[] = [];
   let length = 0;
 
@@ -45,7 +44,6 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     if (node.type === 'root') node.children.forEach(walk);
     if (node.type !== 'element') return;
     const { properties, tagName } = node;
-    if (Array.isArray(properties.className)) for (const name of properties.className) classes.add(name);
     if (typeof properties.id === 'string') ids.push(properties.id);
     if (unreadTags.has(tagName) || (tagName === 'p' && hasClass(node, 'tab-title'))) return;
     if (properties[codeSlot] !== undefined) {
@@ -75,7 +73,7 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
         .trim(),
     }))
     .filter((section) => section.heading !== '' || section.text !== '');
-  return { sections: made, classes: [...classes], ids };
+  return { sections: made, ids };
 }
 
 const hasClass = (node: Element, name: string): boolean =>

@@ -3,6 +3,7 @@ import { h, s } from 'hastscript';
 import type { Code, Emphasis, Heading, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
+import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
 import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
 import { codeBlock, codeSlot } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
@@ -20,11 +21,11 @@ import { drawnElements } from '#shared/docs/render/sanitize/nest-elements.ts';
 import { PageMath } from '#shared/docs/render/math/page-math.ts';
 import type { Report } from '../findings.ts';
 import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
-import { Anchors, type ContentContext } from './content-context.ts';
+import { Anchors, type ContentContext, writtenClasses } from './content-context.ts';
 import { writeHtml } from '../write-html.ts';
 import { toText } from './finish-content.ts';
 
-type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes'> & {
+type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes' | 'classes'> & {
   tree: HtmlRoot;
   aside: HtmlRoot;
   /** Names of the font files that its formulas need. */
@@ -34,8 +35,11 @@ type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes'> & {
 const maxHeadingsInToc = 300;
 const maxDepth = 250;
 
-/** HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. `texts` are in its language. */
-export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Content {
+/**
+ * HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. `texts` are in its language. Icons
+ * that authors name are looked up in the library, or left out where none is given.
+ */
+export function toContent(tree: Root, report: Report, texts: InterfaceTexts, iconLibrary?: IconLibrary): Content {
   let depth = 0;
   let state: State | undefined;
   const context: ContentContext = {
@@ -46,6 +50,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Co
     codes: [],
     codeLength: 0,
     math: new PageMath(),
+    classes: new Set(),
     children: () => [],
     inlineMarkdown(text) {
       const parsed = fromMarkdown(text.slice(0, 5000));
@@ -56,6 +61,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Co
     },
     markdown: markdownOf,
     texts,
+    iconLibrary,
     report,
   };
 
@@ -97,9 +103,9 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts): Co
   const made = toHast(tree, options);
   const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
   context.toc.splice(maxHeadingsInToc);
-  const { toc, feedItems, codes, aside } = context;
+  const { toc, feedItems, codes, classes, aside } = context;
   const mathFonts = context.math.fonts;
-  return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes, mathFonts };
+  return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes, classes, mathFonts };
 }
 
 /** A formula where it is written out later; until then, and for the text of the page, its source. One that is wrong stays its source. */
@@ -166,10 +172,10 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
       context,
       props.get('noAnchor') === true,
     );
-    const { id: made_, ...rest } = { ...propertiesOf(props), ...made.properties };
+    const { id: made_, ...rest } = { ...propertiesOf(props, context), ...made.properties };
     return [{ ...made, properties: { id: made_, ...rest } }];
   }
-  const properties = propertiesOf(props);
+  const properties = propertiesOf(props, context);
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
   if (name === 'iframe' && properties.title === undefined) properties.title = context.texts.embeddedContent;
   if (drawnElements.has(name)) return [s(name, properties, context.children(children))];
@@ -181,7 +187,7 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
 /** Handlers, and what only our own elements may have. */
 const ours = /^(on|data-?code-?slot$)/i;
 
-function propertiesOf(props: StaticProps): Properties {
+function propertiesOf(props: StaticProps, context: ContentContext): Properties {
   const properties: Properties = {};
   for (const [key, value] of props) {
     if (ours.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
@@ -189,11 +195,7 @@ function propertiesOf(props: StaticProps): Properties {
       const style = styleOf(value);
       if (style !== undefined) properties.style = style;
     } else if (key === 'className' || key === 'class') {
-      if (typeof value === 'string')
-        properties.className = value
-          .split(/\s+/)
-          .filter((name) => name !== '' && name.length <= 100)
-          .slice(0, 100);
+      if (typeof value === 'string') properties.className = writtenClasses(value, context);
     } else if (key === 'noZoom') properties.dataNoZoom = '';
     else if (typeof value === 'string' || typeof value === 'number' || value === true) properties[key] = value;
   }

@@ -1,5 +1,6 @@
 import type { TocEntry } from '#shared/docs/render/content/content-context.ts';
-import { icon } from '#shared/docs/render/content/icon.ts';
+import { iconForm, pictureOfIcon } from '#shared/docs/icons/icon-form.ts';
+import { brandIcon, icon, iconElement } from '#shared/docs/render/content/icon.ts';
 import { contentPolicy } from '../content-policy.ts';
 import { pageHref, pathToTop, pictureHref, relativeHref } from '../bundle-paths.ts';
 import { html, type SafeHtml } from '../html.ts';
@@ -51,7 +52,7 @@ ${pageHead(slice, parts.description?.text, parts)}
 </head>
 <body>
 <a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">${texts.skipToContent}</a>
-${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${parts.banner}</span>${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="${texts.dismiss}">${shapeSvg('xmark', '')}</button>`}</div>`}
+${parts.banner && html`<div${id('banner')} class="banner" role="note"><span>${parts.banner}</span>${settings.banner?.dismissible === true && html`<button type="button" class="banner-close" aria-label="${texts.dismiss}">${frameIcon('x')}</button>`}</div>`}
 ${siteHeader(slice, texts, id)}
 <div${id('body-content')} class="layout">
 <aside${id('sidebar')} class="sidebar">
@@ -87,11 +88,11 @@ function pageTop(slice: PageSlice, { toc, description }: PageParts, texts: Inter
   return html`<header${id('header')} class="page-header">
 ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
 <div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
-<div class="page-actions"><button type="button" class="copy-page" hidden>${shapeSvg('copy', '')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
+<div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
 ${description && html`<p class="page-description">${description.content}</p>`}
 ${endpoint(frontmatter)}
 </header>
-${toc.length > 0 && html`<details class="toc-inline"><summary>${shapeSvg('list', '')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
+${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
 }
 
 /** The section of the page, or the trail of groups to it; a group leads to its first page. */
@@ -129,8 +130,8 @@ function pagination(
 ): SafeHtml | undefined {
   if ((!previous && !next) || frontmatter.hideFooterPagination === true) return undefined;
   return html`<nav${id('pagination')} class="pagination" aria-label="${texts.pages}">
-${previous && html`<a class="pagination-link previous" rel="prev" href="${pageHref(path, previous.path)}"><span class="pagination-label">${shapeSvg('arrow-left', '')}${texts.previous}</span><span class="pagination-title">${previous.title}</span></a>`}
-${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path, next.path)}"><span class="pagination-label">${texts.next}${shapeSvg('arrow-right', '')}</span><span class="pagination-title">${next.title}</span></a>`}
+${previous && html`<a class="pagination-link previous" rel="prev" href="${pageHref(path, previous.path)}"><span class="pagination-label">${frameIcon('arrow-left')}${texts.previous}</span><span class="pagination-title">${previous.title}</span></a>`}
+${next && html`<a class="pagination-link next" rel="next" href="${pageHref(path, next.path)}"><span class="pagination-label">${texts.next}${frameIcon('arrow-right')}</span><span class="pagination-title">${next.title}</span></a>`}
 </nav>`;
 }
 
@@ -141,17 +142,17 @@ function siteHeader(slice: PageSlice, texts: InterfaceTexts, id: IdOf): SafeHtml
   const switchers = choices.filter((choice) => choice !== tabs);
   return html`<header${id('navbar')} class="navbar">
 <div class="navbar-row">
-<button type="button" class="menu-button icon-button" aria-label="${texts.scripts.openNavigation}" aria-expanded="false">${shapeSvg('menu', '')}</button>
+<button type="button" class="menu-button icon-button" aria-label="${texts.scripts.openNavigation}" aria-expanded="false">${frameIcon('menu')}</button>
 <a class="nav-logo" href="${chromeHref(path, settings.home)}">${logo(slice)}</a>
 <div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
-<button type="button"${id('search-bar-entry')} class="search-entry" hidden>${shapeSvg('search', '')}<span>${texts.scripts.search}</span><kbd>/</kbd></button>
+<button type="button"${id('search-bar-entry')} class="search-entry" hidden>${frameIcon('search')}<span>${texts.scripts.search}</span><kbd>/</kbd></button>
 <div class="topbar-right">
 <nav class="navbar-links" aria-label="${texts.siteLinks}">${settings.links.map((link) => navbarLink(slice, link))}</nav>
-${settings.primary && html`<a${id('topbar-cta-button')} class="navbar-primary" ${linkAttributes(path, settings.primary)}>${shapeSvg(settings.primary.type ?? '', '')}<span>${labelOf(settings.primary.label, settings.primary.type)}</span></a>`}
-${!settings.appearance.strict && html`<button type="button" class="theme-switch icon-button" aria-label="${texts.switchTheme}">${shapeSvg('sun', 'sun')}${shapeSvg('moon', 'moon')}</button>`}
+${settings.primary && html`<a${id('topbar-cta-button')} class="navbar-primary" ${linkAttributes(path, settings.primary)}>${brandSign(settings.primary.type)}<span>${labelOf(settings.primary.label, settings.primary.type)}</span></a>`}
+${!settings.appearance.strict && html`<button type="button" class="theme-switch icon-button" aria-label="${texts.switchTheme}">${frameIcon('sun', 'sun')}${frameIcon('moon', 'moon')}</button>`}
 </div>
 </div>
-${tabs && html`<nav class="nav-tabs" aria-label="${texts.sections}">${tabs.options.map((option, position) => tab(path, option, position === tabs.current))}</nav>`}
+${tabs && html`<nav class="nav-tabs" aria-label="${texts.sections}">${tabs.options.map((option, position) => tab(slice, option, position === tabs.current))}</nav>`}
 </header>`;
 }
 
@@ -168,22 +169,22 @@ function logo({ path, settings }: PageSlice): SafeHtml {
   return html`<img class="light-only" src="${pictureHref(path, light)}" alt="${settings.name}" height="28"><img class="dark-only" src="${pictureHref(path, dark)}" alt="${settings.name}" height="28">`;
 }
 
-function navbarLink({ path }: PageSlice, link: PageSlice['settings']['links'][number]): SafeHtml {
+function navbarLink(slice: PageSlice, link: PageSlice['settings']['links'][number]): SafeHtml {
   const label = labelOf(link.label, link.type ?? link.icon);
-  return html`<a class="navbar-link" ${linkAttributes(path, link)}>${shapeSvg(link.icon ?? link.type ?? '', '')}<span>${label}</span></a>`;
+  return html`<a class="navbar-link" ${linkAttributes(slice.path, link)}>${writtenIcon(slice, link.icon) ?? brandSign(link.type)}<span>${label}</span></a>`;
 }
 
 const optionHref = (from: string, option: DivisionChoice['options'][number]): string =>
   option.page !== undefined ? pageHref(from, option.page) : (option.href ?? '#');
 
-function tab(from: string, option: DivisionChoice['options'][number], isCurrent: boolean): SafeHtml {
-  return html`<a class="nav-tabs-item" href="${optionHref(from, option)}"${isCurrent && html` data-active aria-current="true"`}>${shapeSvg(option.icon ?? '', '')}<span>${option.title}</span></a>`;
+function tab(slice: PageSlice, option: DivisionChoice['options'][number], isCurrent: boolean): SafeHtml {
+  return html`<a class="nav-tabs-item" href="${optionHref(slice.path, option)}"${isCurrent && html` data-active aria-current="true"`}>${writtenIcon(slice, option.icon)}<span>${option.title}</span></a>`;
 }
 
 /** A list that opens, so that it works without scripts. */
 function switcher(from: string, choice: DivisionChoice): SafeHtml {
   const current = choice.options[choice.current];
-  return html`<details class="switcher" data-division="${choice.division}"><summary><span>${titleOf(choice, current?.title ?? '')}</span>${shapeSvg('chevron-down', '')}</summary><ul>${choice.options.map(
+  return html`<details class="switcher" data-division="${choice.division}"><summary><span>${titleOf(choice, current?.title ?? '')}</span>${frameIcon('chevron-down')}</summary><ul>${choice.options.map(
     (option, position) =>
       html`<li><a href="${optionHref(from, option)}"${position === choice.current && html` aria-current="true"`}>${titleOf(choice, option.title)}${option.tag !== undefined && html` <span class="badge" data-color="gray">${option.tag}</span>`}</a></li>`,
   )}</ul></details>`;
@@ -208,7 +209,7 @@ function siteFooter({ path, settings }: PageSlice, id: IdOf): SafeHtml | undefin
   if (socials.length === 0 && footer.length === 0) return undefined;
   return html`<footer${id('footer')} class="footer">
 ${footer.length > 0 && html`<div class="footer-columns">${footer.map((column) => html`<div class="footer-column">${column.header !== undefined && html`<p class="footer-header">${column.header}</p>`}<ul>${column.items.map((item) => html`<li><a ${linkAttributes(path, item)}>${item.label}</a></li>`)}</ul></div>`)}</div>`}
-${socials.length > 0 && html`<div class="socials">${socials.map((social) => html`<a class="social" ${linkAttributes(path, social)}>${shapeSvg(social.icon ?? '', '') ?? html`<span>${social.label}</span>`}<span class="sr-only">${social.label}</span></a>`)}</div>`}
+${socials.length > 0 && html`<div class="socials">${socials.map((social) => html`<a class="social" ${linkAttributes(path, social)}>${brandSign(social.icon) ?? html`<span>${social.label}</span>`}<span class="sr-only">${social.label}</span></a>`)}</div>`}
 </footer>`;
 }
 
@@ -224,8 +225,26 @@ function linkAttributes(from: string, link: ChromeLink): SafeHtml {
   return html`href="${chromeHref(from, link)}"${leaves && html` target="_blank" rel="noopener noreferrer"`}`;
 }
 
-/** An icon for the shell; undefined for an unknown name. */
-function shapeSvg(name: string, className: string): SafeHtml | undefined {
-  const [drawn] = icon(name, className);
-  return drawn && writeHtml(drawn);
+const framed = new Map<string, SafeHtml>();
+
+/** An icon of the theme. Every page has the same ones. */
+function frameIcon(name: string, className = ''): SafeHtml {
+  const key = `${name} ${className}`;
+  const made = framed.get(key) ?? writeHtml(icon(name, className));
+  framed.set(key, made);
+  return made;
+}
+
+function brandSign(name: string | undefined): SafeHtml | undefined {
+  const sign = name === undefined ? undefined : brandIcon(name, '');
+  return sign && writeHtml(sign);
+}
+
+/** An icon that docs.json names; undefined for an unknown one. */
+function writtenIcon({ path, settings }: PageSlice, name: string | undefined): SafeHtml | undefined {
+  if (name === undefined) return undefined;
+  const form = iconForm({ name }, settings.iconLibrary);
+  if (form.kind !== 'picture') return iconElement(form, '').map((element) => writeHtml(element))[0];
+  const picture = pictureOfIcon(form.address);
+  return picture === undefined ? undefined : html`<img class="icon" src="${pictureHref(path, picture)}" alt="">`;
 }

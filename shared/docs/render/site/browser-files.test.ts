@@ -13,11 +13,11 @@ test.each(partsIn('theme/'))('%s is in the style sheet, once', (part) => {
 test.each(partsIn('scripts/site/'))('%s is in the script', (part) => {
   const lines = textOf(part).split('\n');
   const comment = lines.find((line) => line.trimStart().startsWith('// ')) ?? lines[0] ?? '';
-  expect(siteScripts.get('site.js')).toContain(comment.trim());
+  expect(siteScripts().get('site.js')).toContain(comment.trim());
 });
 
 test('no comments with types are in what a reader downloads', () => {
-  const all = [...siteScripts.values(), notFoundScript].join('\n');
+  const all = [...siteScripts().values(), notFoundScript].join('\n');
   expect(all).toContain('// Before the first paint');
   expect(all).not.toMatch(/\/\*\*|@ts-/);
 });

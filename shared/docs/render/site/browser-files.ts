@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { en } from '../interface-texts/en.ts';
 import { scriptJson } from '../html.ts';
 import type { ScriptTexts } from './page-globals.ts';
+import { icon } from '#shared/docs/render/content/icon.ts';
+import { writeHtml } from '../write-html.ts';
 
 const opening = '(function () {\n';
 const ending = '})();\n';
@@ -55,23 +57,27 @@ export const themeSheet = theme
   .join('\n');
 
 /** Scripts by their name under `_bindery/`. */
-export const siteScripts: ReadonlyMap<string, string> = new Map([
-  ['start.js', script('start.js')],
-  [
-    'sidebar.js',
-    joinedScript(
-      'Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.',
-      ['elements', 'sidebar'],
-    ),
-  ],
-  [
-    'site.js',
-    `${textsScript(en.scripts, 'window.binderyTexts || ')}${joinedScript(
-      'What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.',
-      siteParts,
-    )}`,
-  ],
-]);
+export function siteScripts(): ReadonlyMap<string, string> {
+  return new Map([
+    ['start.js', script('start.js')],
+    [
+      'sidebar.js',
+      joinedScript(
+        'Builds the sidebar from the navigation file that was loaded before this one, while the page is still being read: nothing moves.',
+        ['elements', 'sidebar'],
+        ['chevron-right'],
+      ),
+    ],
+    [
+      'site.js',
+      `${textsScript(en.scripts, 'window.binderyTexts || ')}${joinedScript(
+        'What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.',
+        siteParts,
+        ['copy'],
+      )}`,
+    ],
+  ]);
+}
 
 /** Is part of `404.html`. */
 export const notFoundScript = script('not-found.js');
@@ -81,10 +87,11 @@ export function textsScript(texts: ScriptTexts, unless: '' | 'window.binderyText
   return `window.binderyTexts = ${unless}${scriptJson(texts)};\n`;
 }
 
-/** One function around all parts, which share its scope. */
-function joinedScript(purpose: string, parts: readonly string[]): string {
+/** One function around all parts, which share its scope, and the icons that they use. */
+function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
+  const icons = Object.fromEntries(names.map((name) => [name, writeHtml(icon(name, '')).text]));
   const bodies = parts.map((name) => functionBody(script(`${name}.js`)));
-  return `// ${purpose}\n(function () {\n${bodies.join('\n')}})();\n`;
+  return `// ${purpose}\n(function () {\n  var icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;
 }
 
 /** A part that may end early is a function of its own; here its body becomes the end of the one function around all parts. */

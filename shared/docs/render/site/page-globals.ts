@@ -15,11 +15,13 @@ export type SidebarEntry = {
   g?: string;
 };
 
+export type SidebarIcon = { svg: string } | { picture: string } | { text: string };
+
 export type SidebarFile = {
   links: SidebarEntry[];
   entries: SidebarEntry[];
-  /** Outlines of the icons that the entries name. */
-  icons: Record<string, string>;
+  /** The icons that the entries name: a drawing, a picture (an address, or a path from the top of the bundle), or an emoji. */
+  icons: Record<string, SidebarIcon>;
 };
 
 /** `_bindery/config.js`. */
@@ -64,6 +66,8 @@ export type ScriptTexts = {
 };
 
 declare global {
+  /** Drawings that scripts put into pages; they stand in front of the parts of each script. */
+  const icons: Record<'chevron-right' | 'copy', string>;
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;

@@ -59,6 +59,7 @@ describe('site segment', () => {
         '_bindery/navigation/news.js',
         '_bindery/site.js',
         '_bindery/theme.css',
+        '_bindery/third-party.txt',
         'index.html',
         'llms.txt',
         'robots.txt',
@@ -81,6 +82,34 @@ describe('site segment', () => {
     const key = siteKey('r-000000000000', 'acme', model, testOptions);
     expect(siteKey('r-000000000000', 'acme', edited, testOptions)).toBe(key);
     expect(siteKey('r-000000000000', 'acme', renamed, testOptions)).not.toBe(key);
+  });
+
+  test('a sidebar has the icons that it names: drawings, pictures, emoji', async () => {
+    const icon = (name: string) => `---\nicon: ${name}\n---\n`;
+    const { model } = await testProject({
+      'docs.json': JSON.stringify({
+        name: 'A',
+        theme: 'mint',
+        colors: { primary: '#111111' },
+        icons: { library: 'lucide' },
+        navigation: { pages: ['a', 'b', 'c', 'd', 'e'] },
+      }),
+      'a.mdx': icon('rocket'),
+      'b.mdx': icon('/pictures/b.svg'),
+      'c.mdx': icon('🚀'),
+      'd.mdx': icon('icon-of-nobody'),
+      'e.mdx': icon('/pictures/none.svg'),
+      'pictures/b.svg': '<svg/>',
+    });
+    const made = named(renderSite(model, testOptions));
+    const window: { binderyNavigation?: { icons: unknown } } = {};
+    runInNewContext(made.get('_bindery/navigation/main.js') ?? '', { window });
+    expect(JSON.parse(JSON.stringify(window.binderyNavigation?.icons))).toEqual({
+      rocket: { svg: expect.stringMatching(/^<svg class="icon" viewBox="0 0 24 24" .*<\/svg>$/) as string },
+      '/pictures/b.svg': { picture: 'pictures/b.svg' },
+      '🚀': { text: '🚀' },
+    });
+    expect(made.get('_bindery/third-party.txt')).toMatch(/Lucide[^]*Font Awesome[^]*creativecommons[^]*Tabler/);
   });
 
   test('sidebars are data for a classic script, each of one division', async () => {

@@ -1,5 +1,6 @@
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
-import { iconShape } from '#shared/docs/render/content/icon.ts';
+import { iconForm, pictureOfIcon } from '#shared/docs/icons/icon-form.ts';
+import { iconElement } from '#shared/docs/render/content/icon.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
 import { notFoundFile } from '#shared/export/bundle/bundle-names.ts';
 import { themeName } from '#shared/docs/render/shell/page-shell.ts';
@@ -23,11 +24,13 @@ import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
-import type { SidebarEntry, SidebarFile, SiteConfig } from './page-globals.ts';
+import type { SidebarEntry, SidebarFile, SidebarIcon, SiteConfig } from './page-globals.ts';
+import { writeHtml } from '../write-html.ts';
 import { paletteCss } from './palette.ts';
+import { thirdPartyNotices } from './third-party.ts';
 
 /**
- * Files of the site segment, sorted by path: theme, scripts, sidebars, settings, redirects, and the files for crawlers. A file at the project's
+ * Files of the site segment, sorted by path: theme, scripts, notices, sidebars, settings, redirects, and the files for crawlers. A file at the project's
  * root replaces a generated one of the same name, but not `404.html`. `exported`: the paths of the plan's pages; by default all that need no group.
  */
 export function renderSite(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): RenderedFile[] {
@@ -42,7 +45,8 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
     ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${themeSheet}`],
     ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
   ]);
-  for (const [name, text] of siteScripts) files.set(`_bindery/${name}`, text);
+  files.set('_bindery/third-party.txt', thirdPartyNotices);
+  for (const [name, text] of siteScripts()) files.set(`_bindery/${name}`, text);
   for (const [name, text] of textsFiles(index)) files.set(`_bindery/texts/${name}.js`, text);
   for (const sidebar of index.sidebars)
     files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
@@ -95,18 +99,16 @@ function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'co
   };
 }
 
-/** `_bindery/navigation/<id>.js`: the sidebar that the pages of one division share, with the outlines of its icons. */
+/** `_bindery/navigation/<id>.js`: the sidebar that the pages of one division share, with its icons. */
 function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string {
-  const icons: Record<string, string> = {};
-  const chevron = iconShape('chevron-right');
-  if (chevron !== undefined) icons['chevron-right'] = chevron;
+  const icons: SidebarFile['icons'] = {};
   const cleaned = (list: readonly SidebarEntry[]): SidebarEntry[] =>
     list.flatMap((entry) => {
       const { i, h, c, ...rest } = entry;
       const made: SidebarEntry = rest;
-      const shape = i === undefined ? undefined : iconShape(i);
-      if (i !== undefined && shape !== undefined) {
-        icons[i] = shape;
+      const found = i === undefined ? undefined : sidebarIcon(i, index);
+      if (i !== undefined && found !== undefined) {
+        icons[i] = found;
         made.i = i;
       }
       if (c !== undefined) made.c = cleaned(c);
@@ -116,6 +118,19 @@ function navigationScript({ links, entries }: Sidebar, index: SiteIndex): string
     });
   const file: SidebarFile = { links: cleaned(links), entries: cleaned(entries), icons };
   return `window.binderyNavigation = ${scriptJson(file)};\n`;
+}
+
+/** Undefined for an icon that no library has, and for a picture that is not in the bundle. */
+function sidebarIcon(written: string, { model, files }: SiteIndex): SidebarIcon | undefined {
+  const form = iconForm({ name: written }, model.settings.iconLibrary);
+  if (form.kind === 'emoji') return { text: form.text };
+  if (form.kind === 'picture') {
+    const picture = pictureOfIcon(form.address);
+    const isThere = picture !== undefined && (/^(https|data):/.test(picture) || files.has(picture));
+    return isThere ? { picture } : undefined;
+  }
+  const [drawn] = iconElement(form, '');
+  return drawn && { svg: writeHtml(drawn).text };
 }
 
 /** An address elsewhere, or a page of the site. */

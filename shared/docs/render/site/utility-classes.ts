@@ -1,170 +1,126 @@
-/** `_bindery/classes.css`: rules for the utility classes that the pages' content uses. */
-export function classCss(classes: Iterable<string>): string {
+import type { UtilObject } from '@unocss/core';
+import type { SiteSettings } from '#shared/docs/project/site-model.ts';
+
+/** Names of one site that are looked at; more would cost more than they are worth. */
+export const mostUtilityClasses = 5000;
+
+/** Both boxes that keep a project's content in its place. The id lets a class win over the theme's rules, as authors expect. */
+const scope = ':is(.mdx-content, .aside-content, #content)';
+
+/**
+ * `_bindery/classes.css`: rules of Tailwind 3 for the utility classes that authors wrote, made by UnoCSS. Names that are no utilities have none.
+ * Tenants choose the names, arbitrary values included, so every rule is checked: it reaches only what is inside the content, and it loads
+ * nothing. The same names and colours give the same text, in any order of the names.
+ */
+export async function classCss(classes: Iterable<string>, colors: SiteSettings['colors']): Promise<string> {
   const used = [...new Set(classes)].sort();
-  const plain: string[] = [];
-  const conditional: string[] = [];
-  for (const name of used) {
-    const rule = utilityRule(name);
-    if (rule !== undefined) (rule.condition === undefined ? plain : conditional).push(rule.css);
+  if (used.length === 0) return '\n';
+  // Only closing a bundle needs them, so that other work does not wait for 80 ms.
+  const { createGenerator } = await import('@unocss/core');
+  const { presetWind3 } = await import('@unocss/preset-wind3');
+  const bordered = new Set<string>();
+  const generator = await createGenerator({
+    presets: [presetWind3({ dark: 'class', preflight: 'on-demand' })],
+    theme: themeTokens(colors),
+    // One rule that a browser does not know must not take others with it.
+    mergeSelectors: false,
+    postprocess: (rule) => keepInside(rule, bordered),
+  });
+  const { layers, getLayer } = await generator.generate(used.slice(0, mostUtilityClasses), { minify: true });
+  const rules = layers.filter((layer) => layer !== 'preflights').map((layer) => getLayer(layer) ?? '');
+  const parts = [startValues(getLayer('preflights') ?? ''), borderStart(bordered), ...rules];
+  return `${parts
+    .filter(Boolean)
+    .join('\n')
+    .replace(/\}(?=[^}\n])/g, '}\n')}\n`;
+}
+
+/** Names that the documentation format has beside Tailwind's own. The variables are those of the theme. */
+function themeTokens({ primary, light = primary, dark = primary }: SiteSettings['colors']) {
+  const shades = { light: hex(light), dark: hex(dark) };
+  return {
+    colors: {
+      primary: { DEFAULT: hex(primary), ...shades },
+      background: { light: 'var(--bg)', dark: 'var(--bg)' },
+    },
+    // As text, the shade that can be read.
+    textColor: { primary: { DEFAULT: 'var(--accent-text)', ...shades } },
+    fontFamily: { sans: 'var(--sans)', mono: 'var(--mono)' },
+  };
+}
+
+const hex = (written: string): string => (/^#[0-9a-f]{3,8}$/i.test(written) ? written : 'var(--accent)');
+
+/** Empties a rule that could reach out of the content or load something; puts all others inside the content. */
+function keepInside(rule: UtilObject, bordered: Set<string>): void {
+  const selector = scoped(rule.selector);
+  if (selector === undefined || !isCondition(rule.parent ?? '') || !rule.entries.every(isHarmless)) {
+    rule.entries = [];
+    return;
   }
-  return `${[...plain, ...conditional].join('\n')}\n`;
+  rule.selector = selector;
+  if (rule.entries.some(([name]) => /^border(-[a-z]+)*-width$/.test(name)) && !selector.includes('::'))
+    bordered.add(selector);
 }
 
-/** A rule for one utility class; `condition` says when it applies (dark, wide screens, hover), if not always. */
-type UtilityRule = { css: string; condition?: string };
+/** States of the whole page that a class may depend on. The engine marks where they end. */
+const pageStates = /^(?:(?:\.dark|\.light|\[dir="(?:ltr|rtl)"\]) (?:\$\$ )?)*/;
 
-const widths: ReadonlyMap<string, string> = new Map([
-  ['sm', '640px'],
-  ['md', '768px'],
-  ['lg', '1024px'],
-  ['xl', '1280px'],
-  ['2xl', '1536px'],
-]);
+/** The selector inside the content; undefined for one that is a list, is no class's, or has loose ends. */
+function scoped(selector: string): string | undefined {
+  const [states = ''] = pageStates.exec(selector) ?? [];
+  const own = selector.slice(states.length);
+  // An escaped character has no meaning.
+  const bare = own.replace(/\\./gsu, '_');
+  if (/[{}]/.test(own) || !bare.startsWith('.') || /[,{}@"'<;\\]/.test(bare) || !hasPairs(bare)) return undefined;
+  return `${states.replaceAll('$$ ', '')}${scope} ${own}`;
+}
 
-const fixedClasses: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    block: 'display: block',
-    inline: 'display: inline',
-    'inline-block': 'display: inline-block',
-    flex: 'display: flex',
-    'inline-flex': 'display: inline-flex',
-    grid: 'display: grid',
-    hidden: 'display: none',
-    'flex-col': 'flex-direction: column',
-    'flex-row': 'flex-direction: row',
-    'flex-wrap': 'flex-wrap: wrap',
-    'flex-1': 'flex: 1 1 0%',
-    'flex-none': 'flex: none',
-    grow: 'flex-grow: 1',
-    'shrink-0': 'flex-shrink: 0',
-    'items-start': 'align-items: flex-start',
-    'items-center': 'align-items: center',
-    'items-end': 'align-items: flex-end',
-    'justify-start': 'justify-content: flex-start',
-    'justify-center': 'justify-content: center',
-    'justify-end': 'justify-content: flex-end',
-    'justify-between': 'justify-content: space-between',
-    'text-left': 'text-align: left',
-    'text-center': 'text-align: center',
-    'text-right': 'text-align: right',
-    'font-normal': 'font-weight: 400',
-    'font-medium': 'font-weight: 500',
-    'font-semibold': 'font-weight: 600',
-    'font-bold': 'font-weight: 700',
-    'font-mono': 'font-family: var(--mono)',
-    italic: 'font-style: italic',
-    underline: 'text-decoration-line: underline',
-    'no-underline': 'text-decoration-line: none',
-    uppercase: 'text-transform: uppercase',
-    truncate: 'overflow: hidden; text-overflow: ellipsis; white-space: nowrap',
-    'whitespace-nowrap': 'white-space: nowrap',
-    'w-full': 'width: 100%',
-    'w-auto': 'width: auto',
-    'w-1/2': 'width: 50%',
-    'w-1/3': 'width: 33.333333%',
-    'w-2/3': 'width: 66.666667%',
-    'w-1/4': 'width: 25%',
-    'w-3/4': 'width: 75%',
-    'h-full': 'height: 100%',
-    'h-auto': 'height: auto',
-    'max-w-full': 'max-width: 100%',
-    'mx-auto': 'margin-left: auto; margin-right: auto',
-    'ml-auto': 'margin-left: auto',
-    'mr-auto': 'margin-right: auto',
-    relative: 'position: relative',
-    'overflow-hidden': 'overflow: hidden',
-    'overflow-x-auto': 'overflow-x: auto',
-    'object-cover': 'object-fit: cover',
-    'object-contain': 'object-fit: contain',
-    'aspect-video': 'aspect-ratio: 16 / 9',
-    'aspect-square': 'aspect-ratio: 1 / 1',
-    border: 'border: 1px solid var(--line)',
-    'border-0': 'border-width: 0',
-    rounded: 'border-radius: 4px',
-    'rounded-none': 'border-radius: 0',
-    'rounded-sm': 'border-radius: 2px',
-    'rounded-md': 'border-radius: 6px',
-    'rounded-lg': 'border-radius: 8px',
-    'rounded-xl': 'border-radius: 12px',
-    'rounded-2xl': 'border-radius: 16px',
-    'rounded-3xl': 'border-radius: 24px',
-    'rounded-full': 'border-radius: 9999px',
-    'text-xs': 'font-size: 0.75rem; line-height: 1rem',
-    'text-sm': 'font-size: 0.875rem; line-height: 1.25rem',
-    'text-base': 'font-size: 1rem; line-height: 1.5rem',
-    'text-lg': 'font-size: 1.125rem; line-height: 1.75rem',
-    'text-xl': 'font-size: 1.25rem; line-height: 1.75rem',
-    'text-2xl': 'font-size: 1.5rem; line-height: 2rem',
-    'text-3xl': 'font-size: 1.875rem; line-height: 2.25rem',
-    'text-4xl': 'font-size: 2.25rem; line-height: 2.5rem',
-    'text-white': 'color: #fff',
-    'text-primary': 'color: var(--accent-text)',
-    'bg-white': 'background-color: #fff',
-    'bg-primary': 'background-color: var(--accent)',
-    'list-none': 'list-style: none',
-    'not-prose': '',
-  }),
-);
+const isCondition = (parent: string): boolean =>
+  parent === '' ||
+  parent
+    .split(' $$ ')
+    .every(
+      (part) => /^@(media|supports|container) [\w\s():.,%<>=/-]+$/.test(part) && hasPairs(part) && loadsNothing(part),
+    );
 
-const spacingScale: ReadonlyMap<string, readonly string[]> = new Map([
-  ['m', ['margin']],
-  ['mx', ['margin-left', 'margin-right']],
-  ['my', ['margin-top', 'margin-bottom']],
-  ['mt', ['margin-top']],
-  ['mr', ['margin-right']],
-  ['mb', ['margin-bottom']],
-  ['ml', ['margin-left']],
-  ['p', ['padding']],
-  ['px', ['padding-left', 'padding-right']],
-  ['py', ['padding-top', 'padding-bottom']],
-  ['pt', ['padding-top']],
-  ['pr', ['padding-right']],
-  ['pb', ['padding-bottom']],
-  ['pl', ['padding-left']],
-  ['gap', ['gap']],
-  ['gap-x', ['column-gap']],
-  ['gap-y', ['row-gap']],
-  ['w', ['width']],
-  ['h', ['height']],
-  ['max-w', ['max-width']],
-  ['max-h', ['max-height']],
-  ['min-w', ['min-width']],
-  ['min-h', ['min-height']],
-]);
+const isHarmless = ([name, value]: UtilObject['entries'][number]): boolean => {
+  if (value === undefined || value === null) return true;
+  const text = String(value);
+  const bare = text.replace(/"[^"\\\n\r\f]*"|'[^'\\\n\r\f]*'/g, '_');
+  return (
+    /^-{0,2}[a-z][a-z0-9-]*$/i.test(name) &&
+    // A page without scripts of its own changes as a whole.
+    name !== 'view-transition-name' &&
+    !/[<{}\u0000-\u001f]/.test(text) &&
+    !/[\\>@;"']/.test(bare) &&
+    !bare.includes('/*') &&
+    hasPairs(bare) &&
+    loadsNothing(text)
+  );
+};
 
-/** The rule of a utility class; undefined for an unknown name. */
-export function utilityRule(name: string): UtilityRule | undefined {
-  const parts = name.split(':');
-  const utility = parts.pop() ?? '';
-  const declarations = declarationsOf(utility);
-  if (declarations === undefined || declarations === '' || parts.length > 2) return undefined;
-  let element = `.${name.replace(/[^a-zA-Z0-9_-]/g, '\\$&').replace(/^(\d)/, '\\3$1 ')}`;
-  let mode = '';
-  let width: string | undefined;
-  for (const part of parts) {
-    const found = widths.get(part);
-    if (found !== undefined) width = found;
-    else if (part === 'dark') mode = '.dark ';
-    else if (part === 'hover' || part === 'focus') element = `${element}:${part}`;
-    else return undefined;
+const loadsNothing = (text: string): boolean =>
+  !/(url|image|image-set|src|expression|element|paint|cross-fade)\s*\(/i.test(text);
+
+/** Whether each bracket is closed, in the right order. */
+function hasPairs(text: string): boolean {
+  const open: string[] = [];
+  for (const character of text) {
+    if (character === '(' || character === '[') open.push(character === '(' ? ')' : ']');
+    else if ((character === ')' || character === ']') && open.pop() !== character) return false;
   }
-  // An author writes a class to change what the theme says.
-  const important = declarations.split(';').map((declaration) => `${declaration.trim()} !important`);
-  const rule = `${mode}:is(.mdx-content, .page-aside) ${element} { ${important.join('; ')} }`;
-  const css = width === undefined ? rule : `@media (min-width: ${width}) { ${rule} }`;
-  return parts.length === 0 ? { css } : { css, condition: parts.join(':') };
+  return open.length === 0;
 }
 
-function declarationsOf(utility: string): string | undefined {
-  const fixed = fixedClasses.get(utility);
-  if (fixed !== undefined) return fixed;
-  const columns = /^grid-cols-([1-9]|1[0-2])$/.exec(utility)?.[1];
-  if (columns !== undefined) return `grid-template-columns: repeat(${columns}, minmax(0, 1fr))`;
-  const opacity = /^opacity-(\d{1,3})$/.exec(utility)?.[1];
-  if (opacity !== undefined) return `opacity: ${Math.min(100, Number(opacity)) / 100}`;
-  const spacing = /^(-?)([a-z]{1,3}(?:-[a-z])?)-(\d{1,3}(?:\.5)?|px)$/.exec(utility);
-  const properties = spacingScale.get(spacing?.[2] ?? '');
-  if (!spacing || !properties) return undefined;
-  const size = spacing[3] === 'px' ? '1px' : `${Number(spacing[3]) * 0.25}rem`;
-  return properties.map((property) => `${property}: ${spacing[1]}${size}`).join('; ');
+/** Values that parts of one declaration have until a class sets them, such as the angle of a `transform`. */
+function startValues(preflight: string): string {
+  const [, values = ''] = /\*,::before,::after\{([^{}]*)\}/.exec(preflight) ?? [];
+  if (values === '') return '';
+  const inside = ':where(.mdx-content, .aside-content)';
+  return `${inside} *,${inside} ::before,${inside} ::after{${values}}`;
 }
+
+/** Tailwind's utilities set only the width of a border: its style and colour come from here. */
+const borderStart = (selectors: ReadonlySet<string>): string =>
+  selectors.size === 0 ? '' : `:where(${[...selectors].sort().join(',')}){border:0 solid var(--line)}`;

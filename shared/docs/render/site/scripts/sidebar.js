@@ -9,13 +9,28 @@
 
   /** @param {string} name */
   function icon(name) {
-    var known = navigation.icons && Object.prototype.hasOwnProperty.call(navigation.icons, name);
-    return known ? shape(navigation.icons[name]) : null;
+    if (!navigation.icons || !Object.prototype.hasOwnProperty.call(navigation.icons, name)) return null;
+    var known = navigation.icons[name];
+    if ('svg' in known) return drawn(known.svg);
+    var made = make('picture' in known ? 'img' : 'span', 'picture' in known ? 'icon' : 'icon emoji');
+    if ('picture' in known) {
+      made.setAttribute('alt', '');
+      made.setAttribute('src', /^(https|data):/.test(known.picture) ? known.picture : root + fileHref(known.picture));
+    } else {
+      made.setAttribute('aria-hidden', 'true');
+      made.textContent = known.text;
+    }
+    return made;
+  }
+
+  /** @param {string} path */
+  function fileHref(path) {
+    return path.split('/').map(encodeURIComponent).join('/');
   }
 
   /** @param {string} path */
   function pageHref(path) {
-    return root + path.split('/').map(encodeURIComponent).join('/') + '.html';
+    return root + fileHref(path) + '.html';
   }
 
   /** @param {SidebarEntry} entry */
@@ -74,11 +89,9 @@
     var summary = make('summary', 'sidebar-link');
     if (entry.r === current) summary.setAttribute('aria-current', 'page');
     summary.append.apply(summary, label(entry));
-    var chevron = icon('chevron-right');
-    if (chevron) {
-      chevron.classList.add('chevron');
-      summary.append(chevron);
-    }
+    var chevron = drawn(icons['chevron-right']);
+    chevron.classList.add('chevron');
+    summary.append(chevron);
     // @ts-expect-error the page of a group is an entry as the others
     var inside = entry.r === undefined ? entry.c : [{ t: entry.t, p: entry.r }].concat(entry.c);
     details.append(summary, list(inside, depth));

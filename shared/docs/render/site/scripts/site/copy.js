@@ -27,7 +27,7 @@ all('.code-block:not([data-nocopy]), .prompt[data-copy]').forEach(function (bloc
   var button = make('button', 'copy-button code-block-copy-button icon-button');
   button.type = 'button';
   button.setAttribute('aria-label', texts.copy);
-  button.append(shape('M9 9h11v11H9zM5 15H4V4h11v1'));
+  button.append(drawn(icons.copy));
   button.addEventListener('click', function () {
     copy(code.textContent.replace(/\n$/, ''), button);
   });

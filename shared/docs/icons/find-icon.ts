@@ -1,0 +1,129 @@
+import { type Drawing, drawingOf, type IconSet } from './icon-sets.ts';
+
+/** What `icons.library` of docs.json may name. */
+export type IconLibrary = 'fontawesome' | 'lucide' | 'tabler';
+
+/** An icon as an author names it: `rocket`, with `iconType` or as Font Awesome writes both: `fa-regular fa-circle`. */
+export type WrittenIcon = { name: string; type?: string | undefined };
+
+export type FoundIcon = {
+  drawing: Drawing;
+  /** The name of the icon that is shown because no library has the one that was asked for. */
+  instead?: string;
+};
+
+const longestName = 100;
+
+/**
+ * The icon of a name. The project's own library is asked first, then the others. Styles that are sold only (light, thin, sharp, duotone) fall back
+ * to the free ones. When no library has the name, an icon of a shorter one may stand in: `rocket` for `rocket-launch`. Undefined for all else.
+ */
+export function findIcon({ name, type }: WrittenIcon, library: IconLibrary): FoundIcon | undefined {
+  if (name.length > longestName) return undefined;
+  const read = readName(name);
+  const wanted = setsFor(library, type ?? read.type);
+  const known = inSets(read.name, wanted) ?? inSets(paidNames.get(read.name), wanted);
+  if (known !== undefined) return { drawing: known };
+  const words = read.name.split('-');
+  for (let count = words.length - 1; count > 0; count -= 1) {
+    const shorter = words.slice(0, count).join('-');
+    const drawing = shorter.length > 1 ? inSets(shorter, wanted) : undefined;
+    if (drawing !== undefined) return { drawing, instead: shorter };
+  }
+  return undefined;
+}
+
+function inSets(name: string | undefined, sets: readonly IconSet[]): Drawing | undefined {
+  if (name === undefined) return undefined;
+  for (const set of sets) {
+    const drawing = drawingOf(set, name);
+    if (drawing !== undefined) return drawing;
+  }
+  return undefined;
+}
+
+/** Which sets are asked, in this order. */
+function setsFor(library: IconLibrary, type = ''): IconSet[] {
+  if (library === 'lucide') return ['lucide', 'tabler', 'fa-solid', 'fa-regular', 'fa-brands'];
+  if (library === 'tabler') return ['tabler', 'lucide', 'fa-solid', 'fa-regular', 'fa-brands'];
+  const others: IconSet[] = ['lucide', 'tabler'];
+  if (type.includes('brands')) return ['fa-brands', 'fa-solid', 'fa-regular', ...others];
+  // Outlines are nearest to the thin styles.
+  if (/regular|light|thin/.test(type)) return ['fa-regular', 'fa-solid', 'fa-brands', ...others];
+  return ['fa-solid', 'fa-regular', 'fa-brands', ...others];
+}
+
+/** Font Awesome's short names of its styles. */
+const styles: ReadonlyMap<string, string> = new Map([
+  ...['fa', 'fas', 'fad', 'fass'].map((short) => [short, 'solid'] as const),
+  ...['far', 'fal', 'fat', 'fasr', 'fasl', 'fast'].map((short) => [short, 'regular'] as const),
+  ['fab', 'brands'],
+]);
+const longStyle = /^fa-(solid|regular|light|thin|brands|duotone|sharp)$/;
+
+/** Reads `CircleCheck`, `IconHome`, `fa-solid fa-house` and `house` alike. */
+function readName(written: string): WrittenIcon {
+  let type: string | undefined;
+  let name = '';
+  for (const word of written.trim().split(/\s+/)) {
+    const style = longStyle.exec(word)?.[1] ?? styles.get(word);
+    if (style === undefined) name = word;
+    else type = type === undefined ? style : `${type}-${style}`;
+  }
+  const kebab = name.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
+  return { name: kebab.replace(/^(?:fa|lucide|tabler|icon)-/, ''), type };
+}
+
+/** Icons that Font Awesome sells, by the free one that is nearest; those that differ by their last words only are found without it. */
+const paidNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'arrow-down-to-line': 'download',
+    'arrow-up-from-line': 'upload',
+    'arrow-up-right': 'arrow-up-right-from-square',
+    'arrows-repeat': 'repeat',
+    'arrows-retweet': 'retweet',
+    'book-open-cover': 'book-open',
+    books: 'book',
+    'brackets-curly': 'braces',
+    'brackets-square': 'brackets',
+    browser: 'window-maximize',
+    'camera-cctv': 'cctv',
+    'chart-mixed': 'chart-column',
+    'code-simple': 'code',
+    'circle-bolt': 'bolt',
+    'display-code': 'laptop-code',
+    grid: 'table-cells',
+    'grid-2': 'table-cells-large',
+    'hand-wave': 'hand',
+    'head-side-brain': 'brain',
+    'input-text': 'i-cursor',
+    'list-tree': 'folder-tree',
+    loader: 'spinner',
+    memo: 'note-sticky',
+    'message-bot': 'robot',
+    'microchip-ai': 'microchip',
+    'mobile-notch': 'mobile-screen',
+    'message-lines': 'message',
+    'message-smile': 'message',
+    'rocket-launch': 'rocket',
+    page: 'file',
+    'pen-line': 'pen',
+    'rectangle-code': 'code',
+    sidebar: 'table-columns',
+    'sliders-simple': 'sliders',
+    sparkle: 'sparkles',
+    'square-code': 'code',
+    'square-sliders': 'sliders',
+    stars: 'sparkles',
+    'table-layout': 'table-columns',
+    timer: 'stopwatch',
+    'user-robot': 'robot',
+    up: 'arrow-up',
+    down: 'arrow-down',
+    'wand-sparkles': 'wand-magic-sparkles',
+    waveform: 'wave-square',
+    'waveform-lines': 'wave-square',
+    website: 'globe',
+    window: 'window-maximize',
+  }),
+);
