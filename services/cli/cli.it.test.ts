@@ -33,6 +33,15 @@ test('check says what publication would say, without a server', async () => {
     const bad = await runCommand(['check', folder]);
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(/^con\.mdx: error bad-path: /m);
+    await writeFile(
+      join(folder, 'docs.json'),
+      '{"name": "A", "theme": "mint", "navigation": {"pages": ["index", "b"]}}',
+    );
+    await writeFile(join(folder, 'b.mdx'), '---\ntitle: B\n---\n\n<Nothing>x</Nothing> [gone](/index#none)');
+    await rm(join(folder, 'con.mdx'));
+    const rendered = await runCommand(['check', folder, '--pages']);
+    expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
+    expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +There is a page "\/index", but it has no "#none"/m);
     await writeFile(join(folder, 'docs.json'), '{"navigation": ');
     const hopeless = await runCommand(['check', folder, '--json']);
     expect(hopeless.code).toBe(1);

@@ -17,14 +17,15 @@ export function checkCommand(program: Command): void {
     .command('check')
     .description('check a docs project as publication would, without a server')
     .argument('<folder>', 'the folder with docs.json')
+    .option('--pages', 'also render every page, and say what an export would leave out', false)
     .option('--json', 'print JSON only', false)
     .addHelpText(
       'after',
       `
 One line a problem, "file:line:column: severity code: sentence"; then a table of them by code. The exit code is 1 when there is an error.`,
     )
-    .action(async (folder: string, options: { json: boolean }) => {
-      const check = await checkProject(folder);
+    .action(async (folder: string, options: { pages: boolean; json: boolean }) => {
+      const check = await checkProject(folder, options);
       const paint = paintFor(process.stdout, process.env);
       const counts = diagnosticCounts(check.diagnostics);
       const verdict = check.publishable ? counted(check.pages, 'page') : 'The project cannot be published';
@@ -61,15 +62,16 @@ export function diagnosticTable(diagnostics: readonly Diagnostic[]): string {
 type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };
 
 /**
- * The diagnostics that publishing this folder would give. Reads it in a child process, as the publisher does. Throws `NotAProject` when the folder has no
+ * The diagnostics that publishing this folder would give, and with `pages` those of its export. Reads it in a child process, as the publisher does. Throws `NotAProject` when the folder has no
  * `docs.json` or `mint.json`.
  */
-async function checkProject(folder: string): Promise<ProjectCheck> {
+async function checkProject(folder: string, options: { pages: boolean }): Promise<ProjectCheck> {
   const project = await folderProject(folder);
   const pool = projectPool({ slots: 1 });
   try {
-    const { pages, diagnostics } = await analyzeProject(pool, project, { organization: 'local' });
-    return { publishable: true, pages: pages.length, diagnostics };
+    const docs = await analyzeProject(pool, project, { organization: 'local' });
+    const ofPages = options.pages ? await (await import('../check-pages.ts')).checkPages(docs, project) : [];
+    return { publishable: true, pages: docs.pages.length, diagnostics: [...docs.diagnostics, ...ofPages] };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;
     const { code, file, message } = error;

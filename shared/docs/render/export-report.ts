@@ -20,24 +20,18 @@ type BrokenLink = { page: string; target: string; reason: 'no such page or file'
 const mostBrokenLinks = 20_000;
 
 /**
- * `_bindery/report.json`: what authors should know about this export. It has what was left out by code, diagnostics by page, failed pages, and broken links, which can be
- * found only when all pages are there. The summary counts also what is not listed. `files`: paths of all files of the bundle.
+ * `_bindery/report.json`: what authors should know about this export. It has what was left out by code, diagnostics by page, failed pages,
+ * and broken links, which can be found only when all pages are there. The summary counts also what is not listed. `files`: paths of all files of the bundle.
  */
 export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
-  const anchors = new Map(site.pages.map((page) => [page.path, page.anchors]));
-  const redirected = new Set(model.redirects.map(({ source }) => source.replace(/\/+$/, '')));
-  const brokenLinks: BrokenLink[] = [];
+  const listed: BrokenLink[] = [];
   let brokenCount = 0;
-  for (const page of site.pages) {
-    for (const target of page.links) {
-      const reason = problemOf(target, anchors, files, redirected);
-      if (reason === undefined) continue;
-      brokenCount += 1;
-      if (brokenLinks.length < mostBrokenLinks) brokenLinks.push({ page: page.path, target, reason });
-    }
+  for (const link of brokenLinks(model, site.pages, files)) {
+    brokenCount += 1;
+    if (listed.length < mostBrokenLinks) listed.push(link);
   }
   const tally = site.tally.add(model.diagnostics);
-  const notListed = site.notListed + brokenCount - brokenLinks.length;
+  const notListed = site.notListed + brokenCount - listed.length;
   const report = {
     formatVersion: 1,
     summary: {
@@ -51,11 +45,27 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
     },
     byCode: tally.rows(),
     failedPages: site.failed,
-    brokenLinks,
+    brokenLinks: listed,
     site: model.diagnostics,
     pages: Object.fromEntries(site.diagnostics),
   };
   return `${JSON.stringify(report, null, 1)}\n`;
+}
+
+/** Links to pages, files and anchors that are not there, in the order of the pages. `files`: paths of all files of the bundle. */
+export function* brokenLinks(
+  model: Pick<SiteModel, 'redirects'>,
+  pages: ReportedSite['pages'],
+  files: ReadonlySet<string>,
+): Generator<BrokenLink> {
+  const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
+  const redirected = new Set(model.redirects.map(({ source }) => source.replace(/\/+$/, '')));
+  for (const page of pages) {
+    for (const target of page.links) {
+      const reason = problemOf(target, anchors, files, redirected);
+      if (reason !== undefined) yield { page: page.path, target, reason };
+    }
+  }
 }
 
 function problemOf(

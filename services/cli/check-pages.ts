@@ -1,0 +1,83 @@
+import { availableParallelism } from 'node:os';
+import { renderChild } from '#services/page-renderer/main.ts';
+import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
+import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
+import type { DocsProject } from '#shared/docs/project/read-docs-project.ts';
+import { brokenLinks } from '#shared/docs/render/export-report.ts';
+import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
+import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
+import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
+import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+
+const options: RenderOptions = {
+  groups: [],
+  onPageError: 'fail',
+  allowTenantScripts: true,
+  deployment: 'client-hosted',
+};
+const pageDeadlineMs = 30_000;
+const whole = Number.MAX_SAFE_INTEGER;
+
+/**
+ * What an export would leave out of the pages that everybody may read, in the order of the project: each is rendered in a child process, and
+ * thrown away. Links to anchors that are not there are found at the end. Rejects when a file cannot be read.
+ */
+export async function checkPages(project: DocsProject, { read }: Pick<ProjectFiles, 'read'>): Promise<Diagnostic[]> {
+  const model = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
+  const index = indexSite(model);
+  const slots = Math.min(4, availableParallelism());
+  const pool = childPool({ ...renderChild, slots, warmSpares: 0 });
+  const texts = new Map<string, Promise<string>>();
+  const textOf = (path: string): Promise<string> => {
+    const text = texts.get(path) ?? read(path, whole).then((bytes) => Buffer.from(bytes).toString());
+    texts.set(path, text);
+    return text;
+  };
+  const render = async (slice: PageSlice): Promise<RenderedPage | Diagnostic> => {
+    const pairs = slice.dependencies.map(async ({ path }) => [path, await textOf(path)] as const);
+    const dependencies = Object.fromEntries(await Promise.all(pairs));
+    const source = await read(slice.file, whole);
+    const request: RenderRequest = { kind: 'page', slice, source, dependencies, options };
+    try {
+      const response = (await pool.run(request, { deadlineMs: pageDeadlineMs })) as RenderResponse;
+      if (response.kind === 'page') return response.page;
+      return notRendered(slice, response.kind === 'page-failed' ? response.reason : 'it has no answer.');
+    } catch (error) {
+      if (!(error instanceof ChildDied || error instanceof ChildTimedOut || error instanceof ChildRequestFailed))
+        throw error;
+      return notRendered(slice, `${error.message}.`);
+    }
+  };
+  try {
+    const slices = [...index.exported].map((path) => pageSlice(index, path, options));
+    const results = await inParallel(slices, slots, render);
+    const pages = results.flatMap((result) => ('path' in result ? [result] : []));
+    const files = new Set([...filesOfSite(model).files.map(({ path }) => path), ...index.exported]);
+    const fileOf = new Map(slices.map(({ path, file }) => [path, file]));
+    const linked = pages.map(({ path, links, anchors }) => ({ path, links, anchors: new Set(anchors) }));
+    const anchors = [...brokenLinks(model, linked, files)].filter(({ reason }) => reason === 'no such anchor');
+    return [
+      ...results.flatMap((result) => ('path' in result ? result.diagnostics : [result])),
+      ...anchors.map(({ page, target }) => missingAnchor(fileOf.get(page) ?? page, target)),
+    ];
+  } finally {
+    await pool.close();
+  }
+}
+
+const notRendered = ({ file }: PageSlice, reason: string): Diagnostic => ({
+  severity: 'error',
+  code: 'page-not-rendered',
+  message: `The page cannot be rendered: ${reason}`,
+  file,
+});
+
+const missingAnchor = (file: string, target: string): Diagnostic => ({
+  severity: 'warning',
+  code: 'broken-anchor',
+  message: `There is a page ${JSON.stringify(target.split('#')[0])}, but it has no ${JSON.stringify(`#${target.split('#')[1] ?? ''}`)}.`,
+  file,
+});
