@@ -1,6 +1,7 @@
 /*
  * What rendering costs, by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
- * speed no change of ours moves. `start` measures the start of child processes. Nothing is asserted: machines differ.
+ * speed no change of ours moves. `start` measures the start of child processes,
+ * `chunks` the messages to them. Nothing is asserted: machines differ.
  * `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default: all, 3 runs, 1,000 pages)
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -23,6 +24,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { corpusFolder, isThere, localProject } from '../../support/docs-projects.ts';
 import { medianOf, ratio, shown, table } from '../export/measurement.ts';
 import { childStarts } from './child-start.ts';
+import { chunkRequests } from './chunk-requests.ts';
 import { neutralCorpus } from './neutral-corpus.ts';
 
 const projects: Record<string, () => Promise<ProjectFiles | undefined>> = {
@@ -165,6 +167,10 @@ async function realProject(name: string): Promise<ProjectFiles | undefined> {
 }
 
 if (positionals.length === 0 || positionals.includes('start')) await childStarts(Number(values.runs), print);
+if (positionals.length === 0 || positionals.includes('chunks')) {
+  const mostPages = Number(values.pages);
+  await chunkRequests(neutralProject(), options, { runs: Number(values.runs), mostPages, print });
+}
 for (const [name, read] of Object.entries(projects)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const files = await read();

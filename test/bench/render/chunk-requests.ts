@@ -1,0 +1,105 @@
+import { renderChild } from '#services/page-renderer/main.ts';
+import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
+import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
+import { pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
+import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
+import { type Child, type FromChild, processorTimeMs, startChild } from '#shared/docs/sandbox/child.ts';
+import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
+import { packPages } from '#shared/export/bundle/packed-segment.ts';
+import { medianOf, ratio, shown, table } from '../export/measurement.ts';
+
+const pagesInChunk = 12;
+
+type Costs = { here: number; child: number };
+
+/** Processor time a page of this process and of a child: pages asked for one by one and packed here, against whole chunks packed there. */
+export async function chunkRequests(
+  files: ProjectFiles,
+  options: RenderOptions,
+  { runs, mostPages, print }: { runs: number; mostPages: number; print: (text: string) => void },
+): Promise<void> {
+  const model = { ...(await readDocsProject(files)), contentVersion: `cv_${'0'.repeat(32)}` };
+  const index = indexSite(model);
+  const pages = await Promise.all(
+    [...index.exported].slice(0, mostPages).map(async (path) => {
+      const slice = pageSlice(index, path, options);
+      return { slice, source: await files.read(slice.file, maxSourceBytes) };
+    }),
+  );
+  const chunks = Array.from({ length: Math.ceil(pages.length / pagesInChunk) }, (_, at) =>
+    pages.slice(at * pagesInChunk, (at + 1) * pagesInChunk),
+  );
+  const child = await startedChild(print);
+  const ways = {
+    async 'page by page'() {
+      for (const chunk of chunks) {
+        const answers: Extract<RenderResponse, { kind: 'page' }>[] = [];
+        for (const page of chunk) {
+          const answer = await child.ask({ kind: 'page', ...page, dependencies: {}, options });
+          if (answer.kind === 'page') answers.push(answer);
+        }
+        const rendered = answers.flatMap((answer) => answer.files);
+        await packPages(
+          'docs',
+          rendered,
+          answers.map(({ page }) => page),
+        );
+      }
+    },
+    async 'by chunks'() {
+      for (const chunk of chunks) await child.ask({ kind: 'chunk', domain: 'docs', pages: chunk, texts: {}, options });
+    },
+  };
+  const costs: Record<keyof typeof ways, Costs[]> = { 'page by page': [], 'by chunks': [] };
+  // The first round loads and compiles.
+  for (let run = 0; run <= runs; run += 1) {
+    for (const [name, work] of Object.entries(ways)) {
+      const before = { here: ownMs(), child: child.usedMs() };
+      await work();
+      const used = { here: ownMs() - before.here, child: child.usedMs() - before.child };
+      if (run > 0) costs[name as keyof typeof ways].push(used);
+    }
+  }
+  child.end();
+  const of = (name: keyof typeof ways, where: keyof Costs): number =>
+    (medianOf(costs[name].map((cost) => cost[where])) ?? Number.NaN) / pages.length;
+  const reference = of('page by page', 'here') + of('page by page', 'child');
+  print(`\n== requests to a child: ${pages.length} pages; medians of ${runs}\n`);
+  print(
+    table(
+      ['', 'CPU ms/page here', 'in the child', 'together'],
+      (['page by page', 'by chunks'] as const).map((name) => [
+        name,
+        shown(of(name, 'here')),
+        shown(of(name, 'child')),
+        ratio(of(name, 'here') + of(name, 'child'), reference),
+      ]),
+    ),
+  );
+}
+
+function ownMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+async function startedChild(print: (text: string) => void) {
+  const program = await withSnapshot(renderChild, { info: print, warn: print });
+  let next = Promise.withResolvers<FromChild>();
+  const child: Child = startChild({ ...program, memoryLimitMb: 512 }, (message) => next.resolve(message));
+  void child.ended.then((ended) => next.reject(ended));
+  await next.promise;
+  return {
+    async ask(request: RenderRequest): Promise<RenderResponse> {
+      next = Promise.withResolvers<FromChild>();
+      child.send({ kind: 'request', id: 1, request });
+      const message = await next.promise;
+      if (message.kind !== 'response') throw new Error(`the child answered ${message.kind}`);
+      return message.response as RenderResponse;
+    },
+    usedMs: () => processorTimeMs(child.pid()) ?? Number.NaN,
+    end: () => child.kill(),
+  };
+}
