@@ -112,6 +112,8 @@ const pageFactsSchema = z.object({
   /** Class names used in the page's own content. */
   classes: z.array(z.string()),
   diagnostics: z.array(diagnosticSchema),
+  /** It has diagrams to draw; absent: it has none. */
+  hasDiagrams: z.boolean().optional(),
   /** Names of the font files that its formulas need, as in `KaTeX_Main-Regular`; absent: it has none. */
   mathFonts: z.array(z.string()).optional(),
   /** Why the page shows its plain source instead, with `onPageError: "report"`. */

@@ -269,6 +269,24 @@ const frontmatter: Pages = {
 
 /** Markup, styles and addresses that run something, send something away, or cover the page. */
 const markup: Pages = {
+  'formulas.mdx': text(
+    '# Formulas',
+    '',
+    String.raw`$\href{javascript:alert(1)}{x}$ $\htmlStyle{position:fixed}{x}$ $\text{<img src=x onerror=alert(2)>}$`,
+    '',
+    String.raw`$\def\a#1{\a{#1#1}}\a{x}$ $\includegraphics{https://example.invalid/x.png}$ $\color{red;position:fixed}x$`,
+  ),
+  'diagrams.mdx': text(
+    '# Diagrams',
+    ...[
+      'flowchart TD\nA["<img src=x onerror=pwned(1)>"]-->B\nclick A href "javascript:pwned(2)"\nclick B call pwned(3)',
+      '%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}, "themeCSS": "* { position: fixed }"}}%%\nflowchart TD\nA["<img src=x onerror=pwned(4)>"] --> B["<script>pwned(5)</script>"]\nclick A call pwned(6)',
+      '---\nconfig:\n  securityLevel: loose\n  htmlLabels: true\n  secure: []\n---\nflowchart TD\nA["<svg onload=pwned(7)>"] --> B\nclick A call pwned(8)',
+      'sequenceDiagram\nA->>B: <img src=x onerror=pwned(9)>\nlinks A: {"x": "javascript:pwned(10)"}\nNote over A: #lt;img src=x onerror=pwned(11)#gt;',
+      'flowchart TD\nA --> B\nstyle A fill:url(https://example.invalid/x.svg)\nclassDef x fill:red}*{position:fixed\nclass B x',
+      '</code></pre><script>pwned(12)</script>',
+    ].map((source) => `\n\`\`\`mermaid\n${source}\n\`\`\`\n`),
+  ),
   'scripts.mdx': text(
     '# Scripts',
     '',

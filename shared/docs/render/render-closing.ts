@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { ExportPlan, PageFacts, PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
@@ -7,6 +8,8 @@ import { pageAddress, siteBase } from './bundle-paths.ts';
 import { exportReport } from './export-report.ts';
 import { escapeHtml, scriptJson } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
+import { packageFile } from './package-file.ts';
+import { diagramsScript } from './site/browser-files.ts';
 import { fullTextPart, isListed } from './site/crawler-files.ts';
 import type { SearchIndex } from './site/page-globals.ts';
 import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
@@ -54,6 +57,11 @@ export async function renderClosing(
     await write(path, body.length, [body]);
   };
   await put('_bindery/classes.css', await classCss(site.classes, model.settings.colors));
+  if (site.hasDiagrams) {
+    const mermaid = await readFile(packageFile('@mermaid-js/tiny/dist/mermaid.tiny.js'));
+    await put('_bindery/diagrams.js', diagramsScript());
+    await write('_bindery/mermaid.js', mermaid.length, [mermaid]);
+  }
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
   await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
@@ -103,6 +111,7 @@ type KnownSite = {
   classes: Set<string>;
   /** Names of the font files that formulas need. */
   mathFonts: Set<string>;
+  hasDiagrams: boolean;
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
   /** All diagnostics of pages, listed or not. */
@@ -121,6 +130,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     pages: [],
     classes: new Set(),
     mathFonts: new Set(),
+    hasDiagrams: false,
     failed: [],
     diagnostics: [],
     tally: new DiagnosticTally(),
@@ -146,6 +156,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
         ...(description !== undefined && { description }),
         ...(page.feedItems.length > 0 && { feed: page }),
       });
+      if (page.hasDiagrams === true) site.hasDiagrams = true;
       for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
       if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
       site.tally.add(diagnostics);

@@ -71,6 +71,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     description,
     hasFeed: content.feedItems.length > 0,
     hasMath: content.mathFonts.size > 0,
+    hasDiagrams: content.hasDiagrams,
   });
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   return renderedFiles(slice, description?.text, html, {
@@ -81,6 +82,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     classes: [...content.classes].sort(),
     diagnostics,
     feedItems: content.feedItems,
+    ...(content.hasDiagrams && { hasDiagrams: true }),
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
 }
@@ -108,6 +110,7 @@ export function renderFailedPage(
     description,
     hasFeed: false,
     hasMath: false,
+    hasDiagrams: false,
   });
   const failure = reason.slice(0, 300);
   return renderedFiles(slice, description?.text, html, {

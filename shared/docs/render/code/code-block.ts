@@ -17,7 +17,7 @@ const maxColoured = 100_000;
 /** A block of code with its header. `bare`: without header, because the title is shown elsewhere. */
 export function codeBlock(input: CodeInput, context: ContentContext, bare = false): Element {
   const { language, meta, title } = codeFacts(input);
-  if (language === 'mermaid') return diagram(input.code);
+  if (language === 'mermaid') return diagram(input.code, context, meta);
   context.codeLength += input.code.length;
   const coloured = codeHtml(input.code, context.codeLength > maxColoured ? '' : language, meta);
   if (coloured.hasBidi) {
@@ -74,9 +74,25 @@ export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
   };
 }
 
-/** Diagrams are shown as their source, which says the same. */
-export function diagram(source: string): Element {
-  return h('figure', { className: ['mermaid'] }, [
+/** What Mermaid draws at most. */
+const maxDiagram = 50_000;
+const placements = /^(top|bottom)-(left|right)$/;
+
+/** A diagram as its source, which says the same. A script of the page draws it, unless it is too long. */
+export function diagram(
+  source: string,
+  context: Pick<ContentContext, 'report' | 'diagrams'>,
+  { actions, placement = '' }: Pick<FenceMeta, 'actions' | 'placement'> = {},
+): Element {
+  const isTooLong = source.length > maxDiagram;
+  if (isTooLong)
+    context.report('diagram-too-large', `A diagram is shown as its source: it has more than ${maxDiagram} characters.`);
+  else context.diagrams.count += 1;
+  const data = {
+    ...(actions === undefined ? {} : { dataActions: String(actions) }),
+    ...(placements.test(placement) && { dataPlacement: placement }),
+  };
+  return h('figure', { className: [isTooLong ? 'mermaid-source' : 'mermaid'], ...data }, [
     h('pre', { tabIndex: 0 }, [h('code', { className: ['language-mermaid'] }, source)]),
   ]);
 }
@@ -153,6 +169,9 @@ type FenceMeta = {
   copy: boolean;
   highlighted: ReadonlySet<number>;
   focused: ReadonlySet<number>;
+  /** Of a diagram: whether and where its buttons are. */
+  actions?: boolean;
+  placement?: string;
 };
 
 /** What the flags of a fence change. */
@@ -190,10 +209,11 @@ export function fenceMeta(meta: string, lineCount: number): FenceMeta {
     else if (key === 'icon') read.icon = value.replace(/^["']|["']$/g, '');
     else if (key === 'highlight') read.highlighted = lineNumbers(value, lineCount);
     else if (key === 'focus') read.focused = lineNumbers(value, lineCount);
+    else if (key === 'actions') read.actions = value !== 'false';
+    else if (key === 'placement') read.placement = value;
     else if (key !== undefined && knownFlags.has(key)) {
       if (value !== 'false') Object.assign(read, knownFlags.get(key));
-    } else if (key !== undefined && !['theme', 'actions', 'placement', 'startLine'].includes(key))
-      bare.push(`${key}=${value}`);
+    } else if (key !== undefined && !['theme', 'startLine'].includes(key)) bare.push(`${key}=${value}`);
   }
   const title = bare.join(' ').replace(/^["']|["']$/g, '');
   if (read.title === undefined && title !== '') read.title = title;

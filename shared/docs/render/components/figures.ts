@@ -40,7 +40,12 @@ const diagramSource = ({ props, children }: StaticElement): string =>
   textProp(props, 'chart', 'code') ?? plainText(children);
 
 const mermaid: Component = {
-  html: (element) => [diagram(diagramSource(element))],
+  html: (element, context) => [
+    diagram(diagramSource(element), context, {
+      ...(element.props.has('actions') && { actions: flagProp(element.props, 'actions') }),
+      placement: textProp(element.props, 'placement') ?? '',
+    }),
+  ],
   markdown: (element) => [{ type: 'code', lang: 'mermaid', value: diagramSource(element) }],
 };
 

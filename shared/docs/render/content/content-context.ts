@@ -22,6 +22,8 @@ export type ContentContext = {
   /** Characters in them so far. */
   codeLength: number;
   math: PageMath;
+  /** How many diagrams a script has to draw. */
+  diagrams: { count: number };
   /** Content of an element as HTML tree. */
   children(nodes: readonly Nodes[]): ElementContent[];
   /** A line of Markdown that an author wrote in an attribute. */

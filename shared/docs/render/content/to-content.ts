@@ -30,6 +30,8 @@ type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes' | 'classes'> &
   aside: HtmlRoot;
   /** Names of the font files that its formulas need. */
   mathFonts: ReadonlySet<string>;
+  /** It has diagrams to draw. */
+  hasDiagrams: boolean;
 };
 
 const maxHeadingsInToc = 300;
@@ -51,6 +53,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     codeLength: 0,
     math: new PageMath(),
     classes: new Set(),
+    diagrams: { count: 0 },
     children: () => [],
     inlineMarkdown(text) {
       const parsed = fromMarkdown(text.slice(0, 5000));
@@ -105,7 +108,16 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   context.toc.splice(maxHeadingsInToc);
   const { toc, feedItems, codes, classes, aside } = context;
   const mathFonts = context.math.fonts;
-  return { tree: root, aside: { type: 'root', children: aside }, toc, feedItems, codes, classes, mathFonts };
+  return {
+    tree: root,
+    aside: { type: 'root', children: aside },
+    toc,
+    feedItems,
+    codes,
+    classes,
+    mathFonts,
+    hasDiagrams: context.diagrams.count > 0,
+  };
 }
 
 /** A formula where it is written out later; until then, and for the text of the page, its source. One that is wrong stays its source. */

@@ -25,6 +25,7 @@ type PageParts = {
   /** The page has a feed beside it. */
   hasFeed: boolean;
   hasMath: boolean;
+  hasDiagrams: boolean;
 };
 
 /** The whole page around its content. Every address is relative. There is no inline script or style sheet. */
@@ -73,7 +74,7 @@ ${siteFooter(slice, id)}
 ${hasToc && tableOfContents(parts.toc, texts, id)}
 </div>
 ${textsName !== undefined && html`<script src="${top}_bindery/texts/${textsName}.js"></script>\n`}<script src="${top}_bindery/site.js"></script>
-${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
+${parts.hasDiagrams && html`<script src="${top}_bindery/diagrams.js"></script>\n`}${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
 </html>
 `.text;
 }

@@ -15,7 +15,7 @@ const theme = [
   ['sidebar'],
   ['page-top', 'api', 'contents'],
   ['prose', 'embeds', 'tables', 'math'],
-  ['code'],
+  ['code', 'diagrams'],
   ['tabs'],
   ['callouts'],
   ['cards'],
@@ -77,6 +77,12 @@ export function siteScripts(): ReadonlyMap<string, string> {
       )}`,
     ],
   ]);
+}
+
+/** `_bindery/diagrams.js`: only on pages with diagrams. It loads `_bindery/mermaid.js`. */
+export function diagramsScript(): string {
+  const purpose = 'Draws diagrams when they come near, and again when light and dark change.';
+  return joinedScript(purpose, ['elements', 'diagrams'], ['maximize']);
 }
 
 /** Is part of `404.html`. */

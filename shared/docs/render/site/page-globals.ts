@@ -54,6 +54,9 @@ export type ScriptTexts = {
   openNavigation: string;
   closeNavigation: string;
   search: string;
+  diagram: string;
+  diagramNotDrawn: string;
+  enlarge: string;
   copy: string;
   copied: string;
   showAllLines: string;

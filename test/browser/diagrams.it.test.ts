@@ -1,0 +1,131 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findServer } from '#infra/setup/find-server.ts';
+import { hostilePages } from '../hostile/pages.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import { siteFolder } from './site-folder.ts';
+
+/** Set it to a folder to keep pictures of what the tests saw. */
+const pictures = process.env.BINDERY_SCREENSHOTS;
+
+const diagram = (source: string, meta = ''): string => `\`\`\`mermaid${meta}\n${source}\n\`\`\`\n`;
+const files = {
+  'index.mdx': `---
+title: Diagrams
+---
+
+${diagram('flowchart LR\n  A[Start] -->|text| B{Good?}\n  B --> C[(Store)] --> D[One] --> E[Two] --> F[Three] --> G[Four] --> H[Five]')}
+${diagram('sequenceDiagram\n  accTitle: How a job starts\n  Client->>Gateway: POST\n  Gateway-->>Client: 202')}
+${diagram('this is no diagram')}
+${diagram('pie title Pets\n  "Dogs" : 386\n  "Cats" : 85', ' actions={false}')}
+`,
+  'plain.mdx': 'No diagram',
+  'hostile.mdx': String(hostilePages['diagrams.mdx']?.source),
+};
+
+const drawn = "document.querySelectorAll('figure.mermaid.drawn').length";
+
+describe.skipIf(findServer('chromium') === undefined)(
+  'diagrams in Chromium (skipped where there is none)',
+  { timeout: 60_000 },
+  () => {
+    let browser: Browser;
+    let folder: string;
+    const problems: string[] = [];
+
+    beforeAll(async () => {
+      folder = await siteFolder(files);
+      browser = await openBrowser();
+    }, 60_000);
+    afterAll(async () => {
+      await browser.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 3000 }, ...options });
+      problems.length = 0;
+      await context.exposeFunction('refused', (what: string) => problems.push(what));
+      await context.exposeFunction('pwned', (what: unknown) => problems.push(`pwned(${String(what)})`));
+      await context.addInitScript(
+        "addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => refused(effectiveDirective + ' ' + blockedURI), true)",
+      );
+      const page = await context.newPage();
+      page.on('pageerror', (error) => problems.push(error.message));
+      page.on('request', (request) => {
+        if (/^https?:/.test(request.url())) problems.push(request.url());
+      });
+      await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
+      return page;
+    }
+
+    for (const width of [390, 1280]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        test(`are drawn at ${width} px, ${colorScheme}, within the policy of the page`, async () => {
+          const page = await open('index.html', { viewport: { width, height: 3000 }, colorScheme });
+          await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(3);
+          await page.locator('.diagram-problem').waitFor();
+          expect(await page.getByText('this is no diagram').isVisible()).toBe(true);
+          expect(await page.getByRole('img', { name: 'How a job starts' }).count()).toBe(1);
+          expect(await page.getByRole('img', { name: 'Diagram' }).count()).toBe(2);
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+          expect(await page.evaluate('document.adoptedStyleSheets.length')).toBe(0);
+          expect(problems).toEqual([]);
+          if (pictures !== undefined) {
+            mkdirSync(pictures, { recursive: true });
+            await page.screenshot({ path: join(pictures, `diagrams-${width}-${colorScheme}.png`), fullPage: true });
+          }
+          await page.context().close();
+        });
+      }
+    }
+
+    test('change with the theme, and open large', async () => {
+      const page = await open('index.html', { colorScheme: 'light' });
+      await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(3);
+      const fill = "getComputedStyle(document.querySelector('.diagram').shadowRoot.querySelector('.node rect')).fill";
+      const light = await page.evaluate(fill);
+      await page.locator('.theme-switch').click();
+      await expect.poll(() => page.evaluate(fill), { timeout: 20_000 }).not.toBe(light);
+      await page.locator('figure.mermaid').first().hover();
+      await page.locator('.diagram-enlarge').first().click();
+      expect(await page.getByRole('dialog').isVisible()).toBe(true);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await page.locator('figure[data-actions=false] .diagram-enlarge').count()).toBe(0);
+      await page.context().close();
+    });
+
+    test('are readable as their source without scripts', async () => {
+      const page = await open('index.html', { javaScriptEnabled: false });
+      expect(await page.getByText('A[Start] -->|text| B{Good?}').isVisible()).toBe(true);
+      await page.context().close();
+    });
+
+    test('cost nothing where there are none', async () => {
+      const page = await open('plain.html');
+      expect(await page.evaluate('[...document.scripts].some(({ src }) => /diagrams|mermaid/.test(src))')).toBe(false);
+      await page.context().close();
+    });
+
+    test('that are hostile run and load nothing, even without the policy', async () => {
+      const page = await open('hostile.html', { bypassCSP: true });
+      await page.waitForFunction(
+        "[...document.querySelectorAll('figure.mermaid')].every((one) => one.matches('.drawn, :has(.diagram-problem)'))",
+      );
+      const found = await page.evaluate(`[...document.querySelectorAll('.diagram')].flatMap(({ shadowRoot }) => {
+        for (const part of shadowRoot.querySelectorAll('*')) part.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }));
+        return [...shadowRoot.querySelectorAll('*')].flatMap((part) => [part.localName, ...part.getAttributeNames().map((name) => name + '=' + part.getAttribute(name))]);
+      }).filter((one) => /^(script|img|style|foreignObject|iframe)$|^on|javascript:|example\\.invalid/i.test(one))`);
+      expect(found).toEqual([]);
+      expect(await page.evaluate(drawn)).toBeGreaterThanOrEqual(3);
+      expect(await page.evaluate("getComputedStyle(document.querySelector('.mdx-content')).position")).not.toBe(
+        'fixed',
+      );
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
+  },
+);
