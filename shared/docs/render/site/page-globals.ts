@@ -70,7 +70,7 @@ export type ScriptTexts = {
 
 declare global {
   /** Drawings that scripts put into pages; they stand in front of the parts of each script. */
-  const icons: Record<'chevron-right' | 'copy', string>;
+  const icons: Record<'chevron-right' | 'copy' | 'maximize', string>;
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;
