@@ -33,7 +33,13 @@ export async function withSnapshot(program: ChildProgram, logger: StartLog): Pro
       await build(program, snapshot);
     }
     const started = { ...program, snapshot };
-    await tryStart(started);
+    try {
+      await tryStart(started);
+    } catch (error) {
+      // A damaged one would be found again at the next start.
+      await rm(snapshot, { force: true });
+      throw error;
+    }
     return started;
   } catch (error) {
     const why = messageOf(error);
