@@ -55,6 +55,18 @@ Copyright (c) 2020-2026 Paweł Kuna
 MIT License
 
 ${mit}`,
+  `KaTeX (https://katex.org), formulas with their style sheet and fonts
+Copyright (c) 2013-2020 Khan Academy and other contributors
+The MIT License (MIT)
+
+${mit}`,
+  `Mermaid (https://mermaid.js.org), in _bindery/mermaid.js where pages have diagrams
+Copyright (c) 2014 - 2022 Knut Sveidqvist
+The MIT License (MIT)
+
+${mit}
+
+Works of others that are part of it are named in that file.`,
 ];
 
 /** `_bindery/third-party.txt`: what the pages of a bundle may contain, whose it is, and under which licence. */
