@@ -11,6 +11,7 @@ import { provision } from '#shared/messaging/nats/provision.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+const lockFile = 'package-lock.json';
 /** Every version has this file, and a change of it is what two versions must get along with. */
 const events = 'shared/aggregates/export-job/export-job.ts';
 /** What a line that declares an event has. Other changes of the file are not what two versions differ in. */
@@ -40,12 +41,19 @@ export function olderCommit(): string | undefined {
   }
 }
 
-/** Takes the older version out of the history. It runs with the packages that are installed. */
+/** Takes the older version out of the history, with its own packages. */
 export async function checkOutOlder(commit: string): Promise<OlderVersion> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-older-'));
   const archive = execFileSync('git', ['archive', '--format=tar', commit], { cwd: root, maxBuffer: 1 << 30 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  if (git('diff', '--name-only', commit, 'HEAD', '--', lockFile) === '') {
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  } else {
+    execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
+      cwd: folder,
+      stdio: 'pipe',
+    });
+  }
   const versionFile = join(folder, 'shared/docs/render/renderer-version.ts');
   const print = `console.log(await (await import(${JSON.stringify(versionFile)})).rendererVersion())`;
   const rendererVersion = execFileSync(process.execPath, ['--input-type=module', '-e', print], {
