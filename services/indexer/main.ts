@@ -1,5 +1,5 @@
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
-import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
+import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
@@ -16,7 +16,7 @@ export function start(config: IndexerConfig): Promise<Running> {
     const searchIndex = await openSearchIndex(config);
     const { slots } = config;
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = childPool({ ...(await withSnapshot(pageReader, service.logger)), slots });
+    const pool = childPool({ ...(await withSnapshotSoon(pageReader, service.logger, service.stopping)), slots });
     const abandon = new AbortController();
     const reading = readContentLog({ ...service, searchIndex, pool, slots }, service.stopping, abandon.signal);
     return {

@@ -1,6 +1,6 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
-import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
+import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
@@ -24,7 +24,7 @@ export function start(config: PageRendererConfig): Promise<Running> {
     const { bus, objectStore } = service;
     const version = await rendererVersion();
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const program = await withSnapshot(renderChild, service.logger);
+    const program = await withSnapshotSoon(renderChild, service.logger, service.stopping);
     const pool = childPool({ ...program, slots: config.slots, requestsPerChild });
     const context: RendererContext = {
       ...service,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { projectPool, projectReader } from '#shared/docs/project/analyze-project.ts';
-import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
+import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
+import type { ChildProgram } from '#shared/docs/sandbox/child.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PublisherConfig } from './config.ts';
@@ -14,8 +15,9 @@ export function start(config: PublisherConfig): Promise<Running> {
     const uploadFolder = join(config.dataFolder, 'uploads');
     await prepareUploadFolder(uploadFolder, service.clock.now());
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
-    const pool = projectPool({ slots: config.slots }, await withSnapshot(projectReader, service.logger));
-    const program = await withSnapshot(archiveReader, service.logger);
+    const prepared = (program: ChildProgram) => withSnapshotSoon(program, service.logger, service.stopping);
+    const pool = projectPool({ slots: config.slots }, await prepared(projectReader));
+    const program = await prepared(archiveReader);
     const uploads = openUploads({ folder: uploadFolder, places: config.uploads, program });
     const app = publisherApp({ ...service, pool, uploads }, { ...service, callerTokens });
     return {

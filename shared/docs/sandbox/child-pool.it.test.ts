@@ -1,10 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from './child.ts';
 import { type ChildPool, type ChildPoolOptions, childPool } from './child-pool.ts';
-import { withSnapshot } from './child-snapshot.ts';
+import { withSnapshot, withSnapshotSoon } from './child-snapshot.ts';
 
 const entry = new URL('./test-children/misbehaving-child.ts', import.meta.url);
 const deadlineMs = 20_000;
@@ -239,3 +243,23 @@ function guardOf(name: string): number {
   if (above === undefined) throw new Error(`no process of ours leads to ${name}`);
   return above.pid;
 }
+
+describe('a service that starts', () => {
+  it('does not wait for a snapshot: its children load their modules until it is there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-child-'));
+    const file = join(folder, 'new-child.ts');
+    const server = JSON.stringify(new URL('./child-server.ts', import.meta.url).href);
+    await writeFile(file, `import { serveChild } from ${server};\nserveChild(async ({ value }) => value);\n`);
+    const program = await withSnapshotSoon({ entry: pathToFileURL(file) }, mustWork, new AbortController().signal);
+    const { snapshot = '' } = program;
+    try {
+      expect(existsSync(snapshot)).toBe(false);
+      expect(await echo(poolOf(program))).toBe('next');
+      await expect.poll(() => existsSync(snapshot), { timeout: 15_000 }).toBe(true);
+      expect(await echo(poolOf(program))).toBe('next');
+    } finally {
+      await rm(folder, { recursive: true });
+      await rm(snapshot, { force: true });
+    }
+  });
+});

@@ -19,34 +19,57 @@ type StartLog = { info(line: string): void; warn(line: string): void };
 /**
  * The program with a start-up snapshot: the heap of a process that has loaded its modules. Children that start from it take a fifth of the
  * time, and less memory. The snapshot is made once for the same sources, packages and Node, which takes some seconds. Where that fails,
- * a warning says why, and children load the modules.
+ * a warning says why, and children load the modules. `signal` ends the making.
  */
-export async function withSnapshot(program: ChildProgram, logger: StartLog): Promise<ChildProgram> {
+export async function withSnapshot(
+  program: ChildProgram,
+  logger: StartLog,
+  signal?: AbortSignal,
+): Promise<ChildProgram> {
   try {
-    const snapshot = join(snapshotFolder, `${nameOf(program)}-${await digestOf(program)}.blob`);
-    if (existsSync(snapshot)) {
-      const now = new Date();
-      // Others' folders may be read-only; then nothing is removed there either.
-      await utimes(snapshot, now, now).catch(() => undefined);
-    } else {
+    const snapshot = await snapshotOf(program);
+    if (existsSync(snapshot)) await tryKept(program, snapshot);
+    else {
       logger.info(`makes the snapshot from which children of ${nameOf(program)} start`);
-      await build(program, snapshot);
+      await build(program, snapshot, signal);
     }
-    const started = { ...program, snapshot };
-    try {
-      await tryStart(started);
-    } catch (error) {
-      // A damaged one would be found again at the next start.
-      await rm(snapshot, { force: true });
-      throw error;
-    }
-    return started;
+    return { ...program, snapshot };
   } catch (error) {
     const why = messageOf(error);
-    logger.warn(`children of ${nameOf(program)} load their modules at each start, which takes longer: ${why}`);
+    if (signal?.aborted !== true) {
+      logger.warn(`children of ${nameOf(program)} load their modules at each start, which takes longer: ${why}`);
+    }
     return program;
   }
 }
+
+/** The same for a service that starts. It does not wait for a snapshot that has yet to be made: children load their modules until it is there. */
+export async function withSnapshotSoon(
+  program: ChildProgram,
+  logger: StartLog,
+  signal: AbortSignal,
+): Promise<ChildProgram> {
+  const snapshot = await snapshotOf(program).catch(() => undefined);
+  if (snapshot === undefined || existsSync(snapshot)) return withSnapshot(program, logger, signal);
+  void withSnapshot(program, logger, signal);
+  return { ...program, snapshot };
+}
+
+/** A damaged one is removed: it would be found again at the next start. */
+async function tryKept(program: ChildProgram, snapshot: string): Promise<void> {
+  const now = new Date();
+  // Others' folders may be read-only; then nothing is removed there either.
+  await utimes(snapshot, now, now).catch(() => undefined);
+  try {
+    await tryStart({ ...program, snapshot });
+  } catch (error) {
+    await rm(snapshot, { force: true });
+    throw error;
+  }
+}
+
+const snapshotOf = async (program: ChildProgram): Promise<string> =>
+  join(snapshotFolder, `${nameOf(program)}-${await digestOf(program)}.blob`);
 
 const nameOf = ({ entry }: ChildProgram): string => basename(fileURLToPath(entry)).replace(/\.ts$/, '');
 
@@ -70,15 +93,16 @@ const isSource = (name: string): boolean => /\.(ts|css|js)$/.test(name) && !/\.(
 
 const buildWithinMs = 60_000;
 
-/** In a process of its own, because the bundler would keep its memory. */
-async function build(program: ChildProgram, snapshot: string): Promise<void> {
+/** In a process of its own, because the bundler would keep its memory. Nobody finds it before a child has started from it. */
+async function build(program: ChildProgram, snapshot: string, signal: AbortSignal | undefined): Promise<void> {
   await mkdir(snapshotFolder, { recursive: true });
   const folder = await mkdtemp(join(snapshotFolder, 'making-'));
   try {
     const builder = fileURLToPath(new URL('./build-snapshot.ts', import.meta.url));
     const made = join(folder, 'blob');
     const args = [builder, fileURLToPath(program.entry), made, ...(program.addons === true ? ['addons'] : [])];
-    await promisify(execFile)(process.execPath, args, { timeout: buildWithinMs, env: { TZ: 'UTC' } });
+    await promisify(execFile)(process.execPath, args, { timeout: buildWithinMs, env: { TZ: 'UTC' }, signal });
+    await tryStart({ ...program, snapshot: made });
     await rename(made, snapshot);
     await removeUnused(nameOf(program));
   } finally {
@@ -91,9 +115,9 @@ const keptUnusedMs = 7 * 24 * 60 * 60 * 1000;
 /** A process of an older version, which may still run, starts its children without one when it has to. */
 async function removeUnused(name: string): Promise<void> {
   for (const file of await readdir(snapshotFolder)) {
-    if (!file.startsWith(`${name}-`)) continue;
+    if (!file.startsWith(`${name}-`) && !file.startsWith('making-')) continue;
     const path = join(snapshotFolder, file);
-    if (Date.now() - (await stat(path)).mtimeMs > keptUnusedMs) await rm(path, { force: true });
+    if (Date.now() - (await stat(path)).mtimeMs > keptUnusedMs) await rm(path, { recursive: true, force: true });
   }
 }
 
