@@ -25,10 +25,8 @@ export default defineConfig({
     maxWorkers: 2,
     // What services log about their normal work would bury what tests say.
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
-    // These end what hangs. A busy machine takes several times as long as a calm one, and no test says how long something may take.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 10_000 } },
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,

@@ -21,7 +21,7 @@ function valueOf({ code, stdout, stderr }: CommandOutcome): unknown {
   return JSON.parse(stdout);
 }
 
-test('check says what publication would say, without a server', async () => {
+test('check says what publication would say, without a server', { timeout: minuteMs }, async () => {
   const good = await runCommand(['check', ownDocumentation]);
   expect(good).toMatchObject({ code: 0, stdout: expect.stringMatching(/\d+ pages: no problems\.\n$/) });
 
@@ -78,7 +78,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
   const admin = (...args: string[]) =>
     runCommand(args, { BINDERY_URL: harness.installation.baseUrl, BINDERY_KEY: harness.adminKey });
 
-  test('an organization is made, changed and given a domain', async () => {
+  test('an organization is made, changed and given a domain', { timeout: minuteMs }, async () => {
     const created = valueOf(await runCommand(['orgs', 'create', 'Globex', '--json'], operator)) as {
       organization: { id: string };
       adminKey: { key: string };
@@ -97,7 +97,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('"docs" already') });
   });
 
-  test('a key is made, used, rotated, revoked', async () => {
+  test('a key is made, used, rotated, revoked', { timeout: minuteMs }, async () => {
     const made = valueOf(
       await admin('keys', 'create', '--kind', 'admin', '--scopes', 'read', '--name', 'reader', '--json'),
     ) as { id: string; key: string };

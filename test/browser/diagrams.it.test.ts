@@ -1,14 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import { hostilePages } from '../hostile/pages.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { siteFolder } from './site-folder.ts';
-
-/** Set it to a folder to keep pictures of what the tests saw. */
-const pictures = process.env.BINDERY_SCREENSHOTS;
+import { siteInBrowser } from './site-folder.ts';
 
 const diagram = (source: string, meta = ''): string => `\`\`\`mermaid${meta}\n${source}\n\`\`\`\n`;
 const files = {
@@ -31,35 +24,7 @@ describe.skipIf(findServer('chromium') === undefined)(
   'diagrams in Chromium (skipped where there is none)',
   { timeout: 60_000 },
   () => {
-    let browser: Browser;
-    let folder: string;
-    const problems: string[] = [];
-
-    beforeAll(async () => {
-      folder = await siteFolder(files);
-      browser = await openBrowser();
-    }, 60_000);
-    afterAll(async () => {
-      await browser.close();
-      rmSync(folder, { recursive: true });
-    });
-
-    async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 3000 }, ...options });
-      problems.length = 0;
-      await context.exposeFunction('refused', (what: string) => problems.push(what));
-      await context.exposeFunction('pwned', (what: unknown) => problems.push(`pwned(${String(what)})`));
-      await context.addInitScript(
-        "addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => refused(effectiveDirective + ' ' + blockedURI), true)",
-      );
-      const page = await context.newPage();
-      page.on('pageerror', (error) => problems.push(error.message));
-      page.on('request', (request) => {
-        if (/^https?:/.test(request.url())) problems.push(request.url());
-      });
-      await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
-      return page;
-    }
+    const { open, problems, keepPicture } = siteInBrowser(files);
 
     for (const width of [390, 1280]) {
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -73,11 +38,7 @@ describe.skipIf(findServer('chromium') === undefined)(
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
           expect(await page.evaluate('document.adoptedStyleSheets.length')).toBe(0);
           expect(problems).toEqual([]);
-          if (pictures !== undefined) {
-            mkdirSync(pictures, { recursive: true });
-            await page.screenshot({ path: join(pictures, `diagrams-${width}-${colorScheme}.png`), fullPage: true });
-          }
-          await page.context().close();
+          await keepPicture(page, `diagrams-${width}-${colorScheme}`);
         });
       }
     }
@@ -95,19 +56,16 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await page.locator('figure[data-actions=false] .diagram-enlarge').count()).toBe(0);
-      await page.context().close();
     });
 
     test('are readable as their source without scripts', async () => {
       const page = await open('index.html', { javaScriptEnabled: false });
       expect(await page.getByText('A[Start] -->|text| B{Good?}').isVisible()).toBe(true);
-      await page.context().close();
     });
 
     test('cost nothing where there are none', async () => {
       const page = await open('plain.html');
       expect(await page.evaluate('[...document.scripts].some(({ src }) => /diagrams|mermaid/.test(src))')).toBe(false);
-      await page.context().close();
     });
 
     test('that are hostile run and load nothing, even without the policy', async () => {
@@ -125,7 +83,6 @@ describe.skipIf(findServer('chromium') === undefined)(
         'fixed',
       );
       expect(problems).toEqual([]);
-      await page.context().close();
     });
   },
 );

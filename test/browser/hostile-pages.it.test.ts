@@ -1,12 +1,11 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { isolateFile } from '#shared/docs/render/isolate/isolate-file.ts';
 import { findServer } from '#infra/setup/find-server.ts';
 import { pagesToOpen } from '../hostile/pages.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { siteFolder } from './site-folder.ts';
+import { siteInBrowser } from './site-folder.ts';
 
 /** Those that can be rendered, as pages of one project. */
 const hostile = Object.entries(pagesToOpen).flatMap(([file, { source, failure }]): [string, string][] =>
@@ -21,21 +20,11 @@ describe.skipIf(findServer('chromium') === undefined)(
   'hostile pages in Chromium (skipped where there is none)',
   { timeout: 60_000 },
   () => {
-    let browser: Browser;
-    let folder: string;
-
-    beforeAll(async () => {
-      folder = await siteFolder({ ...Object.fromEntries(hostile), 'index.mdx': 'x' });
-      browser = await openBrowser();
-    }, 60_000);
-    afterAll(async () => {
-      await browser.close();
-      rmSync(folder, { recursive: true });
-    });
+    const { folder, newContext } = siteInBrowser({ ...Object.fromEntries(hostile), 'index.mdx': 'x' });
 
     /** What ran of the page's own code. */
     async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
-      const context = await browser.newContext(options);
+      const context = await newContext(options);
       const found: string[] = [];
       await context.exposeFunction('pwned', (what: unknown) => found.push(`pwned(${String(what)})`));
       const page = await context.newPage();
@@ -45,20 +34,19 @@ describe.skipIf(findServer('chromium') === undefined)(
       });
       // Other sites are not asked: what they would send is not the page's.
       await page.route(/^https?:/, (route) => route.abort());
-      await page.goto(`file://${folder}/${path}`, { waitUntil: 'load' });
+      await page.goto(`file://${folder()}/${path}`, { waitUntil: 'load' });
       const scripts = await page.evaluate(
         `[...document.scripts]
           .filter(({ src, type, parentNode }) => !src.includes('/_bindery/') && !(type === 'application/ld+json' && parentNode === document.head))
           .map(({ outerHTML }) => outerHTML)`,
       );
       found.push(...(scripts as string[]));
-      await context.close();
       return found;
     }
 
     test.each(['hostile.svg', 'isolated.svg'])('%s, opened by itself', async (file) => {
       const source = Buffer.from(hostilePicture);
-      writeFileSync(join(folder, file), file === 'isolated.svg' ? isolateFile(file, source) : source);
+      writeFileSync(join(folder(), file), file === 'isolated.svg' ? isolateFile(file, source) : source);
       const found = await ran(file, {});
       // The picture as it was published shows that the test would see a script.
       if (file === 'hostile.svg') expect(found).toEqual(expect.arrayContaining(['pwned(1)', 'pwned(2)', 'pwned(3)']));
@@ -75,9 +63,9 @@ describe.skipIf(findServer('chromium') === undefined)(
       ),
     };
     test.each(Object.entries(hostileXml))('XML with %s, opened by itself', async (_name, source) => {
-      writeFileSync(join(folder, 'hostile.xml'), source);
+      writeFileSync(join(folder(), 'hostile.xml'), source);
       expect(await ran('hostile.xml', {})).toContain('pwned(1)');
-      writeFileSync(join(folder, 'isolated.xml'), isolateFile('isolated.xml', source));
+      writeFileSync(join(folder(), 'isolated.xml'), isolateFile('isolated.xml', source));
       expect(await ran('isolated.xml', {})).toEqual([]);
     });
 

@@ -1,13 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { siteFolder } from './site-folder.ts';
-
-/** Set it to a folder to keep pictures of what the tests saw. */
-const pictures = process.env.BINDERY_SCREENSHOTS;
+import { siteInBrowser } from './site-folder.ts';
 
 const files = {
   'docs.json': JSON.stringify({
@@ -59,27 +53,11 @@ icon: /mark.svg
 };
 
 describe.skipIf(findServer('chromium') === undefined)('icons and utility classes in a browser', () => {
-  let folder: string;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    folder = await siteFolder(files);
-    browser = await openBrowser();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const site = siteInBrowser(files);
 
   async function open(colorScheme: 'light' | 'dark', width = 1440): Promise<Page> {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 1000 } });
-    const page = await context.newPage();
-    await page.goto(`file://${join(folder, 'index.html')}`);
-    if (pictures !== undefined) {
-      mkdirSync(pictures, { recursive: true });
-      await page.screenshot({ path: join(pictures, `icons-${colorScheme}-${width}.png`), fullPage: true });
-    }
+    const page = await site.open('index.html', { colorScheme, viewport: { width, height: 1000 } });
+    await site.keepPicture(page, `icons-${colorScheme}-${width}`);
     return page;
   }
 
@@ -98,7 +76,6 @@ describe.skipIf(findServer('chromium') === undefined)('icons and utility classes
     expect(await drawn('.navbar-link svg')).toBe(1);
     expect(await drawn('.social svg')).toBe(3);
     expect(await drawn('.copy-button svg')).toBe(1);
-    await page.context().close();
   });
 
   test('classes style the content, by day and by night', async () => {
@@ -111,11 +88,9 @@ describe.skipIf(findServer('chromium') === undefined)('icons and utility classes
         return { borderLeftWidth, borderTopStyle, borderRadius, padding };
       })()`);
       expect(style).toEqual({ borderLeftWidth: '4px', borderTopStyle: 'solid', borderRadius: '16px', padding: '24px' });
-      await page.context().close();
     }
     const phone = await open('light', 390);
     expect(await phone.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
-    await phone.context().close();
   });
 
   test('no class covers the frame, hides it, or loads anything', async () => {
@@ -130,6 +105,5 @@ describe.skipIf(findServer('chromium') === undefined)('icons and utility classes
       return [at(700, 20), at(60, 300)];
     })()`);
     expect(boxes).toEqual(['navbar', 'sidebar']);
-    await page.context().close();
   });
 });

@@ -1,13 +1,7 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { siteFolder } from './site-folder.ts';
-
-/** Set it to a folder to keep pictures of what the tests saw. */
-const pictures = process.env.BINDERY_SCREENSHOTS;
+import { siteInBrowser } from './site-folder.ts';
 
 const page = (title: string) =>
   `---\ntitle: ${title}\n---\n\n## ${title}\n\n${title}\n\n\`\`\`js app.js\nconst a = 1;\n\`\`\`\n\n<Warning>${title}</Warning>\n`;
@@ -34,24 +28,8 @@ const files = {
 describe.skipIf(findServer('chromium') === undefined)(
   'a site in several languages in Chromium (skipped where there is none)',
   () => {
-    let browser: Browser;
-    let folder: string;
-
-    beforeAll(async () => {
-      folder = await siteFolder(files);
-      browser = await openBrowser();
-    });
-    afterAll(async () => {
-      await browser.close();
-      rmSync(folder, { recursive: true });
-    });
-
-    async function open(path: string, width = 1440): Promise<Page> {
-      const context = await browser.newContext({ viewport: { width, height: 900 } });
-      const opened = await context.newPage();
-      await opened.goto(`file://${folder}/${path}`);
-      return opened;
-    }
+    const site = siteInBrowser(files);
+    const open = (path: string, width = 1440) => site.open(path, { viewport: { width, height: 900 } });
 
     const boxOf = async (opened: Page, selector: string) => {
       const box = await opened.locator(selector).first().boundingBox();
@@ -72,8 +50,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(letter.x - block.x).toBeLessThan(40);
       const [next, footer] = [await boxOf(opened, '.pagination-link.next'), await boxOf(opened, '.pagination')];
       expect(next.x).toBe(footer.x);
-      if (pictures !== undefined) await opened.screenshot({ path: join(pictures, `language-${code}.png`) });
-      await opened.context().close();
+      await site.keepPicture(opened, `language-${code}`);
     });
 
     test('on a phone the drawer comes from the right, and nothing is wider than the page', async () => {
@@ -84,7 +61,6 @@ describe.skipIf(findServer('chromium') === undefined)(
       await opened.waitForFunction(
         "Math.round(document.querySelector('.sidebar').getBoundingClientRect().right) >= 370",
       );
-      await opened.context().close();
     });
 
     test('each language has its own words, those of the scripts too', async () => {
@@ -95,7 +71,6 @@ describe.skipIf(findServer('chromium') === undefined)(
           await opened.locator('.copy-button').first().getAttribute('aria-label'),
           await opened.locator('.callout').getAttribute('aria-label'),
         ];
-        await opened.context().close();
         return said;
       };
       expect(await words('ja/index.html')).toEqual(['このページの内容', 'コピー', '警告']);
@@ -107,7 +82,6 @@ describe.skipIf(findServer('chromium') === undefined)(
       await opened.keyboard.press('/');
       await opened.locator('.search-input').fill('app');
       await opened.locator('[aria-live]', { hasText: /نتيج|نتائج/ }).waitFor({ state: 'attached' });
-      await opened.context().close();
     });
   },
 );

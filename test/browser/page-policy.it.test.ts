@@ -1,11 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { isolateFile } from '#shared/docs/render/isolate/isolate-file.ts';
 import { findServer } from '#infra/setup/find-server.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { serveFolder, siteFolder } from './site-folder.ts';
+import { serveFolder, siteFolder, siteInBrowser } from './site-folder.ts';
 
 const files = {
   'index.mdx': `---
@@ -43,28 +42,17 @@ describe.skipIf(findServer('chromium') === undefined)(
   'the policy of pages in Chromium (skipped where there is none)',
   { timeout: 60_000 },
   () => {
-    let browser: Browser;
-    let plain: string;
-    let scripted: string;
-
-    beforeAll(async () => {
-      plain = await siteFolder({ ...files, ...redirects });
-      scripted = await siteFolder({
-        ...files,
-        'own.js':
-          "document.documentElement.dataset.own = 'ran'; eval(\"document.documentElement.dataset.eval = 'ran'\");",
-        'own.css': '#styled { background: rgb(4, 5, 6) }',
-      });
-      browser = await openBrowser();
-    }, 60_000);
-    afterAll(async () => {
-      await browser.close();
-      for (const folder of [plain, scripted]) rmSync(folder, { recursive: true });
+    const plain = siteInBrowser({ ...files, ...redirects });
+    const scripted = siteInBrowser({
+      ...files,
+      'own.js':
+        "document.documentElement.dataset.own = 'ran'; eval(\"document.documentElement.dataset.eval = 'ran'\");",
+      'own.css': '#styled { background: rgb(4, 5, 6) }',
     });
 
     /** Opens a page and gives what its policy refused. */
     async function open(address: string, options: BrowserContextOptions = {}) {
-      const context = await browser.newContext(options);
+      const context = await plain.newContext(options);
       const page = await context.newPage();
       const refused: string[] = [];
       await context.exposeFunction('refusedByPolicy', (what: string) => refused.push(what));
@@ -84,7 +72,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     test.each(['index.html', 'deep/two.html', '404.html', 'old.html'])(
       '%s has one, which refuses nothing of the page and everything that was put in',
       async (path) => {
-        const { page, refused } = await open(`file://${plain}/${path}`);
+        const { page, refused } = await open(`file://${plain.folder()}/${path}`);
         if (path === 'old.html') await page.waitForURL(/deep\/two\.html$/);
         expect(await policies(page)).toEqual([expect.stringMatching(/object-src 'none'; base-uri 'none'$/)]);
         expect(refused).toEqual([]);
@@ -101,30 +89,27 @@ describe.skipIf(findServer('chromium') === undefined)(
           .poll(() => refused.map((one) => one.split(' ')[0]))
           .toEqual(expect.arrayContaining(['base-uri', 'object-src', 'script-src-attr', 'script-src-elem']));
         expect(await page.evaluate('document.documentElement.dataset.put')).toBeUndefined();
-        await page.context().close();
       },
     );
 
     test('from a server as from a folder', async () => {
-      const server = await serveFolder(plain);
+      const server = await serveFolder(plain.folder());
       for (const path of ['index.html', 'deep/two.html', 'a/b/no-such-page']) {
         const { page, refused } = await open(`${server.url}/docs/${path}`);
         await page.waitForFunction("getComputedStyle(document.documentElement).getPropertyValue('--sans') !== ''");
         expect(refused).toEqual([]);
-        await page.context().close();
       }
       await server.close();
     });
 
     test("the project's own scripts and styles work where they are allowed, but no text becomes code", async () => {
-      const { page, refused } = await open(`file://${scripted}/index.html`);
+      const { page, refused } = await open(`file://${scripted.folder()}/index.html`);
       expect(await page.evaluate('document.documentElement.dataset.own')).toBe('ran');
       expect(await page.evaluate('document.documentElement.dataset.eval')).toBeUndefined();
       expect(await page.evaluate("getComputedStyle(document.querySelector('#styled')).backgroundColor")).toBe(
         'rgb(4, 5, 6)',
       );
       expect(refused).toEqual([expect.stringMatching(/^script-src eval/)]);
-      await page.context().close();
     });
 
     test("where they are not allowed, the project's own styles reach only what is in the content", async () => {
@@ -140,13 +125,12 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.evaluate("getComputedStyle(document.body, '::before').content")).toBe('none');
       expect(await page.evaluate("getComputedStyle(document.body).getPropertyValue('--sans')")).toContain('system-ui');
       expect(await page.evaluate("document.elementFromPoint(5, 5).closest('.mdx-content')")).toBeNull();
-      await page.context().close();
       rmSync(folder, { recursive: true });
     });
 
     for (const width of [390, 1280]) {
       test(`at ${width} px, styles of the content cover nothing of the frame`, async () => {
-        const { page } = await open(`file://${plain}/index.html`, { viewport: { width, height: 800 } });
+        const { page } = await open(`file://${plain.folder()}/index.html`, { viewport: { width, height: 800 } });
         const covered = await page.evaluate(`{
           const frame = [...document.querySelectorAll('.navbar, .page-title, .pagination-link, .table-of-contents, .menu-button, .nav-logo')].filter((part) => !part.closest('.mdx-content'));
           if (innerWidth > 1000) frame.push(document.querySelector('#sidebar'));
@@ -160,11 +144,10 @@ describe.skipIf(findServer('chromium') === undefined)(
         }`);
         expect(covered).toEqual([]);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-        await page.context().close();
       });
 
       test(`at ${width} px, a tooltip at the start is shown whole`, async () => {
-        const { page } = await open(`file://${plain}/index.html`, { viewport: { width, height: 800 } });
+        const { page } = await open(`file://${plain.folder()}/index.html`, { viewport: { width, height: 800 } });
         await page.evaluate("document.querySelectorAll('#cover, #fixed').forEach((one) => one.remove())");
         await page.locator('.tooltip').hover();
         const [tip, box] = await Promise.all([
@@ -175,7 +158,6 @@ describe.skipIf(findServer('chromium') === undefined)(
         expect(tip.x).toBeGreaterThanOrEqual(box.x);
         expect(tip.x + tip.width).toBeLessThanOrEqual(box.x + box.width + 1);
         expect(tip.y).toBeGreaterThanOrEqual(box.y);
-        await page.context().close();
       });
     }
   },

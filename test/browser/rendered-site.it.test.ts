@@ -1,13 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
-import { openBrowser } from '../support/open-browser.ts';
-import { serveFolder, siteFolder } from './site-folder.ts';
-
-/** Set it to a folder to keep pictures of what the tests saw. */
-const pictures = process.env.BINDERY_SCREENSHOTS;
+import { serveFolder, siteInBrowser } from './site-folder.ts';
 
 const code = (language: string, title: string) =>
   `\`\`\`${language} ${title}\nconst example = "${title}"; ${'// long '.repeat(20)}\n\`\`\``;
@@ -84,46 +77,21 @@ ${'Paragraph.\n\n'.repeat(40)}
 describe.skipIf(findServer('chromium') === undefined)(
   'a rendered site in Chromium (skipped where there is none)',
   () => {
-    let browser: Browser;
-    let folder: string;
-    const problems: string[] = [];
-
-    beforeAll(async () => {
-      folder = await siteFolder(files);
-      browser = await openBrowser();
-    });
-    afterAll(async () => {
-      await browser.close();
-      rmSync(folder, { recursive: true });
-    });
-
-    async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-      const page = await context.newPage();
-      problems.length = 0;
-      page.on('pageerror', (error) => problems.push(error.message));
-      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-      await page.goto(path.startsWith('http') ? path : `file://${folder}/${path}`);
-      return page;
-    }
+    const { open, folder, problems, keepPicture } = siteInBrowser(files);
 
     for (const width of [390, 800, 1280]) {
       for (const colorScheme of ['light', 'dark'] as const) {
         test(`fits ${width} px, ${colorScheme}`, async () => {
           const page = await open('index.html', { viewport: { width, height: 800 }, colorScheme });
           for (const path of ['index.html', 'reference.html']) {
-            if (path !== 'index.html') await page.goto(`file://${folder}/${path}`);
+            if (path !== 'index.html') await page.goto(`file://${folder()}/${path}`);
             expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
             expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(
               colorScheme === 'dark',
             );
-            if (pictures !== undefined) {
-              mkdirSync(pictures, { recursive: true });
-              await page.screenshot({ path: join(pictures, `${path}-${width}-${colorScheme}.png`), fullPage: true });
-            }
+            await keepPicture(page, `${path}-${width}-${colorScheme}`);
             expect(problems).toEqual([]);
           }
-          await page.context().close();
         });
       }
     }
@@ -140,14 +108,12 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('.sidebar [aria-current=page]').textContent()).toBe('One');
       await page.locator('.sidebar-link', { hasText: 'Two' }).click();
       expect(page.url()).toMatch(/deep\/two\.html$/);
-      await page.context().close();
     });
 
     test('a page and an address with a lone percent sign break no script', async () => {
       const page = await open('deep/100%25.html#100%');
       expect(await page.locator('.sidebar [aria-current=page]').textContent()).toBe('All of it');
       expect(problems).toEqual([]);
-      await page.context().close();
     });
 
     test('tabs with the same title change together, by keyboard too, and on the next page load', async () => {
@@ -158,15 +124,13 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('.code-group .tab-panel[data-active]').getAttribute('data-title')).toBe('Python');
       await page.reload();
       expect(await page.locator('.tabs .tab-panel[data-active]').textContent()).toContain('First Python');
-      await page.context().close();
     });
 
     test('the theme switch holds', async () => {
       const page = await open('index.html', { colorScheme: 'light' });
       await page.locator('.theme-switch').click();
-      await page.goto(`file://${folder}/deep/one.html`);
+      await page.goto(`file://${folder()}/deep/one.html`);
       expect(await page.evaluate('document.documentElement.className')).toContain('dark');
-      await page.context().close();
     });
 
     test('on a phone the sidebar is a drawer that Escape closes', async () => {
@@ -177,13 +141,11 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('.sidebar .navbar-link').textContent()).toBe('Blog');
       await page.keyboard.press('Escape');
       await page.locator('.sidebar').waitFor({ state: 'hidden' });
-      await page.context().close();
     });
 
     test('an address with an anchor opens what it is in', async () => {
       const page = await open('index.html#inside');
       expect(await page.getByText('Hidden text').isVisible()).toBe(true);
-      await page.context().close();
     });
 
     test('the search of the bundle finds words without a server', async () => {
@@ -193,7 +155,6 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.locator('.search-result').first().waitFor();
       await page.keyboard.press('Enter');
       await page.waitForURL(/deep\/one\.html#part$/);
-      await page.context().close();
     });
 
     test('on paper everything is open and light, and afterwards as before', async () => {
@@ -208,7 +169,6 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.evaluate("dispatchEvent(new Event('afterprint'))");
       expect(await page.evaluate('document.documentElement.classList.contains("dark")')).toBe(true);
       expect(await page.locator('details.accordion').first().getAttribute('open')).toBe(null);
-      await page.context().close();
     });
 
     test('without scripts everything is there to read', async () => {
@@ -216,15 +176,13 @@ describe.skipIf(findServer('chromium') === undefined)(
       for (const text of ['First JS', 'First Python']) expect(await page.getByText(text).isVisible()).toBe(true);
       expect(await page.locator('.sidebar-link').allTextContents()).toEqual(['Welcome']);
       expect(await page.locator('.theme-switch').isVisible()).toBe(false);
-      await page.context().close();
     });
 
     test('404.html finds the site under any address', async () => {
-      const server = await serveFolder(folder);
+      const server = await serveFolder(folder());
       const page = await open(`${server.url}/docs/a/b/c`);
       await page.locator('a[data-file]', { hasText: 'One' }).first().waitFor();
       await page.locator('a[href="/docs/deep/one.html"]').waitFor();
-      await page.context().close();
       await server.close();
     });
   },

@@ -1,11 +1,75 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
+import { openBrowser } from '../support/open-browser.ts';
+
+/** A site in a browser, for the tests of one suite. What a test opened is closed after it. */
+export type BrowserSite = {
+  /** Where the site is unpacked. */
+  folder: () => string;
+  newContext: (options?: BrowserContextOptions) => Promise<BrowserContext>;
+  /** Opens a path of the folder, or an address, at 1280 × 800 unless it is told otherwise. */
+  open: (path: string, options?: BrowserContextOptions) => Promise<Page>;
+  /** What went wrong in the page that was opened last: errors, what its policy refused, requests to other sites. */
+  readonly problems: string[];
+  /** Keeps a picture of the whole page in the folder `BINDERY_SCREENSHOTS`, where it is set. */
+  keepPicture: (page: Page, name: string) => Promise<void>;
+};
+
+/** Unpacks the site and starts a browser before the tests of the suite around it, and removes both after them. */
+export function siteInBrowser(files: Record<string, string>): BrowserSite {
+  let folder: string;
+  let browser: Browser;
+  const problems: string[] = [];
+  const newContext = (options: BrowserContextOptions = {}): Promise<BrowserContext> => browser.newContext(options);
+
+  beforeAll(async () => {
+    folder = await siteFolder(files);
+    browser = await openBrowser();
+  }, 60_000);
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+  });
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  return {
+    folder: () => folder,
+    newContext,
+    problems,
+    async open(path, options) {
+      problems.length = 0;
+      const context = await newContext({ viewport: { width: 1280, height: 800 }, ...options });
+      await context.exposeFunction('refusedByPolicy', (what: string) => problems.push(what));
+      await context.addInitScript(
+        "addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => refusedByPolicy(effectiveDirective + ' ' + blockedURI), true)",
+      );
+      const page = await context.newPage();
+      const address = /^https?:/.test(path) ? path : `file://${folder}/${path}`;
+      page.on('pageerror', (error) => problems.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+      page.on('request', (request) => {
+        if (/^https?:/.test(request.url()) && !request.url().startsWith(new URL(address).origin))
+          problems.push(request.url());
+      });
+      await page.goto(address, { waitUntil: 'load' });
+      return page;
+    },
+    async keepPicture(page, name) {
+      const pictures = process.env.BINDERY_SCREENSHOTS;
+      if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+    },
+  };
+}
 
 /** Writes a rendered project into a new folder, like an unpacked bundle; returns the folder. */
 export async function siteFolder(files: Record<string, string>): Promise<string> {
