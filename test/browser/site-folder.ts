@@ -24,7 +24,7 @@ export type BrowserSite = {
 };
 
 /** Unpacks the site and starts a browser before the tests of the suite around it, and removes both after them. */
-export function siteInBrowser(files: Record<string, string>): BrowserSite {
+export function siteInBrowser(files: Record<string, string | Uint8Array>): BrowserSite {
   let folder: string;
   let browser: Browser;
   const problems: string[] = [];
@@ -72,7 +72,7 @@ export function siteInBrowser(files: Record<string, string>): BrowserSite {
 }
 
 /** Writes a rendered project into a new folder, like an unpacked bundle; returns the folder. */
-export async function siteFolder(files: Record<string, string>): Promise<string> {
+export async function siteFolder(files: Record<string, string | Uint8Array>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
   const project = await testProject(files);
   const rendered = project.model.pages.map((page) => project.render(page.path));
@@ -85,13 +85,18 @@ export async function siteFolder(files: Record<string, string>): Promise<string>
   for (const file of [...renderSite(project.model, testOptions), ...rendered.flatMap((page) => page.files), ...closing])
     write(file);
   const { assets, styles, scripts } = project.model;
-  for (const { path } of [...assets, ...styles, ...scripts]) write({ path, body: Buffer.from(project.text(path)) });
+  for (const { path } of [...assets, ...styles, ...scripts]) write({ path, body: project.bytes(path) });
   return folder;
 }
 
 /** Serves the folder under `/docs/`, and its 404.html for everything else, like a host of static files. */
 export async function serveFolder(folder: string): Promise<{ url: string; close(): Promise<void> }> {
-  const types: Record<string, string> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+  const types: Record<string, string> = {
+    css: 'text/css',
+    js: 'text/javascript',
+    svg: 'image/svg+xml',
+    woff2: 'font/woff2',
+  };
   const server = createServer((request, response) => {
     const path = decodeURIComponent((request.url ?? '/').split('?')[0] ?? '/');
     const type = types[path.split('.').at(-1) ?? ''] ?? 'text/html';

@@ -17,6 +17,7 @@ import {
   usableFiles,
 } from './project-files.ts';
 import { checkIcons } from './read-icons.ts';
+import { readFonts } from './read-fonts.ts';
 import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
@@ -112,10 +113,11 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
   const pageOf = new Map(pages.map((page) => [page.path, page]));
   const navigation = withTitles(nodes, pageOf, links);
   const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
+  const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return jsonCopy<DocsProject>({
     formatVersion: 1,
-    settings,
+    settings: { ...settings, fonts },
     navigation,
     pages,
     snippets: [...sources.values()]

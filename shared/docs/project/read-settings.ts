@@ -23,7 +23,7 @@ const knownKeys = new Set(
 
 /**
  * `docs.json`, with its references resolved, as `SiteSettings`. A missing name throws `InvalidProject`. Everything else has a default, and
- * wrong values are reported and left out.
+ * wrong values are reported and left out. Fonts are not read: they need the project's files.
  */
 export function readSettings(config: JsonObject, file: string, report: Report): SiteSettings {
   const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
@@ -102,7 +102,6 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
       strict: appearance['strict'] === true,
     },
     iconLibrary: oneOf(objectOf(config['icons'])['library'], ['fontawesome', 'lucide', 'tabler'], 'icons.library'),
-    fonts: config['fonts'],
     background: config['background'],
     styling: {
       eyebrows: oneOf(styling['eyebrows'], ['section', 'breadcrumbs'], 'styling.eyebrows'),

@@ -8,6 +8,19 @@ import { getJson } from '#shared/storage/stored-json.ts';
 const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
 
+/** A font by name. `file`: where it is in the project, and in bundles; without one it is left to the reader's system. */
+const siteFontSchema = z.object({
+  family: z.string(),
+  weight: z.number().optional(),
+  /** `variable`: it has all weights. */
+  file: z
+    .object({ path: z.string(), format: z.enum(['woff2', 'woff', 'truetype', 'opentype']), variable: z.boolean() })
+    .optional(),
+});
+const siteFontsSchema = z.object({ body: siteFontSchema.optional(), heading: siteFontSchema.optional() });
+export type SiteFont = z.infer<typeof siteFontSchema>;
+export type SiteFonts = z.infer<typeof siteFontsSchema>;
+
 /**
  * `docs.json` (or `mint.json`, in the same shape) without its navigation: what pages and the site's files show. Values that a project left
  * out are absent, not null. Unknown keys are dropped with a diagnostic.
@@ -21,7 +34,8 @@ export const siteSettingsSchema = z.object({
   favicon: lightDark.optional(),
   appearance: z.object({ default: z.enum(['system', 'light', 'dark']), strict: z.boolean() }),
   iconLibrary: z.enum(['fontawesome', 'lucide', 'tabler']),
-  fonts: z.json().optional(),
+  /** Earlier models have what docs.json says, in any shape. */
+  fonts: siteFontsSchema.optional().catch(undefined),
   background: z.json().optional(),
   styling: z.object({
     eyebrows: z.enum(['section', 'breadcrumbs']),

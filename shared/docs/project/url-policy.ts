@@ -52,3 +52,12 @@ export const isSafeHref = (href: string): boolean => classifyUrl(href).kind !== 
 
 /** Whether an address is written as one outside of the site, safe or not. */
 export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href.trim());
+
+/** Text with percent escapes decoded; a text with an invalid escape stays as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

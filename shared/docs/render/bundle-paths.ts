@@ -17,15 +17,6 @@ export function pagePathOfAddress(address: string): string {
 
 export const withoutSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
-/** Text with percent escapes decoded; a text with an invalid escape stays as it is. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Address of a page on a server, without extension: `guides/x` → `/guides/x`, `index` → `/`, `guides/index` → `/guides`. */
 export function pageAddress(path: string): string {
   const trimmed = path === 'index' ? '' : path.replace(/\/index$/, '');

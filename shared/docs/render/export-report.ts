@@ -1,7 +1,8 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
-import { decoded, pageFile, pageNames, pagePathOfAddress } from './bundle-paths.ts';
+import { decoded } from '#shared/docs/project/url-policy.ts';
+import { pageFile, pageNames, pagePathOfAddress } from './bundle-paths.ts';
 
 /** What a report is made from. */
 type ReportedSite = {

@@ -185,6 +185,8 @@ type PageChrome = {
   logo?: { light: string; dark: string };
   home: ChromeLink;
   favicon?: { light: string; dark: string };
+  /** Files of the fonts that every page needs, in the format in which they are small. */
+  fonts?: string[];
   links: ChromeLink[];
   primary?: ChromeLink;
   socials: ChromeLink[];
@@ -239,6 +241,7 @@ function makeChrome(index: SiteIndex): PageChrome {
     ...withoutUndefined({
       logo: pictures(index, settings.logo),
       favicon: pictures(index, settings.favicon),
+      fonts: fontFiles(index, settings.fonts),
       primary: primaryLink && { ...primaryLink, ...(primary.type && { type: primary.type }) },
       banner: settings.banner,
       siteUrl: siteBase(settings),
@@ -246,6 +249,12 @@ function makeChrome(index: SiteIndex): PageChrome {
       latex: settings.styling.latex,
     }),
   };
+}
+
+function fontFiles(index: SiteIndex, fonts: SiteSettings['fonts']): string[] | undefined {
+  const files = [fonts?.body, fonts?.heading].flatMap((font) => font?.file ?? []);
+  const small = files.flatMap(({ path, format }) => (format === 'woff2' && index.files.has(path) ? [path] : []));
+  return small.length === 0 ? undefined : [...new Set(small)];
 }
 
 function organizationOf(written: SiteSettings['seo']['organization']): Organization | undefined {

@@ -1,8 +1,8 @@
 import { type BundledFiles, bundledFiles } from '#shared/docs/project/bundled-files.ts';
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
-import { decoded, pageFile, pageNames, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
+import { pageFile, pageNames, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
-import { classifyUrl } from '#shared/docs/project/url-policy.ts';
+import { classifyUrl, decoded } from '#shared/docs/project/url-policy.ts';
 
 /** The site model in maps, for many slices. It refers to the model, which must not change afterwards. */
 export type SiteIndex = {

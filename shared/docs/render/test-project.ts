@@ -9,7 +9,12 @@ import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
 
 /** A docs project in memory, for tests. */
-export type TestProject = { model: SiteModel; text(path: string): string; render(path: string): RenderedPageFiles };
+export type TestProject = {
+  model: SiteModel;
+  text(path: string): string;
+  bytes(path: string): Uint8Array;
+  render(path: string): RenderedPageFiles;
+};
 
 export const testOptions: RenderOptions = {
   groups: [],
@@ -21,17 +26,19 @@ export const testOptions: RenderOptions = {
 const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
 
 /** Reads files by path; without a docs.json all pages are in its navigation. */
-export async function testProject(files: Record<string, string>): Promise<TestProject> {
+export async function testProject(files: Record<string, string | Uint8Array>): Promise<TestProject> {
   const pages = Object.keys(files).filter((path) => /\.mdx?$/.test(path) && !/^_?snippets\//.test(path));
   const navigation = { pages: pages.map((path) => path.replace(/\.mdx?$/, '')) };
-  const all = new Map(Object.entries({ 'docs.json': JSON.stringify({ ...settings, navigation }), ...files }));
+  const written = { 'docs.json': JSON.stringify({ ...settings, navigation }), ...files };
+  const all = new Map(Object.entries(written).map(([path, file]) => [path, Buffer.from(file)]));
+  const bytes = (path: string): Uint8Array => all.get(path) ?? new Uint8Array();
+  const text = (path: string): string => Buffer.from(bytes(path)).toString();
   const project = await readDocsProject({
-    files: [...all].map(([path, text]) => ({ path, sha256: sha256Of(text), sizeBytes: Buffer.byteLength(text) })),
-    read: (path) => Promise.resolve(Buffer.from(all.get(path) ?? '')),
+    files: [...all].map(([path, bytes]) => ({ path, sha256: sha256Of(bytes), sizeBytes: bytes.length })),
+    read: (path) => Promise.resolve(bytes(path)),
   });
   const model: SiteModel = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
-  const text = (path: string): string => all.get(path) ?? '';
-  return { model, text, render: (path) => renderOne(model, text, path) };
+  return { model, text, bytes, render: (path) => renderOne(model, text, path) };
 }
 
 function renderOne(model: SiteModel, text: (path: string) => string, path: string): RenderedPageFiles {

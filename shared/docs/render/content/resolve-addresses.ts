@@ -1,11 +1,11 @@
 import type { Element, Root } from 'hast';
-import { decoded, pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
+import { pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
 import type { Report } from '../findings.ts';
 import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
 import { eachElement } from './finish-content.ts';
-import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
+import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /**
  * Turns the addresses of a page's content into relative ones, so that the bundle works at any path and from a folder. Pictures of other

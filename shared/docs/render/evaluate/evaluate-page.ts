@@ -8,7 +8,7 @@ import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { resolveImport } from '#shared/docs/project/read-sources.ts';
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
-import { decoded } from '../bundle-paths.ts';
+import { decoded } from '#shared/docs/project/url-policy.ts';
 import { evaluateJsx } from './evaluate-element.ts';
 import { bindPattern, evaluateExpression, nameClosure } from './evaluate-expression.ts';
 import { evaluateModule, evaluateSnippet } from './evaluate-tree.ts';

@@ -39,17 +39,18 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
   const hasToc = parts.aside === undefined && mode === 'default' && parts.toc.length > 0;
   const id = (name: string): SafeHtml | undefined => (parts.ids.has(name) ? undefined : html` id="${name}"`);
   const { tag, direction, texts, textsName } = languageOf(slice.language);
+  const fonts = settings.fonts?.map((file) => relativeHref(path, file)) ?? [];
   const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
   if (parts.aside !== undefined) classes.push('has-aside');
   return html`<!doctype html>
-<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}>
+<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}>
 <head>
 <meta charset="utf-8">
 ${contentPolicy({ tenantScripts: slice.scripts.length > 0, tenantStyles: slice.styles.length > 0 })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${pageHead(slice, parts.description?.text, parts)}
 <script src="${top}_bindery/config.js"></script>
 <script src="${top}_bindery/start.js"></script>
+${pageHead(slice, parts.description?.text, parts)}
 </head>
 <body>
 <a class="skip-link" href="#${parts.ids.has('content-area') ? 'main' : 'content-area'}">${texts.skipToContent}</a>

@@ -24,6 +24,7 @@ import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
+import { fontCss } from './font-css.ts';
 import type { SidebarEntry, SidebarFile, SidebarIcon, SiteConfig } from './page-globals.ts';
 import { writeHtml } from '../write-html.ts';
 import { paletteCss } from './palette.ts';
@@ -41,8 +42,9 @@ export function renderSite(model: SiteModel, options: RenderOptions, exported?: 
 function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const { settings } = slice.model;
   const index = indexSite(indexable(slice, model), slice.exported);
+  const fonts = settings.fonts ? `\n${fontCss(settings.fonts, (path) => index.files.has(path))}` : '';
   const files = new Map<string, string>([
-    ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${themeSheet}`],
+    ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${themeSheet}${fonts}`],
     ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
   ]);
   files.set('_bindery/third-party.txt', thirdPartyNotices);

@@ -1,4 +1,5 @@
-// Before the first paint: which of light and dark, and that scripts run.
+// Before the first paint and the style sheets: which of light and dark, that scripts run, and fonts on their way.
+// From a folder browsers refuse to load fonts ahead.
 (function () {
   var root = document.documentElement;
   root.classList.add('js');
@@ -16,4 +17,14 @@
     dismissed = sessionStorage.getItem('bindery-banner');
   } catch (_) {}
   if (dismissed) root.classList.add('no-banner');
+  if (root.dataset.fonts && /^https?:/.test(location.protocol))
+    root.dataset.fonts.split(' ').forEach(function (address) {
+      var hint = document.createElement('link');
+      hint.rel = 'preload';
+      hint.as = 'font';
+      hint.type = 'font/woff2';
+      hint.crossOrigin = 'anonymous';
+      hint.href = address;
+      document.head.appendChild(hint);
+    });
 })();

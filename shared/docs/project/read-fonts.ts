@@ -1,0 +1,160 @@
+import { quoted, type Report } from './diagnostics.ts';
+import { type JsonObject, type JsonValue, objectOf, textOf, withoutUndefined } from './json-values.ts';
+import { type ProjectFiles, resolvePath, sniffedBytes } from './project-files.ts';
+import type { SiteFont, SiteFonts } from './site-model.ts';
+import { classifyUrl, decoded, isExternalHref } from './url-policy.ts';
+
+/** Larger files are not used: every page would wait for them. Those of Chinese, Japanese and Korean need some megabytes. */
+const maxFontBytes = 8 * 1024 * 1024;
+const maxFamily = 100;
+
+/** Names that stand for fonts of the reader's system and need no file. */
+export const isGenericFamily = (family: string): boolean =>
+  /^(serif|sans-serif|monospace|cursive|fantasy|system-ui|ui-serif|ui-sans-serif|ui-monospace|ui-rounded)$/.test(
+    family,
+  );
+
+/**
+ * `fonts` of `docs.json`: one font for all, or one for headings and one for the text. A font is in bundles only when its file is one of
+ * `carried`, the project's files that are; everything else is reported, with what to do, and left to the reader's system. Nothing is fetched.
+ */
+export async function readFonts(
+  written: JsonValue | undefined,
+  configFile: string,
+  carried: ProjectFiles,
+  report: Report,
+): Promise<SiteFonts | undefined> {
+  const all = objectOf(written);
+  const wantedFor = (part: string): JsonObject => {
+    const own = objectOf(all[part]);
+    const family = textOf(own['family']);
+    // The file of another family is none of this one.
+    const isOther = family !== undefined && family !== textOf(all['family']);
+    const { source: _1, format: _2, weight: _3, ...rest } = all;
+    return { ...(isOther ? rest : all), ...own };
+  };
+  const told = new Set<string>();
+  const warn: Warn = (code, message) => {
+    if (!told.has(message)) report({ severity: 'warning', code, message, file: configFile });
+    told.add(message);
+  };
+  const body = await readFont(wantedFor('body'), carried, warn);
+  const heading = await readFont(wantedFor(all['headings'] === undefined ? 'heading' : 'headings'), carried, warn);
+  // One weight for all is that of the text: headings keep the look that the theme gives them.
+  const hasOwnWeight = objectOf(all['heading'] ?? all['headings'])['weight'] !== undefined;
+  if (heading && !hasOwnWeight && heading.file?.path === body?.file?.path) delete heading.weight;
+  return body || heading ? withoutUndefined({ body, heading }) : undefined;
+}
+
+type Warn = (code: string, message: string) => void;
+
+async function readFont(wanted: JsonObject, carried: ProjectFiles, warn: Warn): Promise<SiteFont | undefined> {
+  const source = textOf(wanted['source']);
+  const family = textOf(wanted['family']);
+  if (family === undefined || family.length > maxFamily) {
+    const problem = family === undefined ? 'has no "family"' : `has a "family" of more than ${maxFamily} characters`;
+    if (family !== undefined || source !== undefined)
+      warn('bad-font', `A font in "fonts" ${problem}, so it has no effect. Write the name of the font there.`);
+    return undefined;
+  }
+  const weight = weightOf(wanted['weight'], warn);
+  const file = source === undefined ? undefined : await fontFile(source, family, carried, warn);
+  if (source === undefined && !isGenericFamily(family)) {
+    const message = `The font ${quoted(family)} has no file, so only readers who have it see it. Put its .woff2 file into the project and name it as "source".`;
+    warn('font-without-file', message);
+  }
+  return withoutUndefined({ family, weight, file });
+}
+
+function weightOf(written: JsonValue | undefined, warn: Warn): number | undefined {
+  if (written === undefined || written === null) return undefined;
+  const weight = Number(textOf(written));
+  if (weight >= 1 && weight <= 1000) return weight;
+  warn('bad-setting', 'A "weight" in "fonts" must be a number from 1 to 1000, such as 400; it has no effect.');
+  return undefined;
+}
+
+async function fontFile(source: string, family: string, carried: ProjectFiles, warn: Warn): Promise<SiteFont['file']> {
+  const named = `The font ${quoted(family)} is left to the reader's system: `;
+  if (isExternalHref(source)) {
+    const message = `${named}bundles load nothing from elsewhere, and its source is ${quoted(source)}. Put that file into the project and name it as "source".`;
+    warn('font-without-file', message);
+    return undefined;
+  }
+  const url = classifyUrl(source);
+  const path = url.kind === 'path' ? resolvePath(`/${decoded(url.path).replace(/^(\.?\/)+/, '')}`, '') : undefined;
+  const file = carried.files.find((one) => one.path === path);
+  if (!file) {
+    warn('bad-font', `${named}${quoted(source)} is no file of the project. Name one that is there.`);
+    return undefined;
+  }
+  if (file.sizeBytes > maxFontBytes) {
+    const message = `${named}${quoted(file.path)} is larger than 8 MB. Save it as .woff2, with the characters that the pages use.`;
+    warn('bad-font', message);
+    return undefined;
+  }
+  const kind = fontKind(await carried.read(file.path, sniffedBytes));
+  if (kind) return { path: file.path, ...kind };
+  const message = `${named}${quoted(file.path)} is no font in the format woff2, woff, ttf or otf. Save it as .woff2.`;
+  warn('bad-font', message);
+  return undefined;
+}
+
+type FontKind = Pick<NonNullable<SiteFont['file']>, 'format' | 'variable'>;
+
+const signatures: Readonly<Record<number, FontKind['format']>> = {
+  0x774f4632: 'woff2',
+  0x774f4646: 'woff',
+  0x00010000: 'truetype',
+  0x74727565: 'truetype',
+  0x4f54544f: 'opentype',
+};
+
+/** What a font file is by its first bytes, and whether it has its weights on an axis. Undefined: it is no font. */
+export function fontKind(bytes: Uint8Array): FontKind | undefined {
+  if (bytes.length < 48) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const format = signatures[view.getUint32(0)];
+  if (format === undefined) return undefined;
+  const tables =
+    format === 'woff2' ? tablesOfWoff2(view) : tablesOf(view, format === 'woff' ? 44 : 12, format === 'woff' ? 20 : 16);
+  return { format, variable: tables.has('fvar') };
+}
+
+/** Names in a list of tables with entries of that many bytes; what the bytes do not reach is left out. */
+function tablesOf(view: DataView, start: number, entryBytes: number): Set<string> {
+  const count = view.getUint16(start === 44 ? 12 : 4);
+  const names = new Set<string>();
+  for (let table = 0; table < count && start + table * entryBytes + 4 <= view.byteLength; table++) {
+    names.add(nameAt(view, start + table * entryBytes));
+  }
+  return names;
+}
+
+/** Places in WOFF2's list of known tables (section 5.2): these are longer in the directory when they are transformed. */
+const [glyf, loca, fvar, ownName] = [10, 11, 47, 63];
+
+function tablesOfWoff2(view: DataView): Set<string> {
+  const names = new Set<string>();
+  const count = view.getUint16(12);
+  let at = 48;
+  const skipNumber = (): void => {
+    for (let digits = 0; digits < 5 && at < view.byteLength; digits++) if (view.getUint8(at++) < 128) return;
+  };
+  for (let table = 0; table < count && at + 6 <= view.byteLength; table++) {
+    const flags = view.getUint8(at++);
+    const known = flags & 63;
+    if (known === fvar) names.add('fvar');
+    if (known === ownName) {
+      names.add(nameAt(view, at));
+      at += 4;
+    }
+    skipNumber();
+    const isTransformed = known === glyf || known === loca ? flags >> 6 !== 3 : flags >> 6 !== 0;
+    if (isTransformed) skipNumber();
+  }
+  return names;
+}
+
+const nameAt = (view: DataView, at: number): string =>
+  String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3));
