@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { serverUsers } from '#shared/messaging/subjects/permissions.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 
 const secret = z.string().min(16);
 
@@ -18,13 +20,26 @@ const secretsSchema = z.object({
   auditKey: secret,
 });
 
+/** Of an older version: a kind of secret may be missing. */
+const keptSecretsSchema = secretsSchema.partial();
+
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** Reads the secrets of a data folder, or makes them. A new service gets a password, and a new kind of secret is made; the others stay. */
+/**
+ * The secrets of a data folder are there, but cannot be read. New ones would end all keys and links, and no history could be verified any
+ * more. The message names the file.
+ */
+class SecretsUnreadable extends Error {
+  override name = 'SecretsUnreadable';
+}
+
+/**
+ * Reads the secrets of a data folder, or makes them. A new service gets a password, and a new kind of secret is made; the others stay. Only
+ * who holds the lock of the folder may call it. Throws `SecretsUnreadable`.
+ */
 export async function openSecrets(dataFolder: string): Promise<Secrets> {
   const file = join(dataFolder, 'secrets.json');
-  const kept = await readFile(file, 'utf8').catch(() => undefined);
-  const known = kept === undefined ? undefined : secretsSchema.partial().parse(JSON.parse(kept));
+  const known = await readSecrets(file);
   const random = () => randomBytes(24).toString('base64url');
   const secrets: Secrets = {
     natsPasswords: Object.fromEntries(serverUsers.map((user) => [user, known?.natsPasswords?.[user] ?? random()])),
@@ -42,13 +57,32 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
   return secrets;
 }
 
+/** Undefined when there are none yet. */
+async function readSecrets(file: string): Promise<z.infer<typeof keptSecretsSchema> | undefined> {
+  try {
+    return keptSecretsSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    throw new SecretsUnreadable(
+      `The secrets of this installation are in ${file}, which cannot be read: ${why}. Make it readable, or put a copy of it back.`,
+      { cause: error },
+    );
+  }
+}
+
 /** Writes a file that only its owner may read, all or nothing. */
 export async function writePrivateJson(file: string, value: unknown): Promise<void> {
   await mkdir(join(file, '..'), { recursive: true });
   const unfinished = `${file}.${process.pid}.part`;
-  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  await chmod(unfinished, 0o600);
-  await rename(unfinished, file);
+  try {
+    await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
+    await chmod(unfinished, 0o600);
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** Another process uses the data folder; the message names it. */
@@ -56,29 +90,39 @@ export class FolderInUse extends Error {
   override name = 'FolderInUse';
 }
 
-/** Takes the data folder for this process until `release`. The lock of a process that has ended is ignored. */
+/**
+ * Takes the data folder for this process until `release`. The system holds the lock, and lets go of it however the process ends: nobody has
+ * to guess whether a number that was left behind is that of a living holder. Throws `FolderInUse`.
+ */
 export async function lockFolder(dataFolder: string): Promise<{ release(): Promise<void> }> {
-  const file = join(dataFolder, 'lock');
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') return undefined;
-      throw error;
-    });
-    if (handle !== undefined) {
-      await handle.writeFile(String(process.pid));
-      await handle.close();
-      return { release: () => rm(file, { force: true }) };
-    }
-    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-    if (Number.isInteger(holder) && holder > 0 && holder !== process.pid && isAlive(holder)) {
-      throw new FolderInUse(
-        `Process ${holder} runs on the data folder ${dataFolder} already. Stop it first (Ctrl-C, or "kill ${holder}"), or choose another folder with BINDERY_DATA.`,
-      );
-    }
-    await rm(file, { force: true });
+  const holderFile = join(dataFolder, 'lock');
+  // SQLite has the one lock of this kind in Node. The file stays empty, and is never removed: a second one of its name would be free.
+  const lock = new DatabaseSync(join(dataFolder, 'lock.sqlite'), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    await writeFile(holderFile, String(process.pid), { mode: 0o600 });
+  } catch (error) {
+    lock.close();
+    if (!isLocked(error)) throw error;
+    const holder = await readFile(holderFile, 'utf8').catch(() => '');
+    throw new FolderInUse(
+      holder === ''
+        ? `Another process took the data folder ${dataFolder} just now.`
+        : `Process ${holder} runs on the data folder ${dataFolder} already. Stop it first (Ctrl-C, or "kill ${holder}"), or choose another folder with BINDERY_DATA.`,
+    );
   }
-  throw new FolderInUse(`The data folder ${dataFolder} was taken by another process just now.`);
+  return {
+    async release() {
+      await rm(holderFile, { force: true });
+      lock.close();
+    },
+  };
 }
+
+const sqliteBusy = 5;
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
 
 export function isAlive(pid: number): boolean {
   try {
