@@ -37,6 +37,8 @@ export type InstallationOptions = {
   healthyAfterMs?: number;
   /** One line about what happens. */
   onNews: (news: string) => void;
+  /** Ends a start that is under way. Once all services are ready, `stop` does. */
+  signal?: AbortSignal;
 };
 
 export type Installation = {
@@ -52,9 +54,12 @@ export type Installation = {
 const stopGraceMs = 8_000;
 const readyDeadlineMs = 60_000;
 
-/** Runs all services on this machine, with a bus of their own. Resolves when every one is ready. */
+/**
+ * Runs all services on this machine, with a bus of their own. Resolves when every one is ready. When it rejects, be it with the reason of
+ * `signal`, nothing runs any more.
+ */
 export async function runInstallation(options: InstallationOptions): Promise<Installation> {
-  const { onNews } = options;
+  const { onNews, signal = new AbortController().signal } = options;
   const dataFolder = resolve(options.dataFolder);
   const natsBinary = findServer('nats-server');
   if (natsBinary === undefined) {
@@ -65,7 +70,6 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
   createPrivately();
   const { foreign } = await closeFolder(dataFolder);
   if (foreign > 0) onNews(`${foreign} files or folders in ${dataFolder} belong to another user and keep their modes`);
-  const secrets = await openSecrets(dataFolder);
   const lock = await lockFolder(dataFolder);
   const undo: (() => Promise<void>)[] = [() => lock.release()];
   const stop = async () => {
@@ -77,6 +81,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
         `Port ${options.port} is taken by another program. Choose a free one with BINDERY_PORT, for example BINDERY_PORT=${options.port + 1} npm start.`,
       );
     }
+    const secrets = await openSecrets(dataFolder);
     const [natsPort = 0, freeGatewayPort = 0, ...servicePorts] = await freePorts(serviceNames.length + 2);
     const gatewayPort = options.port === 0 ? freeGatewayPort : options.port;
     const baseUrl = `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${gatewayPort}`;
@@ -92,12 +97,14 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       supervisorPassword: secrets.natsPasswords[supervisorUser],
     });
     undo.push(() => nats.stop());
+    signal.throwIfAborted();
     onNews(`nats-server is up (${nats.url})`);
     await provision({
       url: nats.url,
       password: secrets.natsPasswords.provisioner ?? '',
       rendererVersions: [await rendererVersion()],
     });
+    signal.throwIfAborted();
 
     const plan: InstallationPlan = {
       dataFolder,
@@ -122,7 +129,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     });
     await Promise.all(
       [...new Set(processes.flatMap(({ services }) => services))].map((name) =>
-        whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, readyDeadlineMs),
+        whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, signal),
       ),
     );
     return {
@@ -161,9 +168,9 @@ function startProcess(process: ProcessPlan, plan: InstallationPlan, options: Ins
   );
 }
 
-/** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long. */
-async function whenReady(service: string, url: string, deadlineMs: number): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
+/** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long, or with the reason of `signal`. */
+async function whenReady(service: string, url: string, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + readyDeadlineMs;
   let missing = 'it does not listen';
   while (performance.now() < deadline) {
     try {
@@ -173,7 +180,8 @@ async function whenReady(service: string, url: string, deadlineMs: number): Prom
     } catch {
       missing = 'it does not listen';
     }
+    signal.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`The ${service} was not ready within ${deadlineMs / 1000} s: ${missing}`);
+  throw new Error(`The ${service} was not ready within ${readyDeadlineMs / 1000} s: ${missing}`);
 }

@@ -96,7 +96,7 @@ export async function* sseData(response: Response): AsyncGenerator<string> {
 const retryMs = 250;
 const deadlineMs = 60_000;
 
-/** Repeats a harmless call while the server cannot be reached or says that a needed system is down, for up to a minute. */
+/** Repeats a call that may be made more than once while the server cannot be reached or says that a needed system is down, for up to a minute. */
 export async function retryWhileAway<T>(call: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + deadlineMs; ; await delay(retryMs)) {
     try {

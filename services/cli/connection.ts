@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
 /** What `bindery start` writes into the data folder for commands on the same machine; for development only. */
@@ -32,11 +33,12 @@ export class NotConnected extends Error {
  * data folder (`--data`, `BINDERY_DATA`, `.bindery`).
  */
 export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistant' | 'operator'): ApiClient {
-  const local = readLocalInstallation(dataFolderOf(options));
-  const localKey = { admin: local?.adminKey, assistant: local?.assistantKey, operator: local?.operatorToken }[keyKind];
+  // Not read when it is not needed: it may be damaged.
+  const local = () => readLocalInstallation(dataFolderOf(options));
+  const localKeys = { admin: 'adminKey', assistant: 'assistantKey', operator: 'operatorToken' } as const;
   const variable = keyKind === 'operator' ? 'BINDERY_OPERATOR_TOKEN' : 'BINDERY_KEY';
-  const url = options.url ?? process.env.BINDERY_URL ?? local?.baseUrl;
-  const key = options.key ?? process.env[variable] ?? localKey;
+  const url = options.url ?? process.env.BINDERY_URL ?? local()?.baseUrl;
+  const key = options.key ?? process.env[variable] ?? local()?.[localKeys[keyKind]];
   if (url === undefined)
     throw new NotConnected('Where is the server? Give --url or BINDERY_URL, or start one here with "npm start".');
   if (key === undefined) throw new NotConnected(`Which key? Give --key or ${variable}.`);
@@ -50,10 +52,22 @@ export function domainOrLocal(domain: string | undefined, options: ConnectionOpt
   return chosen;
 }
 
+/** What is known of the local installation cannot be read. New keys in its place would not be those of its organization. */
+class LocalUnreadable extends Error {
+  override name = 'LocalUnreadable';
+}
+
+/** Undefined when there is none. Throws `LocalUnreadable`. */
 export function readLocalInstallation(dataFolder: string): LocalInstallation | undefined {
+  const file = join(dataFolder, 'local.json');
   try {
-    return localInstallationSchema.parse(JSON.parse(readFileSync(join(dataFolder, 'local.json'), 'utf8')));
-  } catch {
-    return undefined;
+    return localInstallationSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+    throw new LocalUnreadable(
+      `The keys of the local installation are in ${file}, which cannot be read: ${why}. Make it readable, or remove it: then "npm start" makes a new organization.`,
+      { cause: error },
+    );
   }
 }

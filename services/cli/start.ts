@@ -34,10 +34,12 @@ export async function startInstallation(environment: NodeJS.ProcessEnv): Promise
   const say = (line = '') => process.stdout.write(`${line}\n`);
   const startedAt = performance.now();
   let interruptedAt: number | undefined;
+  const stop = new AbortController();
   const stopAsked = new Promise<void>((resolve) => {
     const onSignal = () => {
       if (interruptedAt !== undefined && performance.now() - interruptedAt > sameInterruptMs) process.exit(130);
       interruptedAt ??= performance.now();
+      stop.abort();
       resolve();
     };
     process.on('SIGINT', onSignal);
@@ -53,6 +55,11 @@ export async function startInstallation(environment: NodeJS.ProcessEnv): Promise
     // People read this output, so what services log about their normal work is left out.
     environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
     onNews: (news) => say(`· ${news}`),
+    signal: stop.signal,
+  }).catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
+    say('\nStopped before all services were ready.');
+    process.exit(0);
   });
   try {
     say(`· all services are ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);

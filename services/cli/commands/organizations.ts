@@ -7,7 +7,7 @@ import type {
   ShownOrganization,
 } from '#shared/contracts/http/directory.ts';
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
-import { apiClient } from '../api-client.ts';
+import { apiClient, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, type LocalInstallation } from '../connection.ts';
 import { createOutput } from '../terminal.ts';
@@ -78,11 +78,17 @@ const organizationPath = (id: string): string => `/v1/organizations/${encodeURIC
 
 const organizationText = ({ id, name, plan }: ShownOrganization): string => `${id} ("${name}", plan ${plan})`;
 
-/** Makes the organization, domain and keys that a fresh installation begins with, through the public interface. */
-export async function createFirstOrganization(
-  baseUrl: string,
-  operatorToken: string,
-): Promise<Omit<LocalInstallation, 'baseUrl' | 'operatorToken'>> {
+type FirstOrganization = Omit<LocalInstallation, 'baseUrl' | 'operatorToken'>;
+
+/**
+ * Makes the organization, domain and keys that a fresh installation begins with, through the public interface. While the read models are slow
+ * to follow, it begins anew: an organization whose key did not arrive stays without one.
+ */
+export function createFirstOrganization(baseUrl: string, operatorToken: string): Promise<FirstOrganization> {
+  return retryWhileAway(() => createOrganization(baseUrl, operatorToken));
+}
+
+async function createOrganization(baseUrl: string, operatorToken: string): Promise<FirstOrganization> {
   const operator = apiClient(baseUrl, operatorToken);
   const created = await operator.json<OrganizationCreated>('/v1/organizations', {
     method: 'POST',

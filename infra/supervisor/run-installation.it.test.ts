@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { lockFolder } from './data-folder.ts';
+import { runInstallation } from './run-installation.ts';
+
+describeWithServers(['nats-server'], 'an installation that starts', () => {
+  test('stops when it is told to, without waiting for its services, and leaves nothing running', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-starting-'));
+    const told = new AbortController();
+    const news: string[] = [];
+    const starting = runInstallation({
+      dataFolder: folder,
+      host: '127.0.0.1',
+      port: 0,
+      processes: 'separate',
+      // The projector ends at once, again and again.
+      environment: { ...process.env, BINDERY_LOG_LEVEL: 'silent', BINDERY_PROJECTOR_PORT: 'none' },
+      copies: Object.fromEntries(
+        [
+          'publisher',
+          'indexer',
+          'orchestrator',
+          'page-renderer',
+          'bundler',
+          'link-signer',
+          'assistant',
+          'housekeeper',
+        ].map((name) => [name, 0]),
+      ),
+      onNews: (line) => {
+        news.push(line);
+        if (line.startsWith('projector ended')) told.abort();
+      },
+      signal: told.signal,
+    });
+    await expect(starting).rejects.toMatchObject({ name: 'AbortError' });
+    const lock = await lockFolder(folder);
+    const natsUrl = /\((nats:.*)\)/.exec(news[0] ?? '')?.[1] ?? '';
+    await expect(fetch(natsUrl.replace('nats:', 'http:'))).rejects.toThrow('fetch failed');
+    await lock.release();
+    await rm(folder, { recursive: true });
+  }, 60_000);
+});

@@ -1,0 +1,50 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createFirstOrganization } from './commands/organizations.ts';
+import { connect, readLocalInstallation } from './connection.ts';
+
+test('keys of a local installation that cannot be read are named, and not taken for absent', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-local-'));
+  expect(readLocalInstallation(folder)).toBeUndefined();
+  const file = join(folder, 'local.json');
+  for (const damaged of ['', '{"baseUrl":', '{}']) {
+    await writeFile(file, damaged);
+    expect(() => readLocalInstallation(folder)).toThrow(file);
+  }
+  const given = { data: folder, url: 'http://127.0.0.1:1', key: 'svc_given' };
+  expect(connect(given, 'admin').baseUrl).toBe(given.url);
+});
+
+test('the first organization is made, however slowly the read models follow', async () => {
+  const asked: string[] = [];
+  const late = { error: 'The change was stored, but cannot be seen everywhere yet.', code: 'unavailable' };
+  const answers = [
+    { status: 503, body: late },
+    { status: 201, body: { organization: { id: 'demo-2' }, adminKey: { key: 'svc_admin' } } },
+    { status: 201, body: {} },
+    { status: 201, body: { key: 'svc_dsc_assistant' } },
+  ];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const { status, body } = answers[asked.length - 1] ?? { status: 500, body: {} };
+    request.resume();
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    const first = await createFirstOrganization(`http://127.0.0.1:${port}`, 'operator');
+    expect(first).toMatchObject({ organization: 'demo-2', adminKey: 'svc_admin', assistantKey: 'svc_dsc_assistant' });
+    expect(asked.slice(0, 3)).toEqual([
+      'POST /v1/organizations',
+      'POST /v1/organizations',
+      'POST /v1/organizations/demo-2/domains',
+    ]);
+  } finally {
+    server.close();
+  }
+});
