@@ -50,8 +50,14 @@ export async function keepWritable(
       await pause(askEveryMs);
       const health = await Promise.race([opening, aborted]);
       if (signal.aborted || health === undefined) return;
-      // A server that does not answer is down or starts: whoever keeps it running knows.
-      const problem = await Promise.race([health.problem().catch(() => undefined), aborted]);
+      // A server that does not answer is down or starts: whoever keeps it running knows. Silence is no sign of health.
+      const asked = health.problem().then(
+        (found) => ({ problem: found }),
+        () => undefined,
+      );
+      const answer = await Promise.race([asked, aborted]);
+      if (answer === undefined) continue;
+      const { problem } = answer;
       if (problem === undefined) {
         failures = 0;
         saidFull = false;
