@@ -107,10 +107,10 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   const busyCount = (): number => all(({ state }) => state === 'busy').length;
 
   function start(): void {
+    // A child that did not start may have met a damaged snapshot: the next one does without.
+    const program = { entry, addons, snapshot: failedStarts === 0 ? snapshot : undefined };
     const member: Member = {
-      child: startChild({ entry, addons, snapshot, memoryLimitMb, confinement }, (message) =>
-        member.onMessage(message),
-      ),
+      child: startChild({ ...program, memoryLimitMb, confinement }, (message) => member.onMessage(message)),
       state: 'starting',
       served: 0,
       affinity: undefined,

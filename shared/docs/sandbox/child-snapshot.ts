@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -61,11 +61,28 @@ async function tryKept(program: ChildProgram, snapshot: string): Promise<void> {
   // Others' folders may be read-only; then nothing is removed there either.
   await utimes(snapshot, now, now).catch(() => undefined);
   try {
+    await checkSeal(snapshot);
     await tryStart({ ...program, snapshot });
   } catch (error) {
     await rm(snapshot, { force: true });
     throw error;
   }
+}
+
+const sealBytes = 32;
+
+const sealOf = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+/** Appends the SHA-256 of a file to it. Node reads a snapshot no further than to its end. */
+async function seal(file: string): Promise<void> {
+  await appendFile(file, sealOf(await readFile(file)));
+}
+
+/** Node starts from a snapshot with a changed byte as well, and the child then does who knows what. Rejects when it is not as it was made. */
+async function checkSeal(snapshot: string): Promise<void> {
+  const bytes = await readFile(snapshot);
+  const end = Math.max(0, bytes.length - sealBytes);
+  if (!sealOf(bytes.subarray(0, end)).equals(bytes.subarray(end))) throw new Error('their snapshot is damaged');
 }
 
 const snapshotOf = async (program: ChildProgram): Promise<string> =>
@@ -102,6 +119,7 @@ async function build(program: ChildProgram, snapshot: string, signal: AbortSigna
     const made = join(folder, 'blob');
     const args = [builder, fileURLToPath(program.entry), made, ...(program.addons === true ? ['addons'] : [])];
     await promisify(execFile)(process.execPath, args, { timeout: buildWithinMs, env: { TZ: 'UTC' }, signal });
+    await seal(made);
     await tryStart({ ...program, snapshot: made });
     await rename(made, snapshot);
     await removeUnused(nameOf(program));
@@ -111,13 +129,22 @@ async function build(program: ChildProgram, snapshot: string, signal: AbortSigna
 }
 
 const keptUnusedMs = 7 * 24 * 60 * 60 * 1000;
+/** Long after the making would have ended. */
+const keptUnfinishedMs = 10 * 60 * 1000;
 
-/** A process of an older version, which may still run, starts its children without one when it has to. */
+/**
+ * Also what others left that ended while they made theirs. A process of an older version, which may still run, starts its children without a
+ * snapshot when it has to.
+ */
 async function removeUnused(name: string): Promise<void> {
   for (const file of await readdir(snapshotFolder)) {
-    if (!file.startsWith(`${name}-`) && !file.startsWith('making-')) continue;
+    const isUnfinished = file.startsWith('making-');
+    if (!isUnfinished && !file.startsWith(`${name}-`)) continue;
     const path = join(snapshotFolder, file);
-    if (Date.now() - (await stat(path)).mtimeMs > keptUnusedMs) await rm(path, { recursive: true, force: true });
+    // Another process may have removed it meanwhile.
+    const usedAt = (await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity;
+    const keptMs = isUnfinished ? keptUnfinishedMs : keptUnusedMs;
+    if (Date.now() - usedAt > keptMs) await rm(path, { recursive: true, force: true });
   }
 }
 
