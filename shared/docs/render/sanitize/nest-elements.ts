@@ -89,6 +89,11 @@ function nameHere({ tagName }: Element, around: Around): string | undefined {
       return around.inLink ? 'span' : tagName;
     case 'button':
       return around.inButton ? 'span' : tagName;
+    case 'label':
+      return around.inLink || around.inButton ? 'span' : tagName;
+    case 'p':
+    case 'div':
+      return around.inHeading ? 'span' : tagName;
     case 'li':
       return parent === 'ul' || parent === 'ol' ? tagName : 'div';
     case 'dt':
@@ -124,6 +129,7 @@ function becomePlain(element: Element, name: string): void {
     'rel',
     'download',
     'type',
+    'htmlFor',
     'value',
     'colSpan',
     'rowSpan',

@@ -5,6 +5,7 @@ import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { eachElement } from '../content/finish-content.ts';
 import { isName } from '../write-html.ts';
 import { drawnElements, nestElements } from './nest-elements.ts';
+import { replaceObsolete } from './obsolete-html.ts';
 
 /**
  * The one place that makes content safe to show. It runs after everything that produces content, and checks elements and attributes against
@@ -16,6 +17,7 @@ export function sanitizeContent(tree: Root): Root {
   eachElement(clean, (element) => {
     const { properties } = element;
     for (const name of Object.keys(properties)) if (!isName(find(htmlNames, name).attribute)) delete properties[name];
+    replaceObsolete(element, drawnElements.has(element.tagName));
     if (typeof properties.style === 'string') {
       const style = safeStyle(properties.style);
       if (style === undefined) delete properties.style;

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { h } from 'hastscript';
+import { writeHtml } from '../write-html.ts';
+import { sanitizeContent } from './sanitize-content.ts';
+
+const written = (...children: Parameters<typeof h>[2][]): string =>
+  writeHtml(sanitizeContent(h(null, ...children))).text;
+
+test('looks that HTML once had attributes for are styles, and those of the author win', () => {
+  const cell = h('td', { align: 'center', vAlign: 'top', width: '20%', style: 'text-align: left' }, 'a');
+  expect(written(h('table', h('tr', cell)))).toContain(
+    '<td style="text-align: center; vertical-align: top; width: 20%; text-align: left">a</td>',
+  );
+  expect(written(h('p', { align: 'right' }, 'a'))).toBe('<p style="text-align: right">a</p>');
+  expect(written(h('table', { align: 'center', height: 40 }))).toBe(
+    '<table style="margin-inline: auto; height: 40px"></table>',
+  );
+});
+
+test('pictures keep their size', () => {
+  expect(written(h('img', { src: '/a.png', alt: '', width: 20, align: 'right' }))).toBe(
+    '<img src="/a.png" alt="" width="20" style="float: right">',
+  );
+});
+
+test('elements that HTML no longer has become others', () => {
+  expect(written(h('center', 'a'), h('tt', 'b'))).toBe('<div style="text-align: center">a</div><code>b</code>');
+});
+
+test('a value that means nothing is dropped', () => {
+  expect(written(h('p', { align: 'x; color: red', width: 'calc(1px)' }, 'a'))).toBe('<p>a</p>');
+});
+
+test('in a heading there are no blocks, and in a link no labels', () => {
+  expect(written(h('h2', h('p', 'a'), h('div', 'b')))).toBe('<h2><span>a</span><span>b</span></h2>');
+  expect(written(h('a', { href: '/x' }, h('label', { htmlFor: 'y' }, 'a')))).toBe('<a href="/x"><span>a</span></a>');
+});
