@@ -22,7 +22,9 @@ const update: Component = {
     const tags = textsProp(props, 'tags');
     const feed = props.get('rss');
     context.toc.push({ anchor, title: label, depth: 2 });
+    const above = context.toc.length;
     const content = context.children(children);
+    for (const entry of context.toc.slice(above)) entry.depth = 3;
     const fed =
       feed instanceof Map ? { title: textProp(feed, 'title'), text: textProp(feed, 'description') } : undefined;
     context.feedItems.push({

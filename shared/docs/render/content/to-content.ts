@@ -87,7 +87,8 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     codeBlock({ code: node.value, language: node.lang, meta: node.meta }, context);
   const heading: Handler = (pageState, node: Heading) => {
     const children = pageState.all(node);
-    return headingElement(node.depth, children, node.data?.id, context, false);
+    const text = node.data?.name ?? toText(children).trim();
+    return headingElement(node.depth, children, text, node.data?.id, context, false);
   };
   const table: Handler = (pageState, node: Table) => {
     const made = defaultHandlers.table(pageState, node);
@@ -144,11 +145,11 @@ function formula(node: InlineMath | BlockMath, context: ContentContext): Element
 function headingElement(
   depth: number,
   children: ElementContent[],
+  text: string,
   writtenId: string | undefined,
   context: ContentContext,
   noAnchor: boolean,
 ): Element {
-  const text = toText(children).trim();
   const id = context.anchors.claim(text, writtenId);
   if ((depth === 2 || depth === 3) && text !== '') context.toc.push({ anchor: id, title: text.slice(0, 300), depth });
   const link = noAnchor
@@ -177,9 +178,11 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   const heading = /^h([1-6])$/.exec(name);
   const id = props.get('id');
   if (heading) {
+    const content = context.children(children);
     const made = headingElement(
       Number(heading[1]),
-      context.children(children),
+      content,
+      toText(content).trim(),
       typeof id === 'string' ? id : undefined,
       context,
       props.get('noAnchor') === true,

@@ -35,6 +35,9 @@ export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   return [{ type: 'staticElement', name, props, children, ...positionOf(place) }];
 }
 
+/** A component of the project has the name. */
+export const isBound = (name: string, frame: Frame): boolean => lookUp(name, frame) !== undefined;
+
 /** What the page itself binds to a name; it hides a built-in component of that name. */
 function lookUp(name: string, frame: Frame): StaticValue {
   if (/^[a-z]/.test(name) && !name.includes('.')) return undefined;

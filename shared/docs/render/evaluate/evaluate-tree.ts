@@ -1,7 +1,8 @@
 import type { Program } from 'estree';
-import type { Nodes, Paragraph, Parents, Root } from 'mdast';
+import type { Heading, Nodes, Paragraph, Parents, Root } from 'mdast';
 import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
-import { evaluateElement, nodesOf } from './evaluate-element.ts';
+import { plainText } from '#shared/docs/render/components/component.ts';
+import { evaluateElement, isBound, nodesOf } from './evaluate-element.ts';
 import { evaluateExpression, spreadObject } from './evaluate-expression.ts';
 import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
 import { type Module, Scope, type StaticObject, type StaticValue } from './static-tree.ts';
@@ -70,6 +71,8 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
       return isOnlyJsx(node, frame.evaluation.components)
         ? unwrapped(evaluateChildren(node.children, frame, inCode, depth + 1))
         : withChildren(node, evaluateChildren(node.children, frame, inCode, depth + 1));
+    case 'heading':
+      return evaluateHeading(node, frame, inCode, depth);
     case 'code':
       return inCode && inCode.size > 0 ? { ...node, value: substituted(node.value, inCode) } : node;
     case 'html':
@@ -78,6 +81,23 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
       if ('children' in node) return withChildren(node, evaluateChildren(node.children, frame, inCode, depth + 1));
       return node;
   }
+}
+
+/** A component of the project, such as a badge, shows in a heading, but is not part of its name: its anchor is made from the rest. */
+function evaluateHeading(node: Heading, frame: Frame, inCode: InCode, depth: number): Nodes | Nodes[] {
+  let name = '';
+  let hasComponent = false;
+  const children = node.children.flatMap((child) => {
+    const made = evaluateChildren([child], frame, inCode, depth + 1);
+    const isOwn =
+      child.type === 'mdxJsxTextElement' && /^[A-Z]/.test(child.name ?? '') && isBound(child.name ?? '', frame);
+    hasComponent ||= isOwn;
+    name += isOwn ? '' : plainText(made);
+    return made;
+  });
+  const heading = withChildren(node, children);
+  if (!hasComponent || name.trim() === '') return heading;
+  return { ...node, children: children as Heading['children'], data: { ...node.data, name: name.trim() } };
 }
 
 /** The node itself where nothing in it was evaluated: then its source says the same. */

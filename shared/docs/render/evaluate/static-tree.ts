@@ -17,6 +17,10 @@ export type StaticElement = {
 export type StaticFragment = { type: 'staticFragment'; children: Nodes[]; position?: Root['position'] };
 
 declare module 'mdast' {
+  interface HeadingData {
+    /** The heading without what components of the project show in it. */
+    name?: string;
+  }
   interface RootContentMap {
     staticElement: StaticElement;
     staticFragment: StaticFragment;
