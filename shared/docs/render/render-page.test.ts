@@ -139,3 +139,46 @@ test('what a snippet links to is resolved on the pages that include it', async (
   expect(textOf(made[0]?.body)).toContain('href="../guides/one.html"');
   expect(page.diagnostics.map(({ code }) => code)).toEqual(['broken-link', 'missing-file', 'missing-file']);
 });
+
+test('what a component of the project shows in a heading is not in its anchor', async () => {
+  const { content, page, html } = await renderedContent(
+    'export const Tag = ({ label }) => <span>{label}</span>;\n\n## Cache size <Tag label="new" />\n\n## Limits <Badge>beta</Badge>',
+  );
+  expect(page.anchors).toEqual(['cache-size', 'limits-beta']);
+  expect(content).toContain('Cache size <span>new</span>');
+  expect(html).toContain('<a href="#cache-size">Cache size</a>');
+});
+
+test('headings of an update are below its label in the contents', async () => {
+  const { html } = await renderedContent('<Update label="May">\n\n## Fixes\n\n</Update>\n\n## More');
+  const entries = [...html.matchAll(/toc-depth-(\d)"><a href="#([^"]*)"/g)].map(([, depth, anchor]) => [depth, anchor]);
+  expect(entries.slice(0, 3)).toEqual([
+    ['2', 'may'],
+    ['3', 'fixes'],
+    ['2', 'more'],
+  ]);
+});
+
+test('of a pair of pictures that are missing, light and dark show one each', async () => {
+  const { content } = await renderedContent(
+    '<img className="block dark:hidden w-4" src="/a.png" alt="A" /><img className="hidden dark:block" src="/b.png" alt="B" />',
+  );
+  expect(content).toContain('<span class="missing-image block dark:hidden">A</span>');
+  expect(content).toContain('<span class="missing-image hidden dark:block">B</span>');
+});
+
+test.each([
+  ['custom', false],
+  ['frame', true],
+])('a page in the mode "%s" is a blank sheet: the title is for screen readers only', async (mode, hasFooter) => {
+  const docs = JSON.parse(files['docs.json']);
+  const project = await testProject({
+    ...files,
+    'docs.json': JSON.stringify({ ...docs, footer: { socials: { github: 'https://github.com/acme' } } }),
+    'index.mdx': `---\ntitle: Home\ndescription: Words\nmode: ${mode}\n---\n\n## Part`,
+  });
+  const html = textOf(project.render('index').files[0]?.body);
+  expect(html).toContain('<h1 id="page-title" class="sr-only">Home</h1>');
+  expect(html).not.toMatch(/page-description|class="pagination"|toc-inline|table-of-contents/);
+  expect(html.includes('class="footer"')).toBe(hasFooter);
+});

@@ -90,11 +90,15 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
   return [...links];
 }
 
+/** Of a pair of pictures, light shows one and dark the other. */
+const showsOrHides = /^(dark:)?(hidden|block|inline|inline-block|flex)$/;
+
 /** A picture without a source becomes its description. */
 function becomeText(element: Element, texts: InterfaceTexts): void {
-  const { alt } = element.properties;
+  const { alt, className } = element.properties;
+  const kept = Array.isArray(className) ? className.filter((name) => showsOrHides.test(name)) : [];
   element.tagName = 'span';
-  element.properties = { className: ['missing-image'] };
+  element.properties = { className: ['missing-image', ...kept] };
   element.children = [{ type: 'text', value: typeof alt === 'string' && alt !== '' ? alt : texts.missingImage }];
 }
 

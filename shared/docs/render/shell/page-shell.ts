@@ -28,7 +28,10 @@ type PageParts = {
   hasDiagrams: boolean;
 };
 
-/** The whole page around its content. Every address is relative. There is no inline script or style sheet. */
+/**
+ * The whole page around its content. Every address is relative. There is no inline script or style sheet. Pages in the modes `custom` and
+ * `frame` are blank sheets: their title is there for screen readers only.
+ */
 export function pageShell(slice: PageSlice, parts: PageParts): string {
   const { settings, frontmatter, path } = slice;
   const top = pathToTop(path);
@@ -37,6 +40,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
       ? frontmatter.mode
       : 'default';
   const hasToc = parts.aside === undefined && mode === 'default' && parts.toc.length > 0;
+  const isBlank = mode === 'custom' || mode === 'frame';
   const id = (name: string): SafeHtml | undefined => (parts.ids.has(name) ? undefined : html` id="${name}"`);
   const { tag, direction, texts, textsName } = languageOf(slice.language);
   const fonts = settings.fonts?.map((file) => relativeHref(path, file)) ?? [];
@@ -63,14 +67,14 @@ ${siteHeader(slice, texts, id)}
 <script src="${relativeHref(path, `_bindery/navigation/${slice.sidebar}.js`)}"></script>
 <script src="${top}_bindery/sidebar.js"></script>
 <main${id(parts.ids.has('content-area') ? 'main' : 'content-area')} class="content-area">
-${pageTop(slice, parts, texts, id)}
+${isBlank ? html`<header${id('header')} class="page-header"><h1${id('page-title')} class="sr-only">${slice.title}</h1></header>` : pageTop(slice, parts, texts, id)}
 ${parts.aside && html`<div${id('content-side-layout')} class="page-aside"><div class="aside-content">${parts.aside}</div></div>`}
 <div class="content-box"><div${id('content')} class="mdx-content">
 ${parts.content}
 </div></div>
-${lastModifiedLine(slice)}
-${pagination(slice, texts, id)}
-${siteFooter(slice, id)}
+${!isBlank && lastModifiedLine(slice)}
+${!isBlank && pagination(slice, texts, id)}
+${mode !== 'custom' && siteFooter(slice, id)}
 </main>
 ${hasToc && tableOfContents(parts.toc, texts, id)}
 </div>

@@ -146,6 +146,15 @@
   }
 
   /** @type {HTMLElement} */
+  var tab = document.querySelector('.nav-tabs-item[data-active]');
+  if (tab) {
+    var tabs = tab.parentElement;
+    var edges = tabs.getBoundingClientRect();
+    var mark = tab.getBoundingClientRect();
+    tabs.scrollLeft += mark.left + mark.width / 2 - edges.left - edges.width / 2;
+  }
+
+  /** @type {HTMLElement} */
   var active = place.querySelector('[aria-current="page"]');
   if (sidebar && active && active.offsetParent !== null) {
     var box = active.getBoundingClientRect();
