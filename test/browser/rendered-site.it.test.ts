@@ -77,7 +77,7 @@ ${'Paragraph.\n\n'.repeat(40)}
 describe.skipIf(findServer('chromium') === undefined)(
   'a rendered site in Chromium (skipped where there is none)',
   () => {
-    const { open, folder, problems, keepPicture } = siteInBrowser(files);
+    const { open, newContext, folder, problems, keepPicture } = siteInBrowser(files);
 
     for (const width of [390, 800, 1280]) {
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -155,6 +155,33 @@ describe.skipIf(findServer('chromium') === undefined)(
       await page.locator('.search-result').first().waitFor();
       await page.keyboard.press('Enter');
       await page.waitForURL(/deep\/one\.html#part$/);
+    });
+
+    test('the search opens with / and with Ctrl-K, but a / that is typed is a letter', async () => {
+      const page = await open('index.html');
+      const input = page.locator('.search-input');
+      for (const keys of ['/', 'Control+k', 'Meta+k']) {
+        await page.keyboard.press(keys);
+        await input.waitFor();
+        expect(await input.evaluate('document.activeElement.className')).toBe('search-input');
+        await page.keyboard.press('/');
+        expect(await input.inputValue()).toBe('/');
+        await page.keyboard.press('Escape');
+        if (await input.isVisible()) await page.keyboard.press('Escape');
+        await input.waitFor({ state: 'hidden' });
+      }
+    });
+
+    test('without an index in the bundle there is no search', async () => {
+      const context = await newContext();
+      await context.route('**/_bindery/config.js', (route) =>
+        route.fulfill({ contentType: 'text/javascript', body: 'window.binderyConfig = { features: {} };' }),
+      );
+      const page = await context.newPage();
+      await page.goto(`file://${folder()}/index.html`);
+      for (const keys of ['/', 'Control+k']) await page.keyboard.press(keys);
+      expect(await page.locator('.search-entry').isVisible()).toBe(false);
+      expect(await page.locator('.search-dialog').count()).toBe(0);
     });
 
     test('on paper everything is open and light, and afterwards as before', async () => {
