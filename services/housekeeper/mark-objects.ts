@@ -65,17 +65,32 @@ async function markPlan(
   if (stored !== undefined) markSegments(marks, organization, Buffer.from(stored).toString());
 }
 
-/** False when there is no such site model. */
+/** False when there is no such site model. Of one that is damaged it is not known which files it names. */
 async function markContent(
-  { objectStore }: HousekeeperContext,
+  { objectStore, logger }: HousekeeperContext,
   content: ContentId,
   marks: Marks,
   signal: AbortSignal,
 ): Promise<boolean> {
   const stored = await objectStore.get(siteModelKey(content), { signal });
   if (stored === undefined) return false;
-  markBlobs(marks, content.organization, Buffer.from(stored).toString());
+  const text = Buffer.from(stored).toString();
+  if (isJson(text)) {
+    markBlobs(marks, content.organization, text);
+  } else {
+    logger.error(content, 'the site model is damaged: no files are removed');
+    marks.allBlobs = true;
+  }
   return true;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -190,6 +190,28 @@ test('without the site model of a content version every file stays, and what is 
   expect(await isThere(orphans)).toEqual([true, false]);
 });
 
+test.each([
+  ['a content version', async () => publish('two')],
+  [
+    'a kept job whose content ended',
+    async () => {
+      const ended = await publish('two');
+      await endContent(ended);
+      await request('kept', { contentVersion: ended, phase: 'failed', completedAt: daysAgo(10) });
+      return ended;
+    },
+  ],
+])('with half of the site model of %s every file stays: a copy of the whole may be put back', async (_of, published) => {
+  await publish('one');
+  const key = siteModelKey({ organization: 'acme', domain: 'docs', contentVersion: await published() });
+  const whole = Buffer.from((await store.get(key)) ?? []);
+  await store.put(key, whole.subarray(0, whole.length / 2));
+  await objects.age('', 91);
+  await sweep();
+  const file = blobKey('acme', sha256Of('file of two'));
+  expect(await isThere([file])).toEqual([true]);
+});
+
 test('other objects and organizations that no log knows are left alone', async () => {
   await publish('one');
   const others = ['archive/acme/se_x.json', 'plans/stranger/x.json', 'other/acme/x'];
