@@ -103,7 +103,9 @@ export async function lockFolder(dataFolder: string): Promise<{ release(): Promi
     await writeFile(holderFile, String(process.pid), { mode: 0o600 });
   } catch (error) {
     lock.close();
-    if (!isLocked(error)) throw error;
+    if (!isLocked(error)) {
+      throw new Error(`The data folder ${dataFolder} cannot be used: ${messageOf(error)}.`, { cause: error });
+    }
     const holder = await readFile(holderFile, 'utf8').catch(() => '');
     throw new FolderInUse(
       holder === ''

@@ -201,16 +201,19 @@ test.each([
       return ended;
     },
   ],
-])('with half of the site model of %s every file stays: a copy of the whole may be put back', async (_of, published) => {
-  await publish('one');
-  const key = siteModelKey({ organization: 'acme', domain: 'docs', contentVersion: await published() });
-  const whole = Buffer.from((await store.get(key)) ?? []);
-  await store.put(key, whole.subarray(0, whole.length / 2));
-  await objects.age('', 91);
-  await sweep();
-  const file = blobKey('acme', sha256Of('file of two'));
-  expect(await isThere([file])).toEqual([true]);
-});
+])(
+  'with half of the site model of %s every file stays: a copy of the whole may be put back',
+  async (_of, published) => {
+    await publish('one');
+    const key = siteModelKey({ organization: 'acme', domain: 'docs', contentVersion: await published() });
+    const whole = Buffer.from((await store.get(key)) ?? []);
+    await store.put(key, whole.subarray(0, whole.length / 2));
+    await objects.age('', 91);
+    await sweep();
+    const file = blobKey('acme', sha256Of('file of two'));
+    expect(await isThere([file])).toEqual([true]);
+  },
+);
 
 test('other objects and organizations that no log knows are left alone', async () => {
   await publish('one');

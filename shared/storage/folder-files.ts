@@ -59,8 +59,11 @@ export function folderUploads(folder: string) {
     async check(): Promise<void> {
       await mkdir(folder, { recursive: true });
       const probe = join(folder, randomUUID());
-      await writeFile(probe, 'x', { flag: 'wx' });
-      await rm(probe, { force: true });
+      try {
+        await writeFile(probe, 'x', { flag: 'wx' });
+      } finally {
+        await rm(probe, { force: true });
+      }
     },
   };
 }
