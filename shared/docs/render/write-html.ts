@@ -1,6 +1,6 @@
 import type { Element, Nodes, Properties } from 'hast';
 import type { Raw } from 'mdast-util-to-hast';
-import { find, html as htmlNames, type Schema, svg as svgNames } from 'property-information';
+import { find, html as htmlNames, type Info, type Schema, svg as svgNames } from 'property-information';
 import { escapeHtml, escapeHtmlText, SafeHtml } from './html.ts';
 
 /** Elements without an end tag. */
@@ -64,7 +64,7 @@ function elementText({ tagName, properties, children }: Element, around: Schema)
 function attributesText(properties: Properties, names: Schema): string {
   let text = '';
   for (const [property, value] of Object.entries(properties)) {
-    const { attribute, boolean, overloadedBoolean, commaSeparated } = find(names, property);
+    const { attribute, boolean, overloadedBoolean, commaSeparated } = attributeInfo(names, property);
     if (value === undefined || value === null || value === false || Number.isNaN(value)) continue;
     if ((boolean || overloadedBoolean) && value === 0) continue;
     const isFlag = value === true || (boolean && (value === '' || value === attribute || typeof value === 'number'));
@@ -73,6 +73,11 @@ function attributesText(properties: Properties, names: Schema): string {
     text += ` ${checked(attribute)}${isFlag ? flag : `="${escapeHtml(written)}"`}`;
   }
   return text;
+}
+
+/** What is known of a property. Those that are known by this very name need no search. */
+export function attributeInfo(names: Schema, property: string): Info {
+  return (Object.hasOwn(names.property, property) ? names.property[property] : undefined) ?? find(names, property);
 }
 
 /** Names that elements and attributes can have. */

@@ -68,7 +68,7 @@ export function finishContent(tree: Root, codes: ContentContext['codes']) {
     .map((section) => ({
       ...section,
       text: section.text
-        .replace(/[ \t]+/g, ' ')
+        .replace(/[ \t]{2,}|\t/g, ' ')
         .replace(/\s*\n\s*/g, '\n')
         .trim(),
     }))

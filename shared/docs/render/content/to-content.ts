@@ -1,6 +1,6 @@
 import type { Element, ElementContent, Properties, Root as HtmlRoot } from 'hast';
 import { h, s } from 'hastscript';
-import type { Code, Emphasis, Heading, Root, Table } from 'mdast';
+import type { Code, Definition, Emphasis, FootnoteDefinition, Heading, Nodes, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
 import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
@@ -99,12 +99,22 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   // Uses the state of the whole page, so that definitions and footnotes work everywhere, without the line breaks between blocks of a root.
   context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
   const options = {
-    handlers: { staticElement: component, staticFragment: fragment, code, heading, table, math, inlineMath: math },
+    handlers: {
+      root: (pageState: State) => pageState.wrap(pageState.all(tree), false),
+      staticElement: component,
+      staticFragment: fragment,
+      code,
+      heading,
+      table,
+      math,
+      inlineMath: math,
+    },
     clobberPrefix: 'note-',
     footnoteLabel: texts.footnotes,
     footnoteBackLabel: (number: number) => filled(texts.backToReference, { number: String(number + 1) }),
   };
-  const made = toHast(tree, options);
+  // The library looks through the whole tree for definitions, which costs more than finding them here and showing it only those.
+  const made = toHast({ type: 'root', children: definitionsIn(tree) }, options);
   const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
   context.toc.splice(maxHeadingsInToc);
   const { toc, feedItems, codes, classes, aside } = context;
@@ -119,6 +129,14 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     mathFonts,
     hasDiagrams: context.diagrams.count > 0,
   };
+}
+
+/** What references of a page may name, in the order of the page. */
+function definitionsIn({ children }: { children: readonly Nodes[] }): (Definition | FootnoteDefinition)[] {
+  return children.flatMap((node) => {
+    const inside = 'children' in node ? definitionsIn(node) : [];
+    return node.type === 'definition' || node.type === 'footnoteDefinition' ? [node, ...inside] : inside;
+  });
 }
 
 /** A formula where it is written out later; until then, and for the text of the page, its source. One that is wrong stays its source. */

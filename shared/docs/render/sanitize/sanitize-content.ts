@@ -1,9 +1,9 @@
 import type { Element, Properties, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
-import { find, html as htmlNames } from 'property-information';
+import { html as htmlNames } from 'property-information';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { eachElement } from '../content/finish-content.ts';
-import { isName } from '../write-html.ts';
+import { attributeInfo, isName } from '../write-html.ts';
 import { drawnElements, nestElements } from './nest-elements.ts';
 import { replaceObsolete } from './obsolete-html.ts';
 
@@ -16,7 +16,9 @@ export function sanitizeContent(tree: Root): Root {
   const clean = sanitize(tree, contentSchema) as Root;
   eachElement(clean, (element) => {
     const { properties } = element;
-    for (const name of Object.keys(properties)) if (!isName(find(htmlNames, name).attribute)) delete properties[name];
+    for (const name of Object.keys(properties)) {
+      if (!isName(attributeInfo(htmlNames, name).attribute)) delete properties[name];
+    }
     replaceObsolete(element, drawnElements.has(element.tagName));
     if (typeof properties.style === 'string') {
       const style = safeStyle(properties.style);
