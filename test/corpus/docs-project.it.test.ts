@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import { type DocsProject, readDocsProject } from '#shared/docs/project/read-docs-project.ts';
+import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { type NavigationNode, siteModelSchema } from '#shared/docs/project/site-model.ts';
 import { corpusFolder, isThere, localProject } from '../support/docs-projects.ts';
 
@@ -51,7 +51,7 @@ describe.skipIf(!isThere(corpusFolder, 'the corpus of real projects')).each(Obje
       const tried = [...new Set(sources)].filter((file, index) => /\.mdx?$/.test(file) && index % 4 === 0);
       const refused: string[] = [];
       for (const file of tried) {
-        const page = micromarkPageParser.parse(await readFile(`${folder}/${file}`), file);
+        const page = satteriPageParser.parse(await readFile(`${folder}/${file}`), file);
         const isMdx = page.format === 'mdx' && page.diagnostics.every(({ code }) => code !== 'mdx-syntax');
         // Two Markdown files there are written for other readers.
         if (!isMdx && !file.startsWith('agent-context/')) refused.push(file);

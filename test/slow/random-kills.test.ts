@@ -24,6 +24,8 @@ const kinds = [...serviceNames.filter((name) => !(name in exportPathOnly)), 'nat
 const killsPerExport = 20;
 const gapMs = { least: 200, most: 2_000 };
 const jobDeadlineMs = 240_000;
+/** How many lines of the supervisor's news a failure tells. */
+const newsOfFailure = 60;
 
 describeWithServers(
   ['nats-server'],
@@ -69,7 +71,7 @@ describeWithServers(
             () => new Error('The export did not end.'),
           )
             .catch((error: unknown) => {
-              throw new Error(circumstances(), { cause: error });
+              throw new Error([circumstances(), ...harness.news.slice(-newsOfFailure)].join('\n'), { cause: error });
             })
             .finally(() => ended.abort());
           await killing;

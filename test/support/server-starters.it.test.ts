@@ -4,7 +4,6 @@ import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithServers } from './describe-with-servers.ts';
-import { startElasticsearch } from './start-elasticsearch.ts';
 import { startNatsServer } from './start-bus.ts';
 import { startRedis } from './start-redis.ts';
 import { startVersityGateway } from './start-versitygw.ts';
@@ -62,15 +61,4 @@ describeWithServers(['redis-server'], 'a Redis for tests', () => {
     await server.pause();
     await server.stop();
   });
-});
-
-describeWithServers(['elasticsearch'], 'an Elasticsearch for tests', () => {
-  test('answers, and is gone with its node after a stop', async () => {
-    const server = await startElasticsearch();
-    const answer = (await (await fetch(server.url)).json()) as { version: { number: string } };
-    expect(answer.version.number).toMatch(/^9\./);
-    const { pid } = server;
-    await server.stop();
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-  }, 90_000);
 });
