@@ -1,13 +1,17 @@
 import type { Paragraph, Root } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
-import type { Code, Effects, State } from 'micromark-util-types';
-import type { InlineMath } from './parse-page.ts';
+import type { Code, Effects, State, TokenizeContext } from 'micromark-util-types';
+import type { BlockMath, InlineMath } from './parse-page.ts';
+import { fencedLines } from './prepare-source.ts';
 
 declare module 'micromark-util-types' {
   interface TokenTypeMap {
     mathText: 'mathText';
     mathTextSequence: 'mathTextSequence';
     mathTextData: 'mathTextData';
+    mathFlow: 'mathFlow';
+    mathFlowFence: 'mathFlowFence';
+    mathFlowData: 'mathFlowData';
   }
 }
 
@@ -21,10 +25,116 @@ const isSpace = (code: Code): boolean => code === -2 || code === -1 || code === 
 
 /**
  * `$…$` and `$$…$$` for micromark. Stricter than other syntaxes, because documentation is full of prices and `$ref`: a single dollar opens
- * only before a non-space, and closes only after a non-space and before a non-digit.
+ * only before a non-space, and closes only after a non-space and before a non-digit. `blocks`: those of the text that is to be parsed.
  */
-export function mathSyntax(): Syntax {
-  return { text: { [dollar]: { name: 'mathText', tokenize: tokenizeMath } } };
+export function mathSyntax(blocks: ReadonlyMap<number, number>): Syntax {
+  return {
+    flow: { [dollar]: { name: 'mathFlow', concrete: true, tokenize: blockTokenizer(blocks) } },
+    text: { [dollar]: { name: 'mathText', tokenize: tokenizeMath } },
+  };
+}
+
+/**
+ * Blocks of math that have several lines, from `$$` at the start of one to the next `$$`, which must be at the end of its line: last line by
+ * first line, from 1. In them nothing else is looked for, so that `+ b` is no list. Empty lines can be between lines of `$$` alone; tags and
+ * fences of code cannot, nor what ends the quote or list that the block is in. Time grows with the text.
+ */
+export function mathBlocks(text: string): Map<number, number> {
+  const blocks = new Map<number, number>();
+  if (!text.includes('$$')) return blocks;
+  const lines = text.split('\n');
+  const fenced = fencedLines(lines);
+  for (let first = 0; first < lines.length; first++) {
+    const last = fenced[first] === true ? undefined : endOfBlock(lines, fenced, first);
+    if (last === undefined) continue;
+    blocks.set(first + 1, last + 1);
+    first = last;
+  }
+  return blocks;
+}
+
+function endOfBlock(lines: readonly string[], fenced: readonly boolean[], first: number): number | undefined {
+  const [, before = '', rest] = /^((?:[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]+)*)\$\$([^$]*)$/.exec(lines[first] ?? '') ?? [];
+  if (rest === undefined) return undefined;
+  const quotes = quotesIn(before);
+  let hasEmptyLine = false;
+  for (let at = first + 1; at < lines.length; at++) {
+    const [, start = '', line = ''] = /^([ \t>]*)(.*)$/.exec(lines[at] ?? '') ?? [];
+    if (line === '') hasEmptyLine = true;
+    const isElsewhere = quotes > 0 ? quotesIn(start) < quotes : line !== '' && start.length < before.length;
+    if (isElsewhere || fenced[at] === true || /^<\/?[a-z]/i.test(line)) return undefined;
+    const end = line.indexOf('$$');
+    if (end < 0) continue;
+    const isAlone = rest.trim() === '' && end === 0;
+    return /^\$\$\s*$/.test(line.slice(end)) && (isAlone || !hasEmptyLine) ? at : undefined;
+  }
+  return undefined;
+}
+
+const quotesIn = (start: string): number => start.split('>').length - 1;
+
+function blockTokenizer(blocks: ReadonlyMap<number, number>) {
+  return function tokenizeBlock(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
+    const context = this;
+    const last = blocks.get(context.now().line);
+    let dollars = 0;
+
+    const open = (code: Code): State | undefined => {
+      if (code === dollar && dollars < 2) {
+        effects.consume(code);
+        dollars += 1;
+        return open;
+      }
+      effects.exit('mathFlowFence');
+      // A paragraph ends here.
+      if (context.interrupt === true) return ok(code);
+      return content(code);
+    };
+    const content = (code: Code): State | undefined => {
+      if (code === null) return end(code);
+      if (isEol(code)) {
+        effects.enter('lineEnding');
+        effects.consume(code);
+        effects.exit('lineEnding');
+        return lineStart;
+      }
+      if (code === dollar && context.now().line === last) {
+        effects.enter('mathFlowFence');
+        return close(code);
+      }
+      effects.enter('mathFlowData');
+      return data(code);
+    };
+    // Where the list or quote around it ends, the block does.
+    const lineStart = (code: Code): State | undefined =>
+      context.parser.lazy[context.now().line] === true ? end(code) : content(code);
+    const data = (code: Code): State | undefined => {
+      if (code === null || isEol(code) || (code === dollar && context.now().line === last)) {
+        effects.exit('mathFlowData');
+        return content(code);
+      }
+      effects.consume(code);
+      return data;
+    };
+    const close = (code: Code): State | undefined => {
+      if (code !== null && !isEol(code)) {
+        effects.consume(code);
+        return close;
+      }
+      effects.exit('mathFlowFence');
+      return end(code);
+    };
+    const end = (code: Code): State | undefined => {
+      effects.exit('mathFlow');
+      return ok(code);
+    };
+    return (code) => {
+      if (last === undefined) return nok(code);
+      effects.enter('mathFlow');
+      effects.enter('mathFlowFence');
+      return open(code);
+    };
+  };
 }
 
 function tokenizeMath(effects: Effects, ok: State, nok: State): State {
@@ -97,16 +207,30 @@ function tokenizeMath(effects: Effects, ok: State, nok: State): State {
   };
 }
 
-/** Turns the tokens into `inlineMath` nodes, and a paragraph that is only `$$…$$` into a `math` block. */
+/** Turns the tokens into `math` and `inlineMath` nodes, and a paragraph that is only `$$…$$` into a `math` block. */
 export function mathFromMarkdown(): TreeExtension {
   return {
     enter: {
+      mathFlow(token) {
+        this.enter({ type: 'math', value: '' }, token);
+        this.buffer();
+      },
       mathText(token) {
         this.enter({ type: 'inlineMath', value: '', display: false }, token);
         this.buffer();
       },
     },
     exit: {
+      mathFlow(token) {
+        const value = this.resume();
+        const node = this.stack.at(-1) as BlockMath;
+        this.exit(token);
+        node.value = value.trim();
+      },
+      mathFlowData(token) {
+        this.config.enter['data']?.call(this, token);
+        this.config.exit['data']?.call(this, token);
+      },
       mathText(token) {
         const value = this.resume();
         const node = this.stack.at(-1) as InlineMath;

@@ -4,13 +4,13 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { mdxFromMarkdown } from 'mdast-util-mdx';
 import { gfm } from 'micromark-extension-gfm';
 import { mdxjs } from 'micromark-extension-mdxjs';
-import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
+import { mathBlocks, mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
 
 /** CommonMark, GFM, MDX and math by micromark. */
 export const micromarkTree: ToTree = (text, format, math): Root => {
-  const mathExtensions = math ? [mathSyntax()] : [];
+  const mathExtensions = math ? [mathSyntax(mathBlocks(text))] : [];
   const mathTrees = math ? [mathFromMarkdown()] : [];
   if (format === 'mdx') {
     return fromMarkdown(text, {

@@ -122,6 +122,34 @@ export function pageParserContract(parser: PageParser): void {
       expect(nodes(page, 'mdxTextExpression')).toHaveLength(0);
     });
 
+    it('of several lines is between two of dollars, whatever stands in them', () => {
+      const math = (source: string) => nodes(parse(source), 'math').map((node) => (node as { value: string }).value);
+      expect(math('Text\n$$\na\n+ b\n- c\n> d\n# e\n\n1. {f}\n---\n$$\nText\n')).toEqual([
+        'a\n+ b\n- c\n> d\n# e\n\n1. {f}\n---',
+      ]);
+      expect(math('$$ a\n+ b $$\n\n$$c$$\n')).toEqual(['a\n+ b', 'c']);
+      expect(math('> $$\n> a\n> + b\n> $$\n\n- x\n\n  $$\n  c\n  - d\n  $$\n\n1. $$\n   e\n   + f\n   $$\n')).toEqual([
+        'a\n+ b',
+        'c\n- d',
+        'e\n+ f',
+      ]);
+      expect(math('<Tab title="x">\n  $$\n  a\n  + b\n  $$\n</Tab>\n')).toEqual(['a\n  + b']);
+    });
+
+    it('of several lines ends before what it cannot hold', () => {
+      for (const source of [
+        '$$\na\n\n+ b\n',
+        '<Tab>\n$$\na\n</Tab>\n\n<Tab>\n$$\n</Tab>\n',
+        '> $$\n> a\n\n$$\n',
+        '$$ 5\n\n+ $$\n',
+        '$$\na\n\n```\n$$\n```\n',
+        '```\n$$\n```\n\n$$\n',
+      ]) {
+        expect(nodes(parse(source), 'math'), source).toEqual([]);
+      }
+      expect(nodes(parse('$$\na\n\n+ b\n- c\n'), 'listItem')).toHaveLength(2);
+    });
+
     it.each([
       'It is $5 or $10.',
       'Use $ref and $id.',

@@ -19,6 +19,7 @@ describe('trees like those of micromark', () => {
     '{\n  // note\n}\n\n{\n  [1,\n   2]\n}\n',
     'é 𝒳 <b>é</b> {"é"}\n\n<Card title="é">\n\n## é {#id}\n\n</Card>\n',
     'Costs $5 or $10, and $x$ is math.\n\n$$\na {b}\n$$\n',
+    'Text\n$$\na\n+ b\n$$\n\n$$ c\n- d $$\n\n- e\n\n  $$\n  f\n  $$\n\n$$\n\n- g\n',
     '{1} {2}\n\n{3}\n{4}\n\n{5} <b />\n\n<A /> {6}\n\n<A /><B />\n<C />\n',
     'A <b> that is open\n',
     'A { that is open\n',

@@ -5,6 +5,7 @@ import type { Nodes, Parents, Root } from 'mdast';
 import type { MdxJsxTextElement } from 'mdast-util-mdx';
 import { mdxToMdast } from 'satteri';
 import type { Point } from 'unist';
+import { mathBlocks } from './math-syntax.ts';
 import { micromarkTree } from './micromark-page-parser.ts';
 import { pageParser, type ToTree } from './page-parser.ts';
 import type { PageParser } from './parse-page.ts';
@@ -15,7 +16,8 @@ import type { PageParser } from './parse-page.ts';
  * micromark's words. A panic ends the process: parse in a child, and again with micromark in another one.
  */
 const satteriTree: ToTree = (text, format, math) => {
-  const tree = format === 'mdx' ? mdxTree(text, math) : undefined;
+  const isForSatteri = format === 'mdx' && !(math && mathBlocks(text).size > 0);
+  const tree = isForSatteri ? mdxTree(text, math) : undefined;
   return tree ?? micromarkTree(text, format, math);
 };
 
