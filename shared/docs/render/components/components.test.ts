@@ -216,3 +216,12 @@ test('an icon that no library has is left out, and its author is told where', as
     ['unknown-icon', undefined, true],
   ]);
 });
+
+test('titles that an author left out are in the language of the page; the Markdown stays English', async () => {
+  const source = `<Tabs><Tab>a</Tab></Tabs>\n\n<CodeGroup>\n\`\`\`\n1\n\`\`\`\n\`\`\`\n2\n\`\`\`\n</CodeGroup>\n\n<Update>b</Update>\n\n<View>c</View>\n`;
+  const docs = { name: 'T', navigation: { languages: [{ language: 'ja', pages: ['page'] }] } };
+  const { content, html, markdown } = await renderedContent(source, { 'docs.json': JSON.stringify(docs) });
+  for (const title of ['タブ', 'コード', '更新', '表示']) expect(content).toContain(`>${title}<`);
+  expect(html).toContain('>Markdown で表示</a>');
+  expect(markdown).toContain('## Update');
+});

@@ -16,7 +16,7 @@ import { codeGroup } from './tabs.ts';
 /** `Update`: an entry of a changelog, with an address and an item in the page's feed. */
 const update: Component = {
   html({ props, children }, context) {
-    const label = textProp(props, 'label') ?? 'Update';
+    const label = textProp(props, 'label') ?? context.texts.update;
     const anchor = context.anchors.claim(label, textProp(props, 'id'));
     const description = textProp(props, 'description');
     const tags = textsProp(props, 'tags');
@@ -63,7 +63,7 @@ const update: Component = {
 const view: Component = {
   html(element, context) {
     const { props, children } = element;
-    const title = textProp(props, 'title') ?? 'View';
+    const title = textProp(props, 'title') ?? context.texts.scripts.view;
     return [
       h('section', { className: ['view'], dataView: title }, [
         h('p', { className: ['view-title'] }, [iconProp(element, 'view-icon', context), title]),

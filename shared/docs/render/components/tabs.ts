@@ -21,7 +21,7 @@ type Panel = { title: string; id: string; icon: ElementContent[]; children: Elem
 const tabs: Component = {
   html({ props, children }, context) {
     const panels = elementsNamed(children, 'Tab').map((tab): Panel => {
-      const title = textProp(tab.props, 'title', 'label', 'name') ?? 'Tab';
+      const title = textProp(tab.props, 'title', 'label', 'name') ?? context.texts.tab;
       return {
         title,
         id: context.anchors.claim(title, textProp(tab.props, 'id')),
@@ -66,7 +66,12 @@ export const codeGroup = {
       return [...others, h('div', { className: ['code-group', 'single'] }, [blockOf(only, context, false)])];
     const panels = blocks.map((code): Panel => {
       const { title, language } = codeFacts({ code: code.value, language: code.lang, meta: code.meta });
-      return { title: title ?? (language || 'Code'), id: '', icon: [], children: [blockOf(code, context, true)] };
+      return {
+        title: title ?? (language || context.texts.code),
+        id: '',
+        icon: [],
+        children: [blockOf(code, context, true)],
+      };
     });
     return [...others, tabSet(panels, 0, ['code-group'], { dataSync: '' })];
   },

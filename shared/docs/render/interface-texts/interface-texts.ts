@@ -19,6 +19,7 @@ export type InterfaceTexts = {
   previous: string;
   next: string;
   copyPage: string;
+  viewMarkdown: string;
   /** `{date}` is a whole date, such as 5 January 2026. */
   lastModified: string;
   /** A mark beside the title of a page. */
@@ -44,6 +45,10 @@ export type InterfaceTexts = {
   learnMore: string;
   prompt: string;
   showPrompt: string;
+  /** Titles of a tab, a block of code and an entry of a changelog that have none. */
+  tab: string;
+  code: string;
+  update: string;
   linkToSection: string;
   /** Title of a frame that has none. */
   embeddedContent: string;

@@ -94,7 +94,7 @@ function pageTop(slice: PageSlice, { toc, description }: PageParts, texts: Inter
   return html`<header${id('header')} class="page-header">
 ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
 <div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
-<div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">Markdown</a></div></div>
+<div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">${texts.viewMarkdown}</a></div></div>
 ${description && html`<p class="page-description">${description.content}</p>`}
 ${endpoint(frontmatter)}
 </header>
