@@ -9,7 +9,22 @@ test('a colour survives the way to OKLCH and back', () => {
 });
 
 /** Yellow is too light for text on white, navy too dark on black; both must be readable. */
-const primaries = ['#ffff00', '#000080', '#0f766e', '#2d00f7', '#ffffff', '#000000', '#808080', 'nonsense'];
+const primaries = [
+  '#ffff00',
+  '#000080',
+  '#0f766e',
+  '#2d00f7',
+  '#ffffff',
+  '#000000',
+  '#808080',
+  '#757575',
+  '#777777',
+  '#e11d48',
+  '#f97316',
+  '#10b981',
+  '#3b82f6',
+  'nonsense',
+];
 
 test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes', (primary) => {
   const css = paletteCss({ primary });
@@ -21,6 +36,7 @@ test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes', (primar
         expect([text, ground, contrast(value(text), value(ground)) >= 4.5]).toEqual([text, ground, true]);
       }
     }
-    expect(contrast(value('on-accent'), value('accent'))).toBeGreaterThanOrEqual(3.6);
+    for (const ground of ['accent', 'accent-hover'])
+      expect(contrast(value('on-accent'), value(ground))).toBeGreaterThanOrEqual(4.5);
   }
 });

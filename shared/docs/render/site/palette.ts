@@ -40,11 +40,15 @@ export function paletteCss(colors: SiteSettings['colors']): string {
     accent: toHex(onDark),
     'accent-text': readable(onDark, neutral(0.21, 0.01), 'lighter'),
   };
-  return `:root {\n${variables({ ...light, 'on-accent': onColor(light.accent) })}}\n\n:root.dark {\n${variables({ ...dark, 'on-accent': onColor(dark.accent) })}}\n`;
+  return `:root {\n${variables({ ...light, ...onSurface(primary) })}}\n\n:root.dark {\n${variables({ ...dark, ...onSurface(onDark) })}}\n`;
 }
 
-/** Colour of text on a surface: black or white, whichever is easier to read. */
-const onColor = (surface: string): string => (contrast('#ffffff', surface) >= 3.6 ? '#ffffff' : '#0b0d10');
+/** Text on a surface has 4.5:1: white where that can be read, else black, which then can. Under the pointer it has more. */
+function onSurface(surface: Oklch): { 'on-accent': string; 'accent-hover': string } {
+  const isDark = contrast('#ffffff', toHex(surface)) >= 4.5;
+  const hover = toHex({ ...surface, l: isDark ? Math.max(0, surface.l - 0.04) : Math.min(1, surface.l + 0.04) });
+  return { 'on-accent': isDark ? '#ffffff' : '#000000', 'accent-hover': hover };
+}
 
 const variables = (colors: Record<string, string>): string =>
   Object.entries(colors)
