@@ -4,9 +4,10 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import type { DocsProject } from '#shared/docs/project/read-docs-project.ts';
-import { brokenLinks } from '#shared/docs/render/export-report.ts';
+import { brokenLinkDiagnostic, brokenLinks } from '#shared/docs/render/export-report.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
+import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -23,7 +24,7 @@ const whole = Number.MAX_SAFE_INTEGER;
 
 /**
  * What an export would leave out of the pages that everybody may read, in the order of the project: each is rendered in a child process, and
- * thrown away. Links to anchors that are not there are found at the end. Rejects when a file cannot be read.
+ * thrown away. Broken links are found at the end, as in an export. Rejects when a file cannot be read.
  */
 export async function checkPages(project: DocsProject, { read }: Pick<ProjectFiles, 'read'>): Promise<Diagnostic[]> {
   const model = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
@@ -55,13 +56,19 @@ export async function checkPages(project: DocsProject, { read }: Pick<ProjectFil
     const slices = [...index.exported].map((path) => pageSlice(index, path, options));
     const results = await inParallel(slices, slots, render);
     const pages = results.flatMap((result) => ('path' in result ? [result] : []));
-    const files = new Set([...filesOfSite(model).files.map(({ path }) => path), ...index.exported]);
+    const files = new Set([...renderSite(model, options), ...filesOfSite(model).files].map(({ path }) => path));
+    for (const path of index.exported) for (const ending of ['.html', '.md']) files.add(`${path}${ending}`);
+    for (const { path } of pages.filter(({ feedItems }) => feedItems.length > 0)) files.add(`${path}/rss.xml`);
+    files.add('llms-full.txt');
     const fileOf = new Map(slices.map(({ path, file }) => [path, file]));
-    const linked = pages.map(({ path, links, anchors }) => ({ path, links, anchors: new Set(anchors) }));
-    const anchors = [...brokenLinks(model, linked, files)].filter(({ reason }) => reason === 'no such anchor');
+    const linked = pages.map(({ path, links, linkLines, anchors }) => {
+      return { path, links, linkLines, anchors: new Set(anchors) };
+    });
     return [
       ...results.flatMap((result) => ('path' in result ? result.diagnostics : [result])),
-      ...anchors.map(({ page, target }) => missingAnchor(fileOf.get(page) ?? page, target)),
+      ...[...brokenLinks(model, linked, files)].map((link) =>
+        brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page),
+      ),
     ];
   } finally {
     await pool.close();
@@ -72,12 +79,5 @@ const notRendered = ({ file }: PageSlice, reason: string): Diagnostic => ({
   severity: 'error',
   code: 'page-not-rendered',
   message: `The page cannot be rendered: ${reason}`,
-  file,
-});
-
-const missingAnchor = (file: string, target: string): Diagnostic => ({
-  severity: 'warning',
-  code: 'broken-anchor',
-  message: `There is a page ${JSON.stringify(target.split('#')[0])}, but it has no ${JSON.stringify(`#${target.split('#')[1] ?? ''}`)}.`,
   file,
 });

@@ -37,11 +37,16 @@ test('check says what publication would say, without a server', { timeout: minut
       join(folder, 'docs.json'),
       '{"name": "A", "theme": "mint", "navigation": {"pages": ["index", "b"]}}',
     );
-    await writeFile(join(folder, 'b.mdx'), '---\ntitle: B\n---\n\n<Nothing>x</Nothing> [gone](/index#none)');
+    await writeFile(
+      join(folder, 'b.mdx'),
+      '---\ntitle: B\n---\n\n<Nothing>x</Nothing> [gone](/index#none) [no](/c) [no](/c) [map](/sitemap.xml)',
+    );
     await rm(join(folder, 'con.mdx'));
     const rendered = await runCommand(['check', folder, '--pages']);
     expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
     expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +There is a page "\/index", but it has no "#none"/m);
+    expect(rendered.stdout).toMatch(/^b\.mdx:5: warning broken-link: There is no page or file "\/c"/m);
+    expect(rendered.stdout).toMatch(/^broken-link +warning +1 +1 +/m);
     await writeFile(join(folder, 'docs.json'), '{"navigation": ');
     const hopeless = await runCommand(['check', folder, '--json']);
     expect(hopeless.code).toBe(1);

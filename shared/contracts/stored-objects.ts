@@ -108,6 +108,8 @@ const pageFactsSchema = z.object({
   searchCharacters: z.int().min(0),
   /** Internal link targets as written, `/`-rooted, without query; with `#anchor`. */
   links: z.array(z.string()),
+  /** The line of each in the page's source, 0 where it is not known; absent: no line is known. */
+  linkLines: z.array(z.int().min(0)).optional(),
   anchors: z.array(z.string()),
   /** Class names used in the page's own content. */
   classes: z.array(z.string()),

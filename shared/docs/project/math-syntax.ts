@@ -75,8 +75,9 @@ const quotesIn = (start: string): number => start.split('>').length - 1;
 
 function blockTokenizer(blocks: ReadonlyMap<number, number>) {
   return function tokenizeBlock(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
-    const context = this;
-    const last = blocks.get(context.now().line);
+    const { parser, interrupt } = this;
+    const line = (): number => this.now().line;
+    const last = blocks.get(line());
     let dollars = 0;
 
     const open = (code: Code): State | undefined => {
@@ -87,7 +88,7 @@ function blockTokenizer(blocks: ReadonlyMap<number, number>) {
       }
       effects.exit('mathFlowFence');
       // A paragraph ends here.
-      if (context.interrupt === true) return ok(code);
+      if (interrupt === true) return ok(code);
       return content(code);
     };
     const content = (code: Code): State | undefined => {
@@ -98,7 +99,7 @@ function blockTokenizer(blocks: ReadonlyMap<number, number>) {
         effects.exit('lineEnding');
         return lineStart;
       }
-      if (code === dollar && context.now().line === last) {
+      if (code === dollar && line() === last) {
         effects.enter('mathFlowFence');
         return close(code);
       }
@@ -106,10 +107,9 @@ function blockTokenizer(blocks: ReadonlyMap<number, number>) {
       return data(code);
     };
     // Where the list or quote around it ends, the block does.
-    const lineStart = (code: Code): State | undefined =>
-      context.parser.lazy[context.now().line] === true ? end(code) : content(code);
+    const lineStart = (code: Code): State | undefined => (parser.lazy[line()] === true ? end(code) : content(code));
     const data = (code: Code): State | undefined => {
-      if (code === null || isEol(code) || (code === dollar && context.now().line === last)) {
+      if (code === null || isEol(code) || (code === dollar && line() === last)) {
         effects.exit('mathFlowData');
         return content(code);
       }

@@ -3,32 +3,44 @@ import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageFile, pageNames, pagePathOfAddress } from './bundle-paths.ts';
+import { redirectTargets } from './site-index.ts';
+
+/** `linkLines`: the line of each link, 0 where it is not known. */
+type LinkedPage = {
+  path: string;
+  links: readonly string[];
+  linkLines?: readonly number[] | undefined;
+  anchors: ReadonlySet<string>;
+};
 
 /** What a report is made from. */
 type ReportedSite = {
-  pages: readonly { path: string; links: readonly string[]; anchors: ReadonlySet<string> }[];
+  pages: readonly LinkedPage[];
   failed: readonly { path: string; reason: string }[];
   diagnostics: readonly (readonly [path: string, found: readonly Diagnostic[]])[];
-  /** Of all diagnostics of pages. */
+  /** Of all diagnostics of pages, without broken links. */
   tally: DiagnosticTally;
   /** How many of them are only counted. */
   notListed: number;
 };
 
-type BrokenLink = { page: string; target: string; reason: 'no such page or file' | 'no such anchor' };
+type BrokenLink = { page: string; line?: number; target: string; reason: 'no such page or file' | 'no such anchor' };
 
 /** A report of more would help nobody, and has to be held in memory. */
 const mostBrokenLinks = 20_000;
 
 /**
  * `_bindery/report.json`: what authors should know about this export. It has what was left out by code, diagnostics by page, failed pages,
- * and broken links, which can be found only when all pages are there. The summary counts also what is not listed. `files`: paths of all files of the bundle.
+ * and broken links, which can be found only when all pages are there: they are listed by themselves, and counted once, among the warnings. The
+ * summary counts also what is not listed. `files`: paths of all files of the bundle.
  */
 export function exportReport(model: SiteModel, site: ReportedSite, files: ReadonlySet<string>): string {
   const listed: BrokenLink[] = [];
   let brokenCount = 0;
+  const fileOf = new Map(model.pages.map(({ path, file }) => [path, file]));
   for (const link of brokenLinks(model, site.pages, files)) {
     brokenCount += 1;
+    site.tally.add([brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page)]);
     if (listed.length < mostBrokenLinks) listed.push(link);
   }
   const tally = site.tally.add(model.diagnostics);
@@ -56,30 +68,44 @@ export function exportReport(model: SiteModel, site: ReportedSite, files: Readon
 /** Links to pages, files and anchors that are not there, in the order of the pages. `files`: paths of all files of the bundle. */
 export function* brokenLinks(
   model: Pick<SiteModel, 'redirects'>,
-  pages: ReportedSite['pages'],
+  pages: readonly LinkedPage[],
   files: ReadonlySet<string>,
 ): Generator<BrokenLink> {
   const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
-  const redirected = new Set(model.redirects.map(({ source }) => source.replace(/\/+$/, '')));
+  const redirects = redirectTargets(model.redirects, (path) => anchors.has(path));
   for (const page of pages) {
-    for (const target of page.links) {
-      const reason = problemOf(target, anchors, files, redirected);
-      if (reason !== undefined) yield { page: page.path, target, reason };
+    for (const [at, target] of page.links.entries()) {
+      const reason = problemOf(target, anchors, files, redirects);
+      const line = page.linkLines?.[at] ?? 0;
+      if (reason !== undefined) yield { page: page.path, ...(line > 0 && { line }), target, reason };
     }
   }
+}
+
+/** `broken-link` or `broken-anchor`. `file`: the page's source. */
+export function brokenLinkDiagnostic({ line, target, reason }: BrokenLink, file: string): Diagnostic {
+  const [path = '', anchor = ''] = target.slice(0, 200).split('#');
+  const found =
+    reason === 'no such anchor'
+      ? {
+          code: 'broken-anchor',
+          message: `There is a page ${JSON.stringify(path)}, but it has no ${JSON.stringify(`#${anchor}`)}.`,
+        }
+      : { code: 'broken-link', message: `There is no page or file ${JSON.stringify(path)} in this export.` };
+  return { severity: 'warning', ...found, file, ...(line !== undefined && { line }) };
 }
 
 function problemOf(
   target: string,
   anchors: ReadonlyMap<string, ReadonlySet<string>>,
   files: ReadonlySet<string>,
-  redirected: ReadonlySet<string>,
+  redirects: ReadonlyMap<string, string>,
 ): BrokenLink['reason'] | undefined {
   const [rooted = '', hash] = target.split('#', 2);
   const path = pagePathOfAddress(decoded(rooted));
   const page = pageNames(path).find((name) => anchors.has(name));
   if (page === undefined) {
-    const isThere = files.has(path) || files.has(pageFile(path)) || redirected.has(rooted.replace(/\/+$/, ''));
+    const isThere = files.has(path) || files.has(pageFile(path)) || redirects.has(`/${path}`);
     return isThere ? undefined : 'no such page or file';
   }
   if (hash === undefined || hash === '') return undefined;

@@ -64,7 +64,6 @@ export async function renderClosing(
   }
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
-  await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
   await put('_bindery/search-index.js', await searchIndexScript(model, pages, store));
   // A file of the project replaces a generated one.
   const names = bundleNames();
@@ -74,6 +73,8 @@ export async function renderClosing(
     const path = `${page.path}/rss.xml`;
     if (page.feed !== undefined && names.take(path) === undefined) await put(path, pageFeed(model, page.feed));
   }
+  // A link may be to any of the files.
+  await put('_bindery/report.json', exportReport(model, site, new Set(listed.keys())));
   const manifest = {
     formatVersion: 1,
     generator: 'Bindery',
@@ -98,6 +99,7 @@ type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'fullTextByt
   /** Among the pages of its segment. */
   position: number;
   links: readonly string[];
+  linkLines?: readonly number[];
   anchors: ReadonlySet<string>;
   feed?: PageFacts;
 };
@@ -145,7 +147,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
       site.listed.set(path.startsWith(topFolder) ? path.slice(topFolder.length) : path, { size, sha256 });
     }
     for (const [position, page] of (sidecar?.pages ?? []).entries()) {
-      const { path, title, description, fullTextBytes, searchCharacters, links } = page;
+      const { path, title, description, fullTextBytes, searchCharacters, links, linkLines } = page;
       const hadRoom = site.classes.size <= mostUtilityClasses;
       for (const name of page.classes) if (site.classes.size <= mostUtilityClasses) site.classes.add(name);
       const isFull = hadRoom && site.classes.size > mostUtilityClasses;
@@ -154,6 +156,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
         ...{ path, title, fullTextBytes, searchCharacters, segment, position, links },
         anchors: new Set(page.anchors),
         ...(description !== undefined && { description }),
+        ...(linkLines && { linkLines }),
         ...(page.feedItems.length > 0 && { feed: page }),
       });
       if (page.hasDiagrams === true) site.hasDiagrams = true;

@@ -77,7 +77,8 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   return renderedFiles(slice, description?.text, html, {
     markdown,
     sections: [...finished.sections, ...finishedAside.sections],
-    links,
+    links: [...links.keys()],
+    ...(links.size > 0 && { linkLines: [...links.values()] }),
     anchors: ids,
     classes: [...content.classes].sort(),
     diagnostics,

@@ -98,7 +98,10 @@ const maxHops = 10;
  * Follows redirects without wildcards to where they end: a page path of the export, or an https address. Redirects that loop, end nowhere
  * or hide a page are left out. Sources start with a slash and have none at the end.
  */
-function redirectTargets(redirects: SiteModel['redirects'], isPage: (path: string) => boolean): Map<string, string> {
+export function redirectTargets(
+  redirects: SiteModel['redirects'],
+  isPage: (path: string) => boolean,
+): Map<string, string> {
   const next = new Map<string, string>();
   for (const { source, destination } of redirects) {
     if (!/[*:]/.test(source)) next.set(rooted(source), destination);

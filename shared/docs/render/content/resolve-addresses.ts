@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 import { pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
-import type { Report } from '../findings.ts';
+import { type Report, startOf } from '../findings.ts';
 import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
@@ -9,11 +9,15 @@ import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-po
 
 /**
  * Turns the addresses of a page's content into relative ones, so that the bundle works at any path and from a folder. Pictures of other
- * sites stay where they are: nothing is fetched. Returns the internal targets with their anchors, each starting with a slash.
+ * sites stay where they are: nothing is fetched. Returns the internal targets with their anchors, each starting with a slash, and the line of
+ * the first link to each; 0: it is not known. Which of them are broken shows when all pages are there.
  */
-export function resolveAddresses(trees: readonly Root[], slice: PageSlice, report: Report): string[] {
+export function resolveAddresses(trees: readonly Root[], slice: PageSlice, report: Report): Map<string, number> {
   const { texts } = languageOf(slice.language);
-  const links = new Set<string>();
+  const links = new Map<string, number>();
+  const add = (target: string, element: Element): void => {
+    if (!links.has(target)) links.set(target, startOf(element).line ?? 0);
+  };
   for (const tree of trees) {
     eachElement(tree, (element) => {
       const { properties, tagName } = element;
@@ -37,14 +41,12 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
       );
     } else if (url.kind === 'external') element.properties.href = url.href;
     else if (url.kind === 'anchor') {
-      if (url.hash.length > 1 && !('dataFootnoteRef' in element.properties)) links.add(`/${slice.path}${url.hash}`);
-    } else if (url.path === '') links.add(`/${slice.path}${url.hash}`);
+      if (url.hash.length > 1 && !('dataFootnoteRef' in element.properties)) add(`/${slice.path}${url.hash}`, element);
+    } else if (url.path === '') add(`/${slice.path}${url.hash}`, element);
     else {
       const target = rooted(url.path, slice.file);
-      links.add(target + url.hash);
-      const found = resolve(target);
-      if (found === null) report('broken-link', `There is no page or file ${quoted(target)} in this export.`, element);
-      element.properties.href = hrefOf(found ?? fallbackFile(target), url.query, url.hash);
+      add(target + url.hash, element);
+      element.properties.href = hrefOf(resolve(target) ?? fallbackFile(target), url.query, url.hash);
     }
   }
 
@@ -87,7 +89,7 @@ export function resolveAddresses(trees: readonly Root[], slice: PageSlice, repor
     return relativeHref(slice.path, path) + query + (hash !== '' ? hash : anchor === undefined ? '' : `#${anchor}`);
   }
 
-  return [...links];
+  return links;
 }
 
 /** Of a pair of pictures, light shows one and dark the other. */

@@ -224,10 +224,18 @@ describe('closing segment', () => {
     expect(report['byCode']).toContainEqual(
       expect.objectContaining({ code: 'broken-link', severity: 'warning', count: 1, files: 1 }),
     );
+    expect(report['byCode']).toContainEqual(expect.objectContaining({ code: 'broken-anchor', count: 1, files: 1 }));
     expect(report['brokenLinks']).toEqual([
-      { page: 'start', target: '/nowhere', reason: 'no such page or file' },
-      { page: 'start', target: '/deep/one#none', reason: 'no such anchor' },
+      { page: 'start', line: 6, target: '/nowhere', reason: 'no such page or file' },
+      { page: 'start', line: 6, target: '/deep/one#none', reason: 'no such anchor' },
     ]);
+    const listed = Object.values(report['pages'] as Record<string, { severity: string; code: string }[]>).flat();
+    expect(listed.filter(({ code }) => code.startsWith('broken'))).toEqual([]);
+    const site = report['site'] as { severity: string }[];
+    expect(report['summary']).toMatchObject({
+      brokenLinks: 2,
+      warnings: 2 + [...listed, ...site].filter(({ severity }) => severity === 'warning').length,
+    });
   });
 
   test('search index, full text and feed have what they should, escaped', async () => {
