@@ -1,15 +1,18 @@
+import { themeSheet } from '../site/browser-files.ts';
+
 /**
  * A project's style sheet so that it reaches only what is inside the content of pages: everything is in one `@scope`, which is inside the box
  * that keeps the content in its place. Undefined when its brackets do not match, because then it could
  * end the scope. Fonts, pictures, animations and conditions in it work; `@import` does not, nor does any rule that is for the whole page
- * wherever it stands, such as `@property` and `@page`. Pure.
+ * wherever it stands, such as `@property` and `@page`. Names of fonts and animations are for the whole page, too: those that the frame uses
+ * cannot be given again. Pure.
  */
 export function isolateCss(text: string): string | undefined {
   const body = withinScope(text.replace(/^\ufeff/, ''));
   return body === undefined ? undefined : `@scope (.mdx-content, .aside-content) {\n${body}\n}\n`;
 }
 
-/** Rules that hold style rules, or that nothing in the page's frame names. */
+/** Rules that hold style rules, or that have a name, which is looked at. */
 const scopedRules = /^@(media|supports|container|scope|layer|starting-style|font-face|(-[a-z]+-)?keyframes)$/;
 
 const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
@@ -28,6 +31,11 @@ const parts =
 function withinScope(css: string): string | undefined {
   const open: string[] = [];
   const kept: string[] = [];
+  /** The rule with a name that is not at its end: its place in `kept`, and how deep it stands. */
+  let named: { at: number; depth: number; isFont: boolean; isOpen: boolean } | undefined;
+  const leaveOut = (rule: typeof named): undefined => {
+    if (rule) kept[rule.at] = '@left-out';
+  };
   for (parts.lastIndex = 0; parts.lastIndex < css.length; ) {
     const [part = ''] = parts.exec(css) ?? [];
     const closedBy = closing[part.at(-1) ?? ''];
@@ -36,8 +44,46 @@ function withinScope(css: string): string | undefined {
       if (closedBy !== undefined) open.push(closedBy);
       else if (/[)\]}]/.test(part) && open.pop() !== part) return undefined;
     }
-    const isOther = part.length > 1 && part.startsWith('@') && !scopedRules.test(part.toLowerCase());
-    kept.push(isOther ? '@left-out' : part);
+    if (named && part === '{') {
+      if (named.isFont) named = named.isOpen ? leaveOut(named) : { ...named, isOpen: true };
+      else named = namesAnimationOfFrame(kept.slice(named.at + 1).join('')) ? leaveOut(named) : undefined;
+    } else if (named?.isFont === true && part === '}' && open.length <= named.depth) {
+      named = namesFontOfFrame(kept.slice(named.at + 1).join('')) ? leaveOut(named) : undefined;
+    }
+    const isRule = part.length > 1 && part.startsWith('@');
+    const isKnown = isRule && scopedRules.test(part.toLowerCase());
+    if (isRule) {
+      // Inside another one: no browser makes anything of that.
+      named = leaveOut(named);
+      if (isKnown && /(font-face|keyframes)$/i.test(part))
+        named = { at: kept.length, depth: open.length, isFont: /face$/i.test(part), isOpen: false };
+    }
+    kept.push(isRule && !isKnown ? '@left-out' : part);
   }
+  leaveOut(named);
   return open.length === 0 ? kept.join('') : undefined;
 }
+
+/** Fonts that the theme names, in small letters. */
+const fontsOfFrame: ReadonlySet<string> = new Set(
+  [...themeSheet.matchAll(/--(?:system-sans|mono):([^;]+);/g)].flatMap(([, list = '']) =>
+    list.split(',').map(familyOf),
+  ),
+);
+
+function familyOf(written: string): string {
+  return written.replace(/["']/g, '').trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+/** What stands in `@font-face`, from its bracket on. Where it is not plain which font that is, the answer is yes. */
+function namesFontOfFrame(block: string): boolean {
+  const text = withoutComments(block);
+  if (text.includes('\\')) return true;
+  const families = [...text.matchAll(/font-family\s*:([^;]*)/gi)].map(([, name = '']) => familyOf(name));
+  return families.some((family) => fontsOfFrame.has(family) || family.startsWith('katex_'));
+}
+
+/** What stands between `@keyframes` and its bracket. */
+const namesAnimationOfFrame = (name: string): boolean => /\\|bindery/i.test(withoutComments(name));
+
+const withoutComments = (text: string): string => text.replace(/\/\*[^]*?\*\//g, ' ');

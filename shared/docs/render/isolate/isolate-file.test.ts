@@ -86,6 +86,32 @@ describe('style sheets', () => {
     );
   });
 
+  test('do not name the fonts and animations of the frame again', () => {
+    const font = (family: string) => `@font-face { font-family: ${family}; src: url(a.woff2) }`;
+    const own = `${font('Inter')} ${font("'Roboto Flex'")} @keyframes spin { to { rotate: 1turn } }`;
+    expect(isolated('a.css', own)).toContain(own);
+    for (const family of [
+      'Roboto',
+      '" roboto "',
+      "'Segoe  UI'",
+      'system-ui',
+      'KaTeX_Main',
+      'Rob\\6fto',
+      '/*x*/Roboto/*y*/',
+    ]) {
+      expect(isolated('a.css', font(family))).toMatch(/left.out/i);
+      expect(isolated('a.css', `@media all { ${font(family).replace('@font-face', '@FONT-FACE')} }`)).toMatch(
+        /left.out/i,
+      );
+    }
+    expect(isolated('a.css', '@font-face { a { } font-family: Roboto }')).toMatch(/left.out/i);
+    expect(isolated('a.css', '@font-face { font-family: x; FONT-FAMILY : Arial }')).toMatch(/left.out/i);
+    expect(isolated('a.css', `@font-face { font-family: x } ${font('Menlo')}`)).toMatch(/@font-face .* @left-out /);
+    for (const name of ['bindery-targeted', '"bindery-targeted"', 'b\\69ndery-targeted', 'bindery-/**/targeted']) {
+      expect(isolated('a.css', `@-webkit-keyframes ${name} { from { color: red } }`)).toMatch(/left.out/i);
+    }
+  });
+
   test.each([
     'a { color: red } } body { display: none } @media all {',
     'a { b: "x\n} body { c: d }',
