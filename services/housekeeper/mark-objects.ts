@@ -7,6 +7,7 @@ import {
   siteModelKey,
   blobPrefix,
   contentPrefix,
+  hashesIn,
   segmentPrefix,
 } from '#shared/contracts/stored-objects.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -143,9 +144,4 @@ function unitOf(key: string): string {
   if (key.startsWith(segmentPrefix)) return key.replace(/\.json$/, '');
   if (key.startsWith(contentPrefix)) return key.split('/', 4).join('/');
   return key;
-}
-
-/** Everything that looks like a hash counts, so that formats of later versions keep what they name. */
-function* hashesIn(json: string): Generator<string> {
-  for (const [, hash] of json.matchAll(/"([0-9a-f]{64})"/g)) if (hash !== undefined) yield hash;
 }

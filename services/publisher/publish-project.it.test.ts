@@ -40,11 +40,11 @@ afterAll(async () => {
   await rm(uploadFolder, { recursive: true, force: true });
 });
 
-const publish = async (objectStore: ObjectStore) =>
+const publish = async (objectStore: ObjectStore, files: Record<string, string> = project) =>
   publishProject(
     { bus, objectStore, pool, clock, random: randomBase62, uploads },
     caller,
-    Readable.from([await packTar(project)]),
+    Readable.from([await packTar(files)]),
     undefined,
     new AbortController().signal,
   );
@@ -76,4 +76,12 @@ test('a version that is ended while it is published again is stored again', asyn
   const state = (await bus.content.last(subject))?.commit.data.state;
   expect(state).toMatchObject({ latest: contentVersion, versions: [{ contentVersion }] });
   expect(await objects.keys()).toEqual(expect.arrayContaining([blobKey('acme', sha256Of(page)), modelKey]));
+});
+
+test('what is left out of a project is not stored', async () => {
+  const tool = 'module.exports = 1;';
+  await publish(objects.store, { ...project, 'logo.svg': '<svg/>', 'node_modules/tool/index.js': tool });
+  const stored = await objects.keys();
+  expect(stored).toEqual(expect.arrayContaining([page, '<svg/>'].map((text) => blobKey('acme', sha256Of(text)))));
+  expect(stored).not.toContain(blobKey('acme', sha256Of(tool)));
 });

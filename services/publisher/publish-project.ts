@@ -4,7 +4,7 @@ import { isKnown, publishContent } from '#shared/aggregates/content/decide.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { PublishedContent } from '#shared/contracts/http/content.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { siteModelKey } from '#shared/contracts/stored-objects.ts';
+import { hashesIn, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { type PageEntry, readSiteModel, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
@@ -110,7 +110,10 @@ async function knownModel(
   });
 }
 
-/** Reads the project in a child, and stores its files before its site model: when there is a site model, there are all of its files. */
+/**
+ * Reads the project in a child, and stores its files before its site model: when there is a site model, there are all of its files. What the
+ * model does not name is never read again, and is not stored.
+ */
 async function storeProject(
   { objectStore, pool, clock }: PublisherContext,
   { organization, domain }: Caller,
@@ -132,8 +135,11 @@ async function storeProject(
     { organization, signal },
   );
   const model = siteModelSchema.parse({ ...project, contentVersion });
-  await storeFiles(objectStore, clock, organization, received, signal);
-  await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(JSON.stringify(model)), {
+  const modelText = JSON.stringify(model);
+  const named = new Set(hashesIn(modelText));
+  const needed = { ...received, files: files.filter(({ sha256 }) => named.has(sha256)) };
+  await storeFiles(objectStore, clock, organization, needed, signal);
+  await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(modelText), {
     contentType: 'application/json',
     signal,
   });

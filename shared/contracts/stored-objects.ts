@@ -24,6 +24,14 @@ import {
 export const blobPrefix = 'blobs/';
 export const blobKey = (organization: string, sha256: string): string => `${blobPrefix}${organization}/${sha256}`;
 
+/**
+ * Hashes of the objects that a stored document needs, given as its text: files of a site model, segments of a plan. Everything that looks
+ * like a hash counts, so that formats of later versions keep what they name.
+ */
+export function* hashesIn(json: string): Generator<string> {
+  for (const [, hash] of json.matchAll(/"([0-9a-f]{64})"/g)) if (hash !== undefined) yield hash;
+}
+
 export const contentPrefix = 'contents/';
 const contentFolder = ({ organization, domain, contentVersion }: ContentId): string =>
   `${contentPrefix}${organization}/${domain}/${contentVersion}/`;
