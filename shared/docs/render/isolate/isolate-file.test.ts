@@ -62,6 +62,13 @@ describe('pictures', () => {
     );
   });
 
+  test.each(['url(#g)', "url('#g')", 'url( "#g" )', "url('data:image/png;base64,AAAA')"])('keep %s', (paint) => {
+    const style = `<style>.a{fill:${paint}}</style>`;
+    expect(isolated('a.svg', `${head}>${style}</svg>`)).toBe(`${head}>${style}</svg>\n`);
+    const picture = isolated('a.svg', `${head}><path fill="${paint.replaceAll('"', '&quot;')}"/></svg>`);
+    expect(picture.replaceAll('&quot;', '"').replaceAll('&#39;', "'")).toContain(`<path fill="${paint}">`);
+  });
+
   test('are empty where there is none, or where a parser would not end', () => {
     const empty = '<svg xmlns="http://www.w3.org/2000/svg"></svg>\n';
     expect(isolated('a.SVG', '<html><body>x</body></html>')).toBe(empty);

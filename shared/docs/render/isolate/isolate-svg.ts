@@ -107,7 +107,7 @@ function cssWithoutLoads(css: string): string {
     .replaceAll(/\/\*[\s\S]*?(\*\/|$)/g, ' ')
     .replaceAll(/@import[^;]*(;|$)/gi, ' ')
     .replaceAll(
-      /\burl\(\s*(["']?)(?!\s*#|data:(?:image\/(?:png|jpeg|gif|webp|avif)|font\/|application\/(?:x-)?font))[^)]*\)?/gi,
+      /\burl\((?!\s*["']?\s*(?:#|data:(?:image\/(?:png|jpeg|gif|webp|avif)|font\/|application\/(?:x-)?font)))[^)]*\)?/gi,
       'none',
     )
     .replaceAll(/\b(image-set|image|cross-fade|src|paint|element|expression)\(/gi, 'none(');
