@@ -15,6 +15,9 @@ ${diagram('this is no diagram')}
 ${diagram('pie title Pets\n  "Dogs" : 386\n  "Cats" : 85', ' actions={false}')}
 `,
   'plain.mdx': 'No diagram',
+  'wrong-colour.mdx':
+    diagram('%%{init: { "theme": "base", "themeVariables": { "primaryColor": "red;" } }}%%\nflowchart LR\n  A --> B') +
+    diagram('flowchart LR\n  C --> D'),
   'hostile.mdx': String(hostilePages['diagrams.mdx']?.source),
 };
 
@@ -66,6 +69,13 @@ describe.skipIf(findServer('chromium') === undefined)(
     test('cost nothing where there are none', async () => {
       const page = await open('plain.html');
       expect(await page.evaluate('[...document.scripts].some(({ src }) => /diagrams|mermaid/.test(src))')).toBe(false);
+    });
+
+    test('are drawn after one that has a colour which is none', async () => {
+      const page = await open('wrong-colour.html');
+      await page.locator('.diagram-problem').waitFor();
+      await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(1);
+      expect(await page.locator('.diagram-problem, .diagram-measure').count()).toBe(1);
     });
 
     test('that are hostile run and load nothing, even without the policy', async () => {

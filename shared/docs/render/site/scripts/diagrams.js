@@ -106,6 +106,9 @@ function settings() {
  */
 /** @param {string} source @returns {Promise<{ svg: SVGSVGElement, sheet: CSSStyleSheet }>} */
 function drawing(source) {
+  // What a diagram before said of itself stays otherwise when it was wrong, and nothing is drawn any more.
+  mermaid.mermaidAPI.reset();
+  mermaid.initialize(settings());
   // oxlint-disable-next-line typescript/unbound-method -- it is called on its node, and put back
   var insertBefore = Node.prototype.insertBefore;
   var sheet = new CSSStyleSheet();
@@ -126,7 +129,6 @@ function drawing(source) {
     document.adoptedStyleSheets = before;
     place.remove();
   }
-  mermaid.initialize(settings());
   count += 1;
   return mermaid.render('diagram-' + count, source, place).then(
     function (/** @type {{ svg: string }} */ made) {
