@@ -1,5 +1,6 @@
+import type { Element } from 'hast';
 import { expect, test } from 'vitest';
-import { safeStyle } from './sanitize-content.ts';
+import { safeStyle, sanitizeContent } from './sanitize-content.ts';
 
 const cases: [style: string, kept: string | undefined][] = [
   ['color: red; margin-top: 4px', 'color: red; margin-top: 4px'],
@@ -15,4 +16,24 @@ const cases: [style: string, kept: string | undefined][] = [
 
 test.each(cases)('%s', (style, kept) => {
   expect(safeStyle(style)).toBe(kept);
+});
+
+test.each([
+  ['url(#dots)', true],
+  ['url("#dots") red', true],
+  ['url(https://example.com/a.svg#b)', false],
+  ["url( '//example.com/a' )", false],
+  ['u\\72l(https://example.com/a)', false],
+])('a drawing is painted with %s: %s', (fill, stays) => {
+  const path: Element = {
+    type: 'element',
+    tagName: 'path',
+    properties: { d: 'M0 0', fill, stroke: fill },
+    children: [],
+  };
+  const drawing: Element = { type: 'element', tagName: 'svg', properties: {}, children: [path] };
+  const [clean] = sanitizeContent({ type: 'root', children: [drawing] }).children;
+  const kept = { d: 'M0 0', ...(stays ? { fill, stroke: fill } : {}) };
+  expect(clean).toMatchObject({ tagName: 'svg', children: [{ tagName: 'path', properties: kept }] });
+  expect(JSON.stringify(clean).includes('example.com')).toBe(false);
 });

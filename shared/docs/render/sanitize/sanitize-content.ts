@@ -20,6 +20,9 @@ export function sanitizeContent(tree: Root): Root {
       if (!isName(attributeInfo(htmlNames, name).attribute)) delete properties[name];
     }
     replaceObsolete(element, drawnElements.has(element.tagName));
+    if (drawnElements.has(element.tagName)) {
+      for (const name of drawn) if (loadsPaint.test(String(properties[name] ?? ''))) delete properties[name];
+    }
     if (typeof properties.style === 'string') {
       const style = safeStyle(properties.style);
       if (style === undefined) delete properties.style;
@@ -101,6 +104,9 @@ export function safeStyle(style: string): string | undefined {
   }
   return kept.length === 0 ? undefined : kept.join('; ');
 }
+
+/** A paint of a drawing from another file. An escape could hide it. */
+const loadsPaint = /\\|\b(?:url|image|image-set|src|element|paint|cross-fade)\s*\((?!\s*["']?\s*#)/i;
 
 const text = `a abbr article aside b bdi bdo blockquote br button caption center cite code col colgroup dd del details dfn div dl dt em
   figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd label li main mark nav ol p picture pre q rp rt ruby s samp
