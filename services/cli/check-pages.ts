@@ -11,6 +11,7 @@ import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
 import { ChildDied, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 
 const options: RenderOptions = {
@@ -24,9 +25,10 @@ const whole = Number.MAX_SAFE_INTEGER;
 
 /**
  * What an export would leave out of the pages that everybody may read, in the order of the project: each is rendered in a child process, and
- * thrown away. Broken links are found at the end, as in an export. Rejects when a file cannot be read.
+ * thrown away. Broken links are found at the end, as in an export. Rejects when a file cannot be read, or children could not start.
  */
 export async function checkPages(project: DocsProject, { read }: Pick<ProjectFiles, 'read'>): Promise<Diagnostic[]> {
+  requireNativeParser();
   const model = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
   const index = indexSite(model);
   const slots = Math.min(4, availableParallelism());

@@ -1,6 +1,7 @@
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
+import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import type { IndexerConfig } from './config.ts';
@@ -13,6 +14,7 @@ const drainMs = 3_000;
 /** Makes published content searchable. */
 export function start(config: IndexerConfig): Promise<Running> {
   return startService('indexer', config, async (service) => {
+    requireNativeParser();
     const searchIndex = await openSearchIndex(config);
     const { slots } = config;
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);

@@ -2,6 +2,7 @@ import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
+import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
@@ -22,6 +23,7 @@ const requestsPerChild = 500;
 export function start(config: PageRendererConfig): Promise<Running> {
   return startService('page-renderer', config, async (service) => {
     const { bus, objectStore } = service;
+    requireNativeParser();
     const version = await rendererVersion();
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const program = await withSnapshotSoon(renderChild, service.logger, service.stopping);

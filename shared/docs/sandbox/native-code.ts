@@ -1,0 +1,33 @@
+import { createRequire } from 'node:module';
+
+/** The parser of pages, in children with addons. */
+const nativeParser = { loader: 'satteri', code: '@bruits/satteri' };
+
+/**
+ * Throws unless the native code of the parser of pages is installed for this system: without it each child of a service would end at its start,
+ * and each task fail. The code is only looked for, because nothing but a child loads it. `system`: as in `linux-x64-gnu`.
+ */
+export function requireNativeParser(system = systemName(), from: string | URL = import.meta.url): void {
+  const wanted = `${nativeParser.code}-${system}`;
+  try {
+    createRequire(createRequire(from).resolve(nativeParser.loader)).resolve(wanted);
+  } catch {
+    throw new Error(
+      `The parser of pages has no native code for this system: the package ${wanted} is not installed. Run "npm ci" on this system, with optional packages: those that were installed on another one, or with --omit=optional, are not enough.`,
+    );
+  }
+}
+
+/** As packages with native code name it. */
+function systemName(): string {
+  const { platform, arch } = process;
+  if (platform === 'win32') return `${platform}-${arch}-msvc`;
+  return platform === 'linux' ? `${platform}-${arch}-${hasGlibc() ? 'gnu' : 'musl'}` : `${platform}-${arch}`;
+}
+
+function hasGlibc(): boolean {
+  // Looking up names of addresses would take seconds.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return header.glibcVersionRuntime !== undefined;
+}
