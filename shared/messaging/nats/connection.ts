@@ -3,6 +3,7 @@ import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { BusUnavailable } from '../bus.ts';
 
 export type BusAddress = {
@@ -11,6 +12,9 @@ export type BusAddress = {
   user: string;
   password: string;
 };
+
+/** A server that dies in the middle of a handshake is not noticed by the client, which would wait for 20 s before it tries again. */
+const handshakeMs = 3_000;
 
 /** A connection that waits for its server at the start, and always reconnects. */
 export async function openConnection(address: BusAddress, name: string, log?: Logger): Promise<NatsConnection> {
@@ -22,6 +26,7 @@ export async function openConnection(address: BusAddress, name: string, log?: Lo
     inboxPrefix: inboxPrefix(address.user),
     maxReconnectAttempts: -1,
     waitOnFirstConnect: true,
+    timeout: handshakeMs,
     reconnectTimeWait: 100,
     reconnectJitter: 100,
     pingInterval: 5_000,
@@ -60,6 +65,23 @@ export async function whileAway<T>(what: string, deadlineMs: number, call: () =>
         );
       }
     }
+  }
+}
+
+/** Between two items of one answer. */
+const pauseWithinAnswerMs = 2_000;
+
+/**
+ * All items of an answer in parts. Rejects with a `TimeoutError` when the rest does not come: the client waits for ever when the server dies in
+ * the middle.
+ */
+export async function wholeAnswer<T>(parts: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  const iterator = parts[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await withDeadline(iterator.next(), pauseWithinAnswerMs, () => new errors.TimeoutError());
+    if (next.done === true) return items;
+    items.push(next.value);
   }
 }
 

@@ -1,7 +1,7 @@
 import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '../event-log.ts';
 import type { LogAudit, SequenceRange } from '../verify/log-audit.ts';
-import { type BusAddress, openConnection, whileAway } from './connection.ts';
+import { type BusAddress, openConnection, whileAway, wholeAnswer } from './connection.ts';
 
 const deadlineMs = 10_000;
 const batchSize = 512;
@@ -20,7 +20,7 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     let leftCount = 0;
     try {
       const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
-      for await (const message of answers) {
+      for (const message of await wholeAnswer(answers)) {
         // Not `string()`, which would remove a byte order mark.
         const text = Buffer.from(message.data).toString();
         messages.push({ subject: message.subject, sequence: message.seq, text });

@@ -7,7 +7,9 @@ import { activeJobDocumentSchema, type Generation } from '#shared/contracts/read
 import { followPointers } from '#shared/messaging/read-models.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
+import { type CuttingProxy, cuttingProxy } from '../../../test/support/cutting-proxy.ts';
 import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
+import { connectBus } from './connect-bus.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 
 describeWithServers(['nats-server'], 'keys of a bucket', () => {
@@ -63,6 +65,45 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
     await expect.poll(messages, { timeout: 10_000 }).toBe(1);
     expect(await activeJobs.get('acme.kept')).toMatchObject({ document: { jobId: 'kept' } });
     await connection.close();
+  });
+});
+
+describeWithServers(['nats-server'], 'a server that dies', () => {
+  let bus: TestBus;
+  let proxy: CuttingProxy;
+  beforeAll(async () => {
+    bus = await startTestBus();
+    proxy = await cuttingProxy(bus.server.port);
+  });
+  afterAll(async () => {
+    await bus?.stop();
+    await proxy?.close();
+  });
+  const connectThroughProxy = () =>
+    connectBus({
+      ...{ url: `nats://127.0.0.1:${proxy.port}`, service: 'orchestrator', instance: 'test' },
+      password: bus.passwords['orchestrator'] ?? '',
+    });
+
+  test('in the middle of a handshake holds up nobody', async () => {
+    const isCut = proxy.cutAfter('\r\n');
+    const service = await connectThroughProxy();
+    await isCut;
+    await service.check();
+    await service.close();
+  });
+
+  test('in the middle of a listing holds up nobody', async () => {
+    const service = await connectThroughProxy();
+    const { activeJobs } = service;
+    const createdAt = '2026-03-01T10:00:00.000Z';
+    const jobIds = Array.from({ length: 50 }, (_, at) => `job-${at}`);
+    for (const jobId of jobIds) await activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
+    const isCut = proxy.cutAfter('acme.job-25');
+    const keys = jobIds.map((jobId) => `acme.${jobId}`).sort();
+    expect((await activeJobs.keys()).sort()).toEqual(keys);
+    await isCut;
+    await service.close();
   });
 });
 

@@ -7,14 +7,14 @@ import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models
 import { isConflict } from './nats-event-log.ts';
 import { UnreadableDocument } from '../parse-message.ts';
 import type { BucketRow } from '../subjects/subject-table.ts';
-import { whileAway } from './connection.ts';
+import { whileAway, wholeAnswer } from './connection.ts';
 
 const deadlineMs = 5_000;
 /** Documents that are read together. */
 const pageSize = 256;
 const pageBytes = 4_000_000;
 const notFound = 404;
-/** How often a watch looks whether the bus has lost what the watch has seen. */
+/** How often a watch looks whether it would still be told of what is written. */
 const lookBackEveryMs = 2_000;
 /** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
 const markerSeconds = 600;
@@ -61,10 +61,12 @@ export function natsDocumentStore<T>(
 
   async function listKeys(filter: string): Promise<Set<string>> {
     const found = await kv.keys(filter);
-    const keys = new Set<string>();
-    for await (const full of found) keys.add(full.slice(prefix.length));
-    removeConsumer(found);
-    return keys;
+    try {
+      return new Set((await wholeAnswer(found)).map((full) => full.slice(prefix.length)));
+    } finally {
+      found.stop();
+      removeConsumer(found);
+    }
   }
 
   return {
@@ -160,12 +162,16 @@ export function natsDocumentStore<T>(
       const stop = () => entries.stop();
       signal.addEventListener('abort', stop, { once: true });
       let newest = 0;
-      let isRestored = false;
+      /** When it began to wait for an entry; `Infinity` while the reader has one in hand. */
+      let waitsSince = performance.now();
+      let mustBeginAnew = false;
       const lookBack = async (): Promise<void> => {
+        // The server was restarted meanwhile, or the last key has gone before it was seen.
+        const isStuck = initial && performance.now() - waitsSince > deadlineMs;
         const { state } = await jsm.streams.info(stream);
-        isRestored = state.last_seq < newest;
+        mustBeginAnew = isStuck || state.last_seq < newest;
         newest = state.last_seq;
-        if (isRestored) stop();
+        if (mustBeginAnew) stop();
       };
       // While the bus is away there is nothing to see.
       const timer = setInterval(() => void lookBack().catch(() => {}), lookBackEveryMs).unref();
@@ -173,12 +179,15 @@ export function natsDocumentStore<T>(
         if (signal.aborted) return;
         for await (const entry of entries) {
           newest = Math.max(newest, entry.revision);
+          waitsSince = Infinity;
           yield change(entry, initial);
-          if (!initial || (entry.delta ?? 0) > 0) continue;
-          initial = false;
-          yield { kind: 'caught-up' };
+          if (initial && (entry.delta ?? 0) === 0) {
+            initial = false;
+            yield { kind: 'caught-up' };
+          }
+          waitsSince = performance.now();
         }
-        if (isRestored && !signal.aborted) throw new BucketRestored(bucket);
+        if (mustBeginAnew && !signal.aborted) throw new WatchCutOff(bucket);
       } finally {
         clearInterval(timer);
         signal.removeEventListener('abort', stop);
@@ -217,14 +226,15 @@ class DocumentRefused extends Poison {
   }
 }
 
-/** The bus came back with older data: its revisions are given out again, and a watch would be told of none before it is past what it saw. */
-class BucketRestored extends Unavailable {
-  override name = 'BucketRestored';
+/**
+ * The bus came back with older data, whose revisions are given out again, so that a watch would be told of none before it is past what it saw; or
+ * it does not tell what is there.
+ */
+class WatchCutOff extends Unavailable {
+  override name = 'WatchCutOff';
 
   constructor(bucket: string) {
-    super(
-      `The bucket ${bucket} has lost what was in it: the bus was restored from an older copy. It has to be read anew.`,
-    );
+    super(`A watch in the bucket ${bucket} sees nothing any more: the bus was restarted. It has to be begun anew.`);
   }
 }
 
@@ -234,13 +244,12 @@ function isRefused(error: unknown): boolean {
 
 /** All messages of a batch that is read directly; none when there are none. */
 async function directly(asked: Promise<AsyncIterable<StoredMsg>>): Promise<StoredMsg[]> {
-  const messages: StoredMsg[] = [];
   try {
-    for await (const message of await asked) messages.push(message);
+    return await wholeAnswer(await asked);
   } catch (error) {
-    if (!(error instanceof JetStreamError && 'code' in error && error.code === notFound)) throw error;
+    if (error instanceof JetStreamError && 'code' in error && error.code === notFound) return [];
+    throw error;
   }
-  return messages;
 }
 
 /**
