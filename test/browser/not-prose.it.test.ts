@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { findServer } from '#infra/setup/find-server.ts';
+import { siteInBrowser } from './site-folder.ts';
+
+const content = (id: string) => `
+<section id="${id}">
+<h2>Heading</h2>
+<p>Text with a <a href="/">link</a></p>
+<ul><li>Item</li></ul>
+</section>
+`;
+
+const files = {
+  'index.mdx': `---\ntitle: Prose\n---\n${content('inside')}
+<div className="not-prose">
+${content('outside')}
+<h2 id="large" className="text-3xl mt-8">With classes</h2>
+</div>
+
+<a id="alone" className="not-prose" href="/">A link</a>
+`,
+};
+
+const look = (selector: string) => `(() => {
+  const of = (name) => getComputedStyle(document.querySelector('${selector} ' + name));
+  return [of('h2').fontSize, of('p').marginTop, of('p a').textDecorationLine, of('ul').listStyleType];
+})()`;
+
+describe.skipIf(findServer('chromium') === undefined)('not-prose in a browser (skipped where there is none)', () => {
+  const site = siteInBrowser(files);
+
+  test('switches the look of text off, and classes have their effect', async () => {
+    const page = await site.open('index.html');
+    expect(await page.evaluate(look('#inside'))).toEqual(['24px', '20px', 'underline', 'disc']);
+    expect(await page.evaluate(look('#outside'))).toEqual(['16px', '0px', 'none', 'none']);
+    const large =
+      "(({ fontSize, marginTop }) => [fontSize, marginTop])(getComputedStyle(document.querySelector('#large')))";
+    expect(await page.evaluate(large)).toEqual(['30px', '32px']);
+    expect(await page.evaluate("getComputedStyle(document.querySelector('#alone')).textDecorationLine")).toBe('none');
+    expect(site.problems).toEqual([]);
+    await site.keepPicture(page, 'not-prose');
+  });
+});
