@@ -62,6 +62,11 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
   const away = await runCommand(['keys', 'list', '--json', '--url', 'http://127.0.0.1:1', '--key', 'k']);
   expect(away.code).toBe(1);
   expect(JSON.parse(away.stdout)).toMatchObject({ code: 'unreachable', error: expect.stringContaining('127.0.0.1:1') });
+  const nowhere = await runCommand(['keys', 'list', '--url', 'nonsense', '--key', 'k']);
+  expect(nowhere.stderr).toMatch(/^bindery: "nonsense" is no address of a server\./);
+  const noFile = ['export', 'docs', '--url', 'http://127.0.0.1:1', '--key', 'k', '--out'];
+  expect((await runCommand([...noFile, tmpdir()])).stderr).toMatch(/^bindery: --out \S+ is a folder\./);
+  expect((await runCommand([...noFile, '/none/docs.tar.gz'])).stderr).toMatch(/there is no folder \/none\./);
   const wrong = await runCommand(['cancel', '--json']);
   expect(wrong.code).toBe(1);
   expect(JSON.parse(wrong.stdout)).toEqual({ code: 'usage', error: "missing required argument 'jobId'" });

@@ -41,6 +41,10 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   const key = options.key ?? process.env[variable] ?? local()?.[localKeys[keyKind]];
   if (url === undefined)
     throw new NotConnected('Where is the server? Give --url or BINDERY_URL, or start one here with "npm start".');
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new NotConnected(
+      `"${url}" is no address of a server. Give one such as http://localhost:8080 as --url or BINDERY_URL.`,
+    );
   if (key === undefined) throw new NotConnected(`Which key? Give --key or ${variable}.`);
   return apiClient(url, key);
 }

@@ -62,6 +62,20 @@ test('a decision is carried out although the bus went away in the middle of it',
   expect([tries, await letters.get(key)]).toEqual([2, undefined]);
 });
 
+test('a drop that cannot be carried out fails once, and says why', async () => {
+  const letters = memoryDocuments<DeadLetter>(async () => {});
+  const decision = { id: `dd_${'a'.repeat(22)}`, action: 'drop', why: 'It is lost.', by: 'anna@ops-1', at } as const;
+  await letters.put(key, letterOf({ decision }));
+  const queue = await openQueue(letters);
+  const again = () => Promise.reject(new Poison('A later message is too large.'));
+  expect(await queue.settleOne(again)).toBe(true);
+  expect(await queue.settleOne(again)).toBe(false);
+  expect((await letters.get(key))?.document).toMatchObject({
+    state: 'aside',
+    failed: { id: decision.id, reason: 'A later message is too large.' },
+  });
+});
+
 test('a sequence that the server gave out again does not hide a message behind the letter of a lost one', async () => {
   const letters = memoryDocuments<DeadLetter>(async () => {});
   await letters.put(key, letterOf({ state: 'dropped' }));

@@ -192,18 +192,18 @@ export function openDeadLetterQueue(consumer: Consumer, signal: AbortSignal): De
   ): Promise<void> {
     const { letter } = taken;
     const key = deadLetterKey(service, stream, letter.sequence);
-    if (letter.decision?.action === 'drop') {
-      await again(letter, 'after-it');
-      await settle(taken, 'dropped', letter.reason);
-      logger.warn({ letter: key, decision: letter.decision }, 'a dead letter was dropped');
-      return;
-    }
+    const isDropped = letter.decision?.action === 'drop';
     try {
-      await again(letter, 'it');
+      await again(letter, isDropped ? 'after-it' : 'it');
     } catch (error) {
       if (signal.aborted || error instanceof Unavailable || error instanceof Conflict) throw error;
       await settle(taken, 'failed-again', messageOf(error));
       if (letter.decision !== undefined) logger.error({ err: error, letter: key }, 'a dead letter failed again');
+      return;
+    }
+    if (isDropped) {
+      await settle(taken, 'dropped', letter.reason);
+      logger.warn({ letter: key, decision: letter.decision }, 'a dead letter was dropped');
       return;
     }
     await settle(taken, 'retried', letter.reason);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
@@ -39,6 +41,7 @@ export function exportCommand(program: Command): void {
       const client = connect(options, 'admin');
       const { version, paths, groups, deployment, onPageError } = options;
       const request = { domain: domainOrLocal(named, options), version, paths, groups, deployment, onPageError };
+      if (options.out !== undefined) await checkTarget(options.out);
       const job = await startExport(client, request, options.idempotencyKey);
       if (!options.wait && options.out === undefined) {
         output.result(job, startedText(job));
@@ -64,6 +67,16 @@ export function exportCommand(program: Command): void {
         `${file}: ${link.sizeBytes} bytes, SHA-256 ${link.sha256} as announced, ${checked.files} files as its manifest says.`,
       );
     });
+}
+
+/** An export takes minutes: that its file cannot be written is said before. */
+async function checkTarget(file: string): Promise<void> {
+  const folder = dirname(resolve(file));
+  const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  if (await isFolder(file))
+    throw new Error(`--out ${file} is a folder. Name a file in it, such as ${join(file, 'docs.tar.gz')}.`);
+  if (!(await isFolder(folder)))
+    throw new Error(`--out ${file}: there is no folder ${folder}. Make it, or name another file.`);
 }
 
 const startedText = ({ jobId }: ExportJob): string =>
