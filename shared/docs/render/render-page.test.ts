@@ -184,3 +184,8 @@ test.each([
   expect(html).not.toMatch(/page-description|class="pagination"|toc-inline|table-of-contents/);
   expect(html.includes('class="footer"')).toBe(hasFooter);
 });
+
+test('links of the description are links of the page', async () => {
+  const { page } = await renderedContent('---\ntitle: A\ndescription: As [said](/none#part)\n---\n\nSee [one](/one).');
+  expect(page.links).toEqual(['/one', '/none#part']);
+});

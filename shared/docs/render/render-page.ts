@@ -62,6 +62,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   const ids = [...finished.ids, ...finishedAside.ids];
 
   const description = descriptionOf(slice);
+  for (const target of description?.links.keys() ?? []) if (!links.has(target)) links.set(target, 0);
   const html = pageShell(slice, {
     content: writeHtml(main),
     aside: aside.children.length > 0 ? writeHtml(aside) : undefined,
@@ -161,12 +162,12 @@ function plainSource(source: string | Uint8Array): string {
 
 /** One line of Markdown from the settings. */
 function banner(slice: PageSlice): SafeHtml | undefined {
-  return slice.settings.banner && writeHtml(inlineContent(slice.settings.banner.content, slice, 'left out'));
+  return slice.settings.banner && writeHtml(inlineContent(slice.settings.banner.content, slice, 'left out').tree);
 }
 
 /** A line of Markdown, too, but HTML in it is text. */
-function descriptionOf(slice: PageSlice): { content: SafeHtml; text: string } | undefined {
+function descriptionOf(slice: PageSlice): { content: SafeHtml; text: string; links: ReadonlyMap<string, number> } | undefined {
   if (slice.description === undefined) return undefined;
-  const tree = inlineContent(slice.description, slice, 'shown');
-  return { content: writeHtml(tree), text: toText([tree]).replace(/\s+/g, ' ').trim() };
+  const { tree, links } = inlineContent(slice.description, slice, 'shown');
+  return { links, content: writeHtml(tree), text: toText([tree]).replace(/\s+/g, ' ').trim() };
 }

@@ -16,11 +16,15 @@ const marks = /[\\`*_[<&\n\r\0]/;
 
 /**
  * A line of Markdown from settings or frontmatter. It is rendered like content, so the same rules apply. Its tags are left out, or shown as
- * they are written.
+ * they are written. `links`: its internal targets, each starting with a slash.
  */
-export function inlineContent(markdown: string, slice: PageSlice, tags: 'left out' | 'shown'): HtmlRoot {
+export function inlineContent(
+  markdown: string,
+  slice: PageSlice,
+  tags: 'left out' | 'shown',
+): { tree: HtmlRoot; links: ReadonlyMap<string, number> } {
   const line = markdown.slice(0, longest).toWellFormed().trim();
-  if (!marks.test(line)) return { type: 'root', children: [{ type: 'text', value: line }] };
+  if (!marks.test(line)) return { tree: { type: 'root', children: [{ type: 'text', value: line }] }, links: new Map() };
   const disabled = tags === 'shown' ? [...off, 'htmlText'] : off;
   const parsed = fromMarkdown(line, {
     extensions: [{ disable: { null: disabled } }],
@@ -35,6 +39,6 @@ export function inlineContent(markdown: string, slice: PageSlice, tags: 'left ou
     type: 'root',
     children: tree.children.flatMap((child) => (child.type === 'element' ? child.children : [])),
   };
-  resolveAddresses([made], slice, () => undefined);
-  return sanitizeContent(made);
+  const links = resolveAddresses([made], slice, () => undefined);
+  return { tree: sanitizeContent(made), links };
 }
