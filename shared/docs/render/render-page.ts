@@ -166,7 +166,9 @@ function banner(slice: PageSlice): SafeHtml | undefined {
 }
 
 /** A line of Markdown, too, but HTML in it is text. */
-function descriptionOf(slice: PageSlice): { content: SafeHtml; text: string; links: ReadonlyMap<string, number> } | undefined {
+function descriptionOf(
+  slice: PageSlice,
+): { content: SafeHtml; text: string; links: ReadonlyMap<string, number> } | undefined {
   if (slice.description === undefined) return undefined;
   const { tree, links } = inlineContent(slice.description, slice, 'shown');
   return { links, content: writeHtml(tree), text: toText([tree]).replace(/\s+/g, ' ').trim() };

@@ -1,5 +1,7 @@
 import type { Element } from 'hast';
+import { h } from 'hastscript';
 import { expect, test } from 'vitest';
+import { writeHtml } from '../write-html.ts';
 import { safeStyle, sanitizeContent } from './sanitize-content.ts';
 
 const cases: [style: string, kept: string | undefined][] = [
@@ -36,4 +38,12 @@ test.each([
   const kept = { d: 'M0 0', ...(stays ? { fill, stroke: fill } : {}) };
   expect(clean).toMatchObject({ tagName: 'svg', children: [{ tagName: 'path', properties: kept }] });
   expect(JSON.stringify(clean).includes('example.com')).toBe(false);
+});
+
+test('a link of only an icon has its address as its name', () => {
+  const written = (...children: Parameters<typeof h>[2][]) =>
+    writeHtml(sanitizeContent(h(null, h('a', { href: 'https://example.com/a' }, ...children)))).text;
+  expect(written(h('span'))).toContain(' aria-label="example.com/a"');
+  expect(written('words')).not.toContain('aria-label');
+  expect(written(h('img', { src: '/a.png', alt: 'A' }))).not.toContain('aria-label');
 });

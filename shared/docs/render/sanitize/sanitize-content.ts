@@ -2,7 +2,7 @@ import type { Element, Properties, Root } from 'hast';
 import { sanitize, type Schema } from 'hast-util-sanitize';
 import { html as htmlNames } from 'property-information';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
-import { eachElement } from '../content/finish-content.ts';
+import { eachElement, toText } from '../content/finish-content.ts';
 import { attributeInfo, isName } from '../write-html.ts';
 import { drawnElements, nestElements } from './nest-elements.ts';
 import { replaceObsolete } from './obsolete-html.ts';
@@ -56,11 +56,23 @@ function finishLink(element: Element): void {
   const url = typeof properties.href === 'string' ? classifyUrl(properties.href) : undefined;
   if (url?.kind === 'external') {
     properties.href = url.href;
+    if (isNameless(element)) properties.ariaLabel = url.href.replace(/^[a-z]+:(\/\/)?/i, '').slice(0, 100);
     if (/^https?:/.test(url.href)) Object.assign(properties, { target: '_blank', rel: ['noopener', 'noreferrer'] });
   } else {
     delete properties.target;
     delete properties.rel;
   }
+}
+
+/** A link of only an icon. For those who cannot see it, its address is its name. */
+function isNameless({ properties, children }: Element): boolean {
+  if (properties.ariaLabel !== undefined || properties.title !== undefined || toText(children).trim() !== '')
+    return false;
+  let hasPicture = false;
+  eachElement({ type: 'root', children }, ({ tagName }) => {
+    hasPicture ||= tagName === 'img';
+  });
+  return !hasPicture && children.length > 0;
 }
 
 /** Frames may show other sites' pages, but not navigate this one or read what it stores in the browser. */
