@@ -56,7 +56,7 @@ const shared = process.env.BINDERY_SHARED ?? fileURLToPath(new URL('../../../sha
 
 export const corpusFolder = `${shared}/corpus`;
 
-const ownDocumentation = fileURLToPath(new URL('../../infra/docs', import.meta.url));
+export const ownDocumentation = fileURLToPath(new URL('../../infra/docs', import.meta.url));
 
 /** A real project where the corpus is at hand, else our own documentation. */
 function projectOf(name: string): { name: string; folder: string } {
