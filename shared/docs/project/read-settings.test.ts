@@ -33,6 +33,17 @@ describe('settings of docs.json', () => {
     });
   });
 
+  it('of another shape, and themes that are none, are reported', () => {
+    const { settings, diagnostics } = read({ name: 'A', theme: 'nope', colors: '#112233', navbar: [], seo: null });
+    expect(settings.colors.primary).toBe('#16A34A');
+    expect(diagnostics.map(({ code, message }) => [code, message.split(/[ ;]/)[0]])).toEqual([
+      ['bad-setting', '"colors"'],
+      ['bad-setting', '"navbar"'],
+      ['bad-setting', '"theme"'],
+      ['missing-setting', 'docs.json'],
+    ]);
+  });
+
   it('take one value or a light and a dark one', () => {
     expect(read({ ...minimal, logo: '/l.svg', favicon: { light: '/f.svg' } }).settings).toMatchObject({
       logo: { light: '/l.svg', dark: '/l.svg' },

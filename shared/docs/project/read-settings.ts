@@ -1,5 +1,6 @@
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import {
+  isJsonObject,
   jsonCopy,
   type JsonObject,
   type JsonValue,
@@ -15,10 +16,17 @@ import { iconOf } from './read-icons.ts';
 import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
+/** Of the format. Another one looks like the first. */
+const themes = 'mint maple palm willow linden almond aspen sequoia luma'.split(' ');
 const defaultPrimary = '#16A34A';
 const knownKeys = new Set(
   `$schema theme name description colors logo favicon appearance fonts icons background styling thumbnails navigation navbar footer banner
   interaction contextual redirects variables metadata errors api markdown seo search integrations`.split(/\s+/),
+);
+
+/** Settings that have others in them. */
+const groups = new Set(
+  'colors appearance icons styling navigation navbar footer seo errors metadata variables'.split(' '),
 );
 
 /**
@@ -31,7 +39,9 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   if (name === undefined) {
     throw new InvalidProject('missing-setting', file, `${file} has no "name". Add the name of the documentation.`);
   }
-  for (const key of Object.keys(config)) {
+  for (const [key, value] of Object.entries(config)) {
+    if (groups.has(key) && value !== null && !isJsonObject(value))
+      warn('bad-setting', `"${key}" must be an object with settings in braces; what is written there has no effect.`);
     if (!knownKeys.has(key)) {
       const message = `"${key.slice(0, 60)}" is no setting that is known, so it has no effect.`;
       report({ severity: 'info', code: 'unknown-setting', message, file });
@@ -62,6 +72,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   const colors = objectOf(config['colors']);
   const primary = color(colors['primary'], 'colors.primary');
   if (textOf(config['theme']) === undefined) warn('missing-setting', `${file} has no "theme"; "mint" is used.`);
+  else oneOf(config['theme'], themes, 'theme');
   if (primary === undefined)
     warn('missing-setting', `${file} has no usable "colors.primary"; ${defaultPrimary} is used.`);
   const logo = lightDarkOf(config['logo']);
