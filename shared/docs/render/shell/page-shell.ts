@@ -46,6 +46,8 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
   const fonts = settings.fonts?.map((file) => relativeHref(path, file)) ?? [];
   const classes = [`theme-${themeName(settings.theme)}`, `mode-${mode}`];
   if (parts.aside !== undefined) classes.push('has-aside');
+  // Its column must be there before the contents, which come last.
+  if (hasToc) classes.push('has-contents');
   return html`<!doctype html>
 <html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}>
 <head>
