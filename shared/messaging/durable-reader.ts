@@ -4,7 +4,7 @@ import type { Poison } from '#shared/runtime/failures.ts';
  * A named reader that the bus remembers: messages that are not acknowledged come again, to any process that reads under that name.
  *
  * What an adapter guarantees:
- * - `next` takes exactly one message and waits up to `expiresMs` (30,000 by default); undefined when none came, when `signal` aborted,
+ * - `next` takes exactly one message and waits up to `expiresMs` (5,000 by default); undefined when none came, when `signal` aborted,
  *   or when the bus is away (it comes back by itself).
  * - `more` takes up to `count` waiting messages (see `pendingCount`), in order; fewer when another process took some.
  * - `position` says up to where everything is acknowledged, and how many messages are unread or not acknowledged yet; it rejects

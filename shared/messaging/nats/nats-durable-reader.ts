@@ -10,6 +10,8 @@ import { whileAway } from './connection.ts';
 
 const bindDeadlineMs = 15_000;
 const positionDeadlineMs = 5_000;
+/** After a restart of the server the client may wait as long before it asks again. */
+const askAgainMs = 5_000;
 const moreExpiresMs = 1_000;
 const ackTimeoutMs = 2_000;
 const ackAttempts = 5;
@@ -35,7 +37,7 @@ export async function natsDurableReader<T>(
     ),
   );
   return {
-    async next({ expiresMs = 30_000, signal } = {}) {
+    async next({ expiresMs = askAgainMs, signal } = {}) {
       if (signal?.aborted) return undefined;
       const pending = consumer.next({ expires: Math.max(1_000, expiresMs) }).then(
         (message) => {
