@@ -34,16 +34,28 @@ async function takeAll(
   signal: AbortSignal,
 ): Promise<void> {
   let left = keys;
-  for (let round = 1; ; round += 1) {
-    const done = await inParallel(left, readsAtOnce, (key) => takeOne(context, registry, key, signal));
+  const ended: string[] = [];
+  for (let round = 1; left.length > 0; round += 1) {
+    if (round > 1) await delay(pauseAfter(round - 1, takeAgainPause), undefined, { signal });
+    const done = await inParallel(left, readsAtOnce, (key) => takeOne(context, registry, key, ended, signal));
     left = left.filter((_, at) => !done[at]);
-    if (left.length === 0) return;
-    await delay(pauseAfter(round, takeAgainPause), undefined, { signal });
   }
+  // No active job waits for those that have ended.
+  await inParallel(ended, readsAtOnce, async (key) => {
+    await context.bus.activeJobs.remove(key).catch((error: unknown) => {
+      context.logger.warn({ err: error, key }, 'a job that has ended stays in the index of active jobs for now');
+    });
+  });
 }
 
-/** Says whether it is settled. A job without a task in hand has no fact to come that would bring it back, so it has to be tried again. */
-async function takeOne(context: IntakeContext, registry: Adds, key: string, signal: AbortSignal): Promise<boolean> {
+/** Says whether it is settled; notes it in `ended` if it has ended. A job without a task in hand has no fact to come that would bring it back, so it has to be tried again. */
+async function takeOne(
+  context: IntakeContext,
+  registry: Adds,
+  key: string,
+  ended: string[],
+  signal: AbortSignal,
+): Promise<boolean> {
   signal.throwIfAborted();
   const [organization = '', jobId = ''] = key.split('.');
   try {
@@ -51,7 +63,7 @@ async function takeOne(context: IntakeContext, registry: Adds, key: string, sign
     signal.throwIfAborted();
     if (stored === undefined) context.logger.error({ jobId }, 'the log of an active job is gone; the job is given up');
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) registry.add(stored);
-    else await context.bus.activeJobs.remove(key);
+    else ended.push(key);
     return true;
   } catch (error) {
     if (signal.aborted) throw error;

@@ -12,6 +12,23 @@ import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
 import { connectBus } from './connect-bus.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 
+async function openActiveJobs(bus: TestBus) {
+  const connection = await connect({
+    servers: bus.server.url,
+    user: 'orchestrator',
+    pass: bus.passwords['orchestrator'] ?? '',
+    inboxPrefix: inboxPrefix('orchestrator'),
+    maxReconnectAttempts: -1,
+  });
+  const kv = await new Kvm(jetstream(connection)).open('active-jobs', { allow_direct: true });
+  const jsm = await jetstreamManager(connection, { checkAPI: false });
+  const row = { name: 'active-jobs', removedKeptSeconds: 1 };
+  const activeJobs = natsDocumentStore(kv, jsm, row, activeJobDocumentSchema);
+  const createdAt = '2026-03-01T10:00:00.000Z';
+  const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
+  return { connection, jsm, activeJobs, put };
+}
+
 describeWithServers(['nats-server'], 'keys of a bucket', () => {
   let bus: TestBus;
   beforeAll(async () => {
@@ -19,24 +36,8 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
   });
   afterAll(() => bus?.stop());
 
-  async function openActiveJobs() {
-    const connection = await connect({
-      servers: bus.server.url,
-      user: 'orchestrator',
-      pass: bus.passwords['orchestrator'] ?? '',
-      inboxPrefix: inboxPrefix('orchestrator'),
-    });
-    const kv = await new Kvm(jetstream(connection)).open('active-jobs', { allow_direct: true });
-    const jsm = await jetstreamManager(connection, { checkAPI: false });
-    const row = { name: 'active-jobs', removedKeptSeconds: 1 };
-    const activeJobs = natsDocumentStore(kv, jsm, row, activeJobDocumentSchema);
-    const createdAt = '2026-03-01T10:00:00.000Z';
-    const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
-    return { connection, jsm, activeJobs, put };
-  }
-
   test('are all listed, also one that is written at that moment', async () => {
-    const { connection, activeJobs, put } = await openActiveJobs();
+    const { connection, activeJobs, put } = await openActiveJobs(bus);
     await put('kept');
     const listed = new AbortController();
     const write = async () => {
@@ -52,7 +53,7 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
   });
 
   test('leave nothing behind, however many were removed', async () => {
-    const { connection, jsm, activeJobs, put } = await openActiveJobs();
+    const { connection, jsm, activeJobs, put } = await openActiveJobs(bus);
     await put('kept');
     await Promise.all(
       Array.from({ length: 300 }, async (_, at) => {
@@ -66,6 +67,32 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
     expect(await activeJobs.get('acme.kept')).toMatchObject({ document: { jobId: 'kept' } });
     await connection.close();
   });
+});
+
+describeWithServers(['nats-server'], 'a key that was removed', () => {
+  test('stays removed when the server dies after its marker has ended', async () => {
+    const bus = await startTestBus();
+    const { activeJobs, put, jsm, connection } = await openActiveJobs(bus);
+    const restart = async (): Promise<void> => {
+      await bus.server.kill();
+      await bus.server.restart();
+      await expect
+        .poll(() => jsm.streams.info('KV_active-jobs').catch(() => undefined), { timeout: 15_000 })
+        .toBeDefined();
+    };
+    await put('removed');
+    await restart();
+    await activeJobs.remove('acme.removed');
+    await put('kept');
+    const count = async () => (await jsm.streams.info('KV_active-jobs')).state.messages;
+    await expect.poll(count, { timeout: 10_000 }).toBe(1);
+    for (let time = 0; time < 2; time += 1) {
+      await restart();
+      expect(await activeJobs.keys()).toEqual(['acme.kept']);
+    }
+    await connection.close();
+    await bus.stop();
+  }, 60_000);
 });
 
 describeWithServers(['nats-server'], 'a server that dies', () => {

@@ -59,6 +59,16 @@ export function natsDocumentStore<T>(
   const newest = (full: string) =>
     call(`reading "${full}"`, () => jsm.streams.getMessage(stream, { last_by_subj: subjectOf(full) }));
 
+  /**
+   * Puts a marker that ends by itself over the one that does not. A server that dies has forgotten which documents were replaced, and what is
+   * newest of a key then counts: over a single marker that has ended that would be the removed document. If this fails, the marker stays.
+   */
+  async function letMarkerEnd(full: string): Promise<void> {
+    const marker = await newest(full);
+    if (marker === null || !isMarker(marker.header.get('KV-Operation'))) return;
+    await kv.purge(full, { ttl: `${removedKeptSeconds}s`, previousSeq: marker.seq });
+  }
+
   async function listKeys(filter: string): Promise<Set<string>> {
     const found = await kv.keys(filter);
     try {
@@ -111,14 +121,15 @@ export function natsDocumentStore<T>(
       try {
         await call(`removing "${full}"`, () => {
           attempts += 1;
-          return kv.purge(full, { ttl: `${removedKeptSeconds}s`, ...guard });
+          return kv.purge(full, guard);
         });
-        return true;
       } catch (error) {
         if (!isConflict(error)) throw error;
         // An earlier try may have got through without its answer.
-        return attempts > 1 && (await this.get(key, { fromLeader: true })) === undefined;
+        if (attempts === 1 || (await this.get(key, { fromLeader: true })) !== undefined) return false;
       }
+      await letMarkerEnd(full).catch(() => {});
+      return true;
     },
 
     async getMany(keys) {
@@ -165,6 +176,7 @@ export function natsDocumentStore<T>(
       /** When it began to wait for an entry; `Infinity` while the reader has one in hand. */
       let waitsSince = performance.now();
       let mustBeginAnew = false;
+      let removed: string | undefined;
       const lookBack = async (): Promise<void> => {
         // The server was restarted meanwhile, or the last key has gone before it was seen.
         const isStuck = initial && performance.now() - waitsSince > deadlineMs;
@@ -180,7 +192,10 @@ export function natsDocumentStore<T>(
         for await (const entry of entries) {
           newest = Math.max(newest, entry.revision);
           waitsSince = Infinity;
-          yield change(entry, initial);
+          // A removal leaves two markers, one after the other.
+          const isRepeated = entry.operation !== 'PUT' && entry.key === removed;
+          removed = entry.operation === 'PUT' ? undefined : entry.key;
+          if (!isRepeated) yield change(entry, initial);
           if (initial && (entry.delta ?? 0) === 0) {
             initial = false;
             yield { kind: 'caught-up' };
