@@ -5,6 +5,9 @@ import { expect, test } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { lockFolder } from './data-folder.ts';
 import { runInstallation } from './run-installation.ts';
+import { serviceNames } from './services.ts';
+
+const needed: ReadonlySet<string> = new Set(['projector', 'gateway']);
 
 describeWithServers(['nats-server'], 'an installation that starts', () => {
   test('stops when it is told to, without waiting for its services, and leaves nothing running', async () => {
@@ -18,18 +21,7 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
       processes: 'separate',
       // The projector ends at once, again and again.
       environment: { ...process.env, BINDERY_LOG_LEVEL: 'silent', BINDERY_PROJECTOR_PORT: 'none' },
-      copies: Object.fromEntries(
-        [
-          'publisher',
-          'indexer',
-          'orchestrator',
-          'page-renderer',
-          'bundler',
-          'link-signer',
-          'assistant',
-          'housekeeper',
-        ].map((name) => [name, 0]),
-      ),
+      copies: Object.fromEntries(serviceNames.filter((name) => !needed.has(name)).map((name) => [name, 0])),
       onNews: (line) => {
         news.push(line);
         if (line.startsWith('projector ended')) told.abort();

@@ -48,7 +48,10 @@ async function takeAll(
   });
 }
 
-/** Says whether it is settled; notes it in `ended` if it has ended. A job without a task in hand has no fact to come that would bring it back, so it has to be tried again. */
+/**
+ * Says whether it is settled, and notes it in `ended` if it has ended. A job without a task in hand has no fact to come that would bring it
+ * back, so it has to be tried again.
+ */
 async function takeOne(
   context: IntakeContext,
   registry: Adds,
