@@ -1,44 +1,27 @@
 import type { RenderTask } from '#shared/contracts/export-tasks.ts';
-import { checkDeliveries, mostReasonCharacters, reportFact, type Report } from '#shared/messaging/task-queue.ts';
+import { type Report, workAndReport } from '#shared/messaging/task-queue.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { messageOf } from '#shared/runtime/failures.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import { renderClosing } from './render-closing.ts';
 import { renderChunk } from './render-segment.ts';
 
-/**
- * Works on one task and reports its outcome as a fact. Rejects when the fact could not be recorded or `signal` aborts: then the task has to
- * come again.
- */
+/** Renders what one task asks for and reports the outcome as a fact. Rejects when the task must come again. */
 export async function workOnTask(
   context: RendererContext,
   task: RenderTask,
   deliveryCount: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const report = await outcomeOf(context, task, deliveryCount, signal);
-  await reportFact(context, task, report, signal);
+  const { attempt } = task;
+  await workAndReport(context, task, deliveryCount, signal, {
+    work: () => render(context, task, signal),
+    failed: (reason) =>
+      task.kind === 'closing'
+        ? { type: 'ClosingFailed', data: { attempt, reason } }
+        : { type: 'ChunkFailed', data: { chunk: task.chunk, attempt, cause: 'renderer', reason, failedPages: [] } },
+  });
   crashPoint('after-fact', 'page-renderer');
-}
-
-async function outcomeOf(
-  context: RendererContext,
-  task: RenderTask,
-  deliveryCount: number,
-  signal: AbortSignal,
-): Promise<Report> {
-  try {
-    checkDeliveries(deliveryCount);
-    return await render(context, task, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    context.logger.warn({ err: error, taskId: task.taskId }, 'a task failed');
-    const { attempt } = task;
-    const reason = messageOf(error).slice(0, mostReasonCharacters);
-    if (task.kind === 'closing') return { type: 'ClosingFailed', data: { attempt, reason } };
-    return { type: 'ChunkFailed', data: { chunk: task.chunk, attempt, cause: 'renderer', reason, failedPages: [] } };
-  }
 }
 
 async function render(context: RendererContext, task: RenderTask, signal: AbortSignal): Promise<Report> {

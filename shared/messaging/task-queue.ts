@@ -1,6 +1,7 @@
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
@@ -40,13 +41,8 @@ export type WorkOptions<T> = {
   work: (task: T, deliveryCount: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** A task whose workers died so often fails; the orchestrator counts that as one failed attempt. */
+/** A task that killed so many workers is not tried again: the orchestrator counts that as one failed attempt. */
 const mostDeliveries = 3;
-
-/** Throws, as a reason, when a task killed every worker that had it so far: the next one is not to try. */
-export function checkDeliveries(deliveryCount: number): void {
-  if (deliveryCount > mostDeliveries) throw new Error(`the processes that worked on it died ${mostDeliveries} times`);
-}
 
 /** How long tasks in hand may go on when a worker stops; another worker takes the rest. */
 const graceMs = 5_000;
@@ -113,18 +109,38 @@ export type Report = { [T in Fact['type']]: Pick<Extract<Fact, { type: T }>, 'ty
 /** Longer reasons are cut. */
 export const mostReasonCharacters = 500;
 
-/** Records the outcome of a task. Rejects when the fact could not be stored, or when `signal` aborts. */
-export async function reportFact(
-  context: { facts: FactLog; clock: Clock; random: RandomDigits; instance: string; retry: RetryPolicy },
-  {
-    organization,
-    jobId,
-    planHash,
-    traceparent,
-  }: Pick<RenderTask | BundleTask, 'organization' | 'jobId' | 'planHash' | 'traceparent'>,
-  report: Report,
+/** What is needed to record the outcome of a task. */
+export type ReportContext = {
+  facts: FactLog;
+  clock: Clock;
+  logger: Logger;
+  random: RandomDigits;
+  instance: string;
+  /** How long the bus or the object store may be away before an attempt fails. */
+  retry: RetryPolicy;
+};
+
+/**
+ * Works on one task and records its outcome as a fact: the report of `work`, or that of `failed` when `work` throws or the task came too
+ * often. Rejects when the fact could not be stored, or when `signal` aborts: then the task has to come again.
+ */
+export async function workAndReport(
+  context: ReportContext,
+  task: RenderTask | BundleTask,
+  deliveryCount: number,
   signal: AbortSignal,
+  { work, failed }: { work: () => Promise<Report>; failed: (reason: string) => Report },
 ): Promise<void> {
+  let report: Report;
+  try {
+    if (deliveryCount > mostDeliveries) throw new Error(`the processes that worked on it died ${mostDeliveries} times`);
+    report = await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    context.logger.warn({ err: error, taskId: task.taskId }, 'a task failed');
+    report = failed(messageOf(error).slice(0, mostReasonCharacters));
+  }
+  const { organization, jobId, planHash, traceparent } = task;
   const fact = {
     version: 1,
     id: context.random(22),
