@@ -4,6 +4,8 @@ import { assistantApp } from './assistant-app.ts';
 import type { AssistantConfig } from './config.ts';
 import { openLanguageModel } from './language-model.ts';
 
+export { assistantSettings as settings } from './config.ts';
+
 /** When the service stops, answers get so long to end by themselves. Then they are cut, while there is still time to record them. */
 const drainMs = 4_000;
 

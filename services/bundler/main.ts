@@ -3,6 +3,8 @@ import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { BundlerConfig } from './config.ts';
 import { workOnTask } from './work-on-task.ts';
 
+export { bundlerSettings as settings } from './config.ts';
+
 /** Joins segments into bundles. */
 export function start(config: BundlerConfig): Promise<Running> {
   return startService('bundler', config, async (service) => {

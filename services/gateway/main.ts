@@ -7,6 +7,8 @@ import type { GatewayConfig } from './config.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
 
+export { gatewaySettings as settings } from './config.ts';
+
 /** Answers all public requests. */
 export function start(config: GatewayConfig): Promise<Running> {
   return startService('gateway', config, async (service) => {

@@ -8,6 +8,8 @@ import { endContentBy } from './end-contents.ts';
 import { choresOf, keepHouse } from './keep-house.ts';
 import { keptJobsIn } from './kept-jobs.ts';
 
+export { housekeeperSettings as settings } from './config.ts';
+
 /** Removes what is not needed any more, while it has the lease; until then it waits for the lease as a spare. */
 export function start(config: HousekeeperConfig): Promise<Running> {
   return startService('housekeeper', config, async (service) => {

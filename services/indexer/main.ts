@@ -8,6 +8,8 @@ import type { IndexerConfig } from './config.ts';
 import { pageReader } from './index-content.ts';
 import { readContentLog } from './read-content-log.ts';
 
+export { indexerSettings as settings } from './config.ts';
+
 /** When the service stops, content that is being indexed gets so long to end; then another indexer starts again. */
 const drainMs = 3_000;
 

@@ -3,6 +3,8 @@ import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { LinkSignerConfig } from './config.ts';
 import { checkClockSkew, linkSignerApp } from './sign-link.ts';
 
+export { linkSignerSettings as settings } from './config.ts';
+
 /** Signs time-limited links to bundles. */
 export function start(config: LinkSignerConfig): Promise<Running> {
   return startService('link-signer', config, async (service) => {

@@ -7,6 +7,8 @@ import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';
 import { workerPool } from './worker-pool.ts';
 
+export { orchestratorSettings as settings } from './config.ts';
+
 /** Longer than renderers take to start again, and short beside a deadline. */
 const rendererGoneAfterMs = 30_000;
 

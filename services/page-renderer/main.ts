@@ -10,6 +10,8 @@ import type { RendererContext } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
 import { workOnTask } from './work-on-task.ts';
 
+export { pageRendererSettings as settings } from './config.ts';
+
 /** The parser of pages is native code. */
 export const renderChild = {
   entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url),

@@ -2,6 +2,8 @@ import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { ProjectorConfig } from './config.ts';
 import { startProjections } from './start-projections.ts';
 
+export { projectorSettings as settings } from './config.ts';
+
 /** Folds the logs into read models. */
 export function start(config: ProjectorConfig): Promise<Running> {
   return startService('projector', config, async (service) => {

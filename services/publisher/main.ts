@@ -8,6 +8,8 @@ import type { PublisherConfig } from './config.ts';
 import { archiveReader, openUploads, prepareUploadFolder } from './project-files.ts';
 import { publisherApp } from './publisher-app.ts';
 
+export { publisherSettings as settings } from './config.ts';
+
 /** Takes docs projects and stores them by content. */
 export function start(config: PublisherConfig): Promise<Running> {
   return startService('publisher', config, async (service) => {
