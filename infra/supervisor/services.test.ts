@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
+import { passwordVariable, secretVariables } from '../../test/support/needed-secrets.ts';
 import { processEnvironment, processesOf, type ServiceName, serviceNames } from './services.ts';
 
 const plan = {
@@ -28,34 +29,13 @@ const plan = {
 const environmentOf = (name: ServiceName, environment: Record<string, string>) =>
   processEnvironment({ services: [name], copy: 0 }, plan, environment);
 
-/** What the services of an installation are given, beside the password of their own user of the bus. */
-const needed: Record<(typeof serviceNames)[number], string[]> = {
-  projector: ['BINDERY_AUDIT_KEY'],
-  publisher: ['BINDERY_TOKEN_GATEWAY_TO_PUBLISHER', 'BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
-  indexer: [],
-  orchestrator: [],
-  'page-renderer': [],
-  bundler: [],
-  'link-signer': ['BINDERY_LINK_SIGNING_KEY', 'BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER'],
-  assistant: ['BINDERY_HASH_KEY', 'BINDERY_TOKEN_GATEWAY_TO_ASSISTANT'],
-  housekeeper: ['BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
-  gateway: [
-    'BINDERY_HASH_KEY',
-    'BINDERY_LINK_SIGNING_KEY',
-    'BINDERY_OPERATOR_TOKEN',
-    'BINDERY_TOKEN_GATEWAY_TO_ASSISTANT',
-    'BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER',
-    'BINDERY_TOKEN_GATEWAY_TO_PUBLISHER',
-  ],
-};
 const isSecret = (value: string) => /^(password-of|token-of|\w+-key|operator-token)-/.test(value);
 
 test.each(serviceNames)('the %s gets the secrets that it needs, and no other', (name) => {
   const env = environmentOf(name, { BINDERY_OPERATOR_TOKEN: 'from outside', SECRET: 'x' });
-  const password = `BINDERY_NATS_PASSWORD_${name.toUpperCase().replace('-', '_')}`;
   const secrets = Object.keys(env).filter((variable) => isSecret(env[variable] ?? ''));
-  expect(secrets.toSorted()).toEqual([...needed[name], password].toSorted());
-  expect(env[password]).toBe(`password-of-${name}`);
+  expect(secrets.toSorted()).toEqual(secretVariables(name));
+  expect(env[passwordVariable(name)]).toBe(`password-of-${name}`);
   expect(Object.values(env)).not.toContain('from outside');
   expect(Object.values(env)).not.toContain('x');
 });

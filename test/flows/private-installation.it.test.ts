@@ -3,33 +3,17 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
 import { whenSearched } from '#services/cli/publish-project.ts';
 import { internalCalls } from '#shared/contracts/internal/internal-calls.ts';
 import { callerHeader, callerText } from '#shared/contracts/internal/caller.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { testCaller } from '../support/make-commit.ts';
+import { secretVariables } from '../support/needed-secrets.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
-
-/** Variables of a service that hold secrets, beside the password of its own user of the bus. */
-const needed: Record<ServiceName, string[]> = {
-  projector: ['AUDIT_KEY'],
-  publisher: ['TOKEN_GATEWAY_TO_PUBLISHER', 'TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
-  indexer: [],
-  orchestrator: [],
-  'page-renderer': [],
-  bundler: [],
-  'link-signer': ['LINK_SIGNING_KEY', 'TOKEN_GATEWAY_TO_LINK_SIGNER'],
-  assistant: ['HASH_KEY', 'TOKEN_GATEWAY_TO_ASSISTANT'],
-  housekeeper: ['TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
-  gateway: [
-    ...['HASH_KEY', 'LINK_SIGNING_KEY', 'OPERATOR_TOKEN', 'TOKEN_GATEWAY_TO_ASSISTANT'],
-    ...['TOKEN_GATEWAY_TO_LINK_SIGNER', 'TOKEN_GATEWAY_TO_PUBLISHER'],
-  ],
-};
 
 describeWithServers(['nats-server'], 'a real installation on a folder that was open', () => {
   let harness: TestInstallation;
@@ -71,10 +55,7 @@ describeWithServers(['nats-server'], 'a real installation on a folder that was o
     const [pid] = harness.installation.pids(service);
     const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
     const has = environment.filter((line) => secrets.some((secret) => line.includes(secret)));
-    const own = [`NATS_PASSWORD_${service.toUpperCase().replace('-', '_')}`, ...needed[service]];
-    expect(has.map((line) => line.replace(/=.*/s, '')).toSorted()).toEqual(
-      own.map((name) => `BINDERY_${name}`).toSorted(),
-    );
+    expect(has.map((line) => line.replace(/=.*/s, '')).toSorted()).toEqual(secretVariables(service));
   });
 
   test.skipIf(process.platform !== 'linux')('the children that read pages have none', () => {

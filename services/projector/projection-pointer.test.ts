@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { projectionPointerSchema } from '#shared/contracts/read-models.ts';
+import * as pointer from './projection-pointer.ts';
+
+const noon = new Date('2026-03-01T12:00:00.000Z');
+const same = { comparison: { documentCount: 3, different: [] }, shape: 1 };
+
+test('a rebuild goes from asked over filling to the other generation, which is read while the old one is kept a day', () => {
+  const begun = pointer.beginRebuild(pointer.firstPointer, 'r1', noon);
+  expect(begun).toEqual({
+    live: 'blue',
+    rebuild: { id: 'r1', startedAt: '2026-03-01T12:00:00.000Z', state: 'asked' },
+  });
+  const after = pointer.flip(pointer.beginFilling(begun), same, noon);
+  expect(after).toMatchObject({ live: 'green', keptUntil: '2026-03-02T12:00:00.000Z', lastRebuild: { id: 'r1' } });
+  expect(after.rebuild).toBeUndefined();
+  expect(projectionPointerSchema.parse(after)).toEqual(after);
+  expect(pointer.dropKept(after)).toEqual({ live: 'green', shape: 1, lastRebuild: after.lastRebuild });
+});
+
+test('the same request is met once; the next one takes the place of the generation that was kept', () => {
+  const request = (id: string) => ({ id, askedAt: noon.toISOString() });
+  const begun = pointer.beginRebuild(pointer.firstPointer, 'r1', noon);
+  expect(pointer.isNew(pointer.firstPointer, request('r1'))).toBe(true);
+  expect(pointer.isNew(begun, request('r1'))).toBe(false);
+  const after = pointer.flip(pointer.beginFilling(begun), same, noon);
+  expect(pointer.isNew(after, request('r1'))).toBe(false);
+  expect(pointer.isNew(after, request('r2'))).toBe(true);
+  expect(pointer.beginRebuild(after, 'r2', noon).keptUntil).toBeUndefined();
+});
+
+test('what has an older shape is rebuilt once, and the request before it stays met', () => {
+  const request = { id: 'r1', askedAt: noon.toISOString() };
+  const before = pointer.flip(pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon)), same, noon);
+  const id = pointer.rebuildForShape(before, 2) ?? '';
+  const after = pointer.flip(pointer.beginFilling(pointer.beginRebuild(before, id, noon)), { ...same, shape: 2 }, noon);
+  expect(after).toMatchObject({ shape: 2, lastRebuild: { id } });
+  expect(pointer.rebuildForShape(after, 2)).toBeUndefined();
+  expect(pointer.isNew(after, request)).toBe(false);
+  expect(projectionPointerSchema.parse(after)).toEqual(after);
+  // A projector of the version before does not go back by itself, and what an operator called off is not begun again.
+  expect(pointer.rebuildForShape(after, 1)).toBeUndefined();
+  expect(
+    pointer.rebuildForShape(pointer.callOff(pointer.beginRebuild(before, id, noon), 'r2', noon), 2),
+  ).toBeUndefined();
+});
+
+test('a rebuild that was called off leaves what is read as it was, and the request is met', () => {
+  const begun = pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon));
+  const after = pointer.callOff(begun, 'r2', noon);
+  expect(after).toEqual({ live: 'blue', calledOff: { id: 'r2', at: noon.toISOString(), rebuildId: 'r1' } });
+  expect(pointer.isNew(begun, { id: 'r2', askedAt: noon.toISOString(), callOff: true })).toBe(true);
+  expect(pointer.isNew(after, { id: 'r2', askedAt: noon.toISOString(), callOff: true })).toBe(false);
+});
+
+test('of many differences all are counted and the first are named', () => {
+  const different = Array.from({ length: 30 }, (_, n) => `jobStatus/${n}`);
+  const { lastRebuild } = pointer.flip(
+    pointer.beginFilling(pointer.beginRebuild(pointer.firstPointer, 'r1', noon)),
+    { ...same, comparison: { documentCount: 40, different } },
+    noon,
+  );
+  expect(lastRebuild).toMatchObject({ documentCount: 40, differentCount: 30 });
+  expect(lastRebuild?.different).toHaveLength(20);
+  expect(lastRebuild).not.toHaveProperty('setAside');
+});
