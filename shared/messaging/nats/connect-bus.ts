@@ -71,13 +71,19 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     return known;
   };
   const documents = async <T>(name: string, schema: z.ZodType<T>): Promise<DocumentStore<T>> =>
-    natsDocumentStore(await bucket(name), jsm, rowOf(name), schema);
+    natsDocumentStore(await bucket(name), { js, jsm }, rowOf(name), schema);
   const generation = async (which: Generation) => {
     const names = [...new Set(Object.values(readModelTable).map((row) => inGeneration(row.bucket, which)))];
     const stores = new Map(await Promise.all(names.map(async (name) => [name, await bucket(name)] as const)));
     return readModelsBy((row) => {
       const name = inGeneration(row.bucket, which);
-      return natsDocumentStore(stores.get(name) as KV, jsm, rowOf(name), row.schema as z.ZodType<never>, row.prefix);
+      return natsDocumentStore(
+        stores.get(name) as KV,
+        { js, jsm },
+        rowOf(name),
+        row.schema as z.ZodType<never>,
+        row.prefix,
+      );
     });
   };
   const generations = async () => ({ blue: await generation('blue'), green: await generation('green') });

@@ -4,7 +4,7 @@ import { Kvm } from '@nats-io/kv';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { activeJobDocumentSchema, type Generation } from '#shared/contracts/read-models.ts';
-import { followPointers } from '#shared/messaging/read-models.ts';
+import { followPointers, keepFollowing } from '#shared/messaging/read-models.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
 import { type CuttingProxy, cuttingProxy } from '../../../test/support/cutting-proxy.ts';
@@ -20,13 +20,20 @@ async function openActiveJobs(bus: TestBus) {
     inboxPrefix: inboxPrefix('orchestrator'),
     maxReconnectAttempts: -1,
   });
-  const kv = await new Kvm(jetstream(connection)).open('active-jobs', { allow_direct: true });
+  const js = jetstream(connection);
+  const kv = await new Kvm(js).open('active-jobs', { allow_direct: true });
   const jsm = await jetstreamManager(connection, { checkAPI: false });
   const row = { name: 'active-jobs', removedKeptSeconds: 1 };
-  const activeJobs = natsDocumentStore(kv, jsm, row, activeJobDocumentSchema);
+  const activeJobs = natsDocumentStore(kv, { js, jsm }, row, activeJobDocumentSchema);
   const createdAt = '2026-03-01T10:00:00.000Z';
   const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
-  return { connection, jsm, activeJobs, put };
+  const restart = async (): Promise<void> => {
+    await bus.server.kill();
+    await bus.server.restart();
+    const isBack = () => jsm.streams.info('KV_active-jobs').catch(() => undefined);
+    await expect.poll(isBack, { timeout: 15_000 }).toBeDefined();
+  };
+  return { connection, jsm, activeJobs, put, restart };
 }
 
 describeWithServers(['nats-server'], 'keys of a bucket', () => {
@@ -69,17 +76,42 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
   });
 });
 
+describeWithServers(['nats-server'], 'watches', () => {
+  test('go on when the server was restarted, and it forgets those of processes that died', async () => {
+    const bus = await startTestBus();
+    const { activeJobs, put, jsm, connection, restart } = await openActiveJobs(bus);
+    const dying = await openActiveJobs(bus);
+    const stop = new AbortController();
+    await put('before');
+    const begun = Array.from({ length: 5 }, () => dying.activeJobs.watch('>', stop.signal)[Symbol.asyncIterator]());
+    await Promise.all(begun.map((watch) => watch.next()));
+    await dying.activeJobs.keys('nobody.>');
+    await dying.connection.close();
+
+    const seen: string[] = [];
+    const following = keepFollowing(
+      async () => {
+        for await (const change of activeJobs.watch('>', stop.signal)) if (change.kind === 'put') seen.push(change.key);
+      },
+      () => {},
+      stop.signal,
+    );
+    await expect.poll(() => seen).toContain('acme.before');
+    await restart();
+    await put('after');
+    await expect.poll(() => seen, { timeout: 15_000 }).toContain('acme.after');
+    expect((await jsm.streams.info('KV_active-jobs')).state.consumer_count).toBe(1);
+    stop.abort();
+    await following;
+    await connection.close();
+    await bus.stop();
+  }, 60_000);
+});
+
 describeWithServers(['nats-server'], 'a key that was removed', () => {
   test('stays removed when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();
-    const { activeJobs, put, jsm, connection } = await openActiveJobs(bus);
-    const restart = async (): Promise<void> => {
-      await bus.server.kill();
-      await bus.server.restart();
-      await expect
-        .poll(() => jsm.streams.info('KV_active-jobs').catch(() => undefined), { timeout: 15_000 })
-        .toBeDefined();
-    };
+    const { activeJobs, put, jsm, connection, restart } = await openActiveJobs(bus);
     await put('removed');
     await restart();
     await activeJobs.remove('acme.removed');

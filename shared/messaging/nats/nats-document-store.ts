@@ -1,6 +1,14 @@
-import { JetStreamApiError, JetStreamError, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
+import {
+  DeliverPolicy,
+  JetStreamApiError,
+  type JetStreamClient,
+  JetStreamError,
+  type JetStreamManager,
+  type JsMsg,
+  type StoredMsg,
+} from '@nats-io/jetstream';
 import type { KV, KvEntry } from '@nats-io/kv';
-import { errors } from '@nats-io/transport-node';
+import { errors, type MsgHdrs } from '@nats-io/transport-node';
 import type { z } from 'zod';
 import { messageOf, Poison, Unavailable } from '#shared/runtime/failures.ts';
 import type { DocumentChange, DocumentStore, ReadDocument } from '../read-models.ts';
@@ -22,7 +30,7 @@ const markerSeconds = 600;
 /** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
 export function natsDocumentStore<T>(
   kv: KV,
-  jsm: JetStreamManager,
+  { js, jsm }: { js: JetStreamClient; jsm: JetStreamManager },
   { name: bucket, removedKeptSeconds = markerSeconds }: Pick<BucketRow, 'name' | 'removedKeptSeconds'>,
   schema: z.ZodType<T>,
   prefix = '',
@@ -45,12 +53,12 @@ export function natsDocumentStore<T>(
 
   const stream = `KV_${bucket}`;
   const subjectOf = (full: string): string => `$KV.${bucket}.${full}`;
+  const keyOf = (subject: string): string => subject.slice(subjectOf(prefix).length);
   const readable = ({ subject, seq, data, header }: StoredMsg): ReadDocument<T>[] => {
-    if (isMarker(header.get('KV-Operation'))) return [];
-    const full = subject.slice(subjectOf('').length);
-    const [key, revision] = [full.slice(prefix.length), seq];
+    if (isMarker(header)) return [];
+    const [key, revision] = [keyOf(subject), seq];
     try {
-      return [{ key, revision, document: parse(full, data, seq) }];
+      return [{ key, revision, document: parse(prefix + key, data, seq) }];
     } catch (error) {
       return [{ key, revision, problem: messageOf(error) }];
     }
@@ -65,17 +73,50 @@ export function natsDocumentStore<T>(
    */
   async function letMarkerEnd(full: string): Promise<void> {
     const marker = await newest(full);
-    if (marker === null || !isMarker(marker.header.get('KV-Operation'))) return;
+    if (marker === null || !isMarker(marker.header)) return;
     await kv.purge(full, { ttl: `${removedKeptSeconds}s`, previousSeq: marker.seq });
   }
 
+  /**
+   * What is newest of each key, and then each change. The consumer is in the server's memory, so that none outlives a restart of the server: it
+   * keeps those of processes that died for five minutes, and begins to count anew when it starts, until the bucket may have no more of them.
+   */
+  async function follow(filter: string, headersOnly: boolean): Promise<Following> {
+    const consumer = await js.consumers.getPushConsumer(stream, {
+      filter_subjects: subjectOf(prefix + filter),
+      deliver_policy: DeliverPolicy.LastPerSubject,
+      headers_only: headersOnly,
+      ...{ mem_storage: true },
+    });
+    const { num_pending: waiting } = await consumer.info(true);
+    const messages = await consumer.consume();
+    return {
+      messages,
+      waiting,
+      async isForgotten() {
+        try {
+          await consumer.info();
+          return false;
+        } catch (error) {
+          if (error instanceof JetStreamApiError && error.status === notFound) return true;
+          throw error;
+        }
+      },
+      end() {
+        messages.stop();
+        // If this fails, the server removes it later.
+        consumer.delete().catch(() => {});
+      },
+    };
+  }
+
   async function listKeys(filter: string): Promise<Set<string>> {
-    const found = await kv.keys(filter);
+    const { messages, waiting, end } = await follow(filter, true);
     try {
-      return new Set((await wholeAnswer(found)).map((full) => full.slice(prefix.length)));
+      const listed = waiting === 0 ? [] : await wholeAnswer(upToNewest(messages));
+      return new Set(listed.filter(({ headers }) => !isMarker(headers)).map(({ subject }) => keyOf(subject)));
     } finally {
-      found.stop();
-      removeConsumer(found);
+      end();
     }
   }
 
@@ -84,7 +125,7 @@ export function natsDocumentStore<T>(
       const full = prefix + key;
       if (options.fromLeader === true) {
         const message = await newest(full);
-        if (message === null || isMarker(message.header.get('KV-Operation'))) return undefined;
+        if (message === null || isMarker(message.header)) return undefined;
         return { key, document: parse(full, message.data, message.seq), revision: message.seq };
       }
       const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
@@ -154,49 +195,46 @@ export function natsDocumentStore<T>(
     },
 
     async keys(filter = '>') {
-      const listed = await call('listing keys', () => listKeys(prefix + filter));
+      const listed = await call('listing keys', () => listKeys(filter));
       // The listing misses a key that is written meanwhile. Of the subjects, some only say that a key was removed.
       const { state } = await call('listing keys', () =>
         jsm.streams.info(stream, { subjects_filter: subjectOf(prefix + filter) }),
       );
-      const all = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subjectOf(prefix).length));
+      const all = Object.keys(state.subjects ?? {}).map(keyOf);
       const missed = await this.getMany(all.filter((key) => !listed.has(key)));
       return [...listed, ...missed.map(({ key }) => key)];
     },
 
     async *watch(filter, signal) {
-      // The client says with each entry how many wait behind it, but nothing at all when there is no entry.
+      // The server says with each message how many wait behind it, but nothing at all when there is none.
       let initial = (await this.keys(filter)).length > 0;
       if (signal.aborted) return;
       if (!initial) yield { kind: 'caught-up' };
-      const entries = await call('watching', () => kv.watch({ key: prefix + filter }));
-      const stop = () => entries.stop();
+      const { messages, isForgotten, end } = await call('watching', () => follow(filter, false));
+      const stop = () => messages.stop();
       signal.addEventListener('abort', stop, { once: true });
-      let newest = 0;
-      /** When it began to wait for an entry; `Infinity` while the reader has one in hand. */
+      /** When it began to wait for a message; `Infinity` while the reader has one in hand. */
       let waitsSince = performance.now();
       let mustBeginAnew = false;
       let removed: string | undefined;
       const lookBack = async (): Promise<void> => {
-        // The server was restarted meanwhile, or the last key has gone before it was seen.
+        // The last key may have gone before it was seen.
         const isStuck = initial && performance.now() - waitsSince > deadlineMs;
-        const { state } = await jsm.streams.info(stream);
-        mustBeginAnew = isStuck || state.last_seq < newest;
-        newest = state.last_seq;
+        mustBeginAnew = isStuck || (await isForgotten());
         if (mustBeginAnew) stop();
       };
       // While the bus is away there is nothing to see.
       const timer = setInterval(() => void lookBack().catch(() => {}), lookBackEveryMs).unref();
       try {
         if (signal.aborted) return;
-        for await (const entry of entries) {
-          newest = Math.max(newest, entry.revision);
+        for await (const message of messages) {
           waitsSince = Infinity;
+          const change = changeOf(message, initial);
           // A removal leaves two markers, one after the other.
-          const isRepeated = entry.operation !== 'PUT' && entry.key === removed;
-          removed = entry.operation === 'PUT' ? undefined : entry.key;
-          if (!isRepeated) yield change(entry, initial);
-          if (initial && (entry.delta ?? 0) === 0) {
+          const isRepeated = change.kind === 'removed' && change.key === removed;
+          removed = change.kind === 'removed' ? change.key : undefined;
+          if (!isRepeated) yield change;
+          if (initial && message.info.pending === 0) {
             initial = false;
             yield { kind: 'caught-up' };
           }
@@ -206,27 +244,39 @@ export function natsDocumentStore<T>(
       } finally {
         clearInterval(timer);
         signal.removeEventListener('abort', stop);
-        entries.stop();
-        removeConsumer(entries);
+        end();
       }
     },
   };
 
-  function change(entry: KvEntry, initial: boolean): DocumentChange<T> {
-    const key = entry.key.slice(prefix.length);
-    if (entry.operation !== 'PUT') return { kind: 'removed', key, revision: entry.revision, initial };
+  function changeOf(
+    { subject, seq: revision, data, headers }: JsMsg,
+    initial: boolean,
+  ): Exclude<DocumentChange<T>, { kind: 'caught-up' }> {
+    const key = keyOf(subject);
+    if (isMarker(headers)) return { kind: 'removed', key, revision, initial };
     try {
-      return {
-        kind: 'put',
-        key,
-        document: parse(entry.key, entry.value, entry.revision),
-        revision: entry.revision,
-        initial,
-      };
+      return { kind: 'put', key, document: parse(prefix + key, data, revision), revision, initial };
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
-      return { kind: 'unreadable', key, revision: entry.revision, initial, problem: error.message };
+      return { kind: 'unreadable', key, revision, initial, problem: error.message };
     }
+  }
+}
+
+type Following = {
+  messages: AsyncIterable<JsMsg> & { stop(): void };
+  /** How many messages there were when it began. */
+  waiting: number;
+  /** True when nothing comes any more: the server was restarted. */
+  isForgotten: () => Promise<boolean>;
+  end: () => void;
+};
+
+async function* upToNewest(messages: AsyncIterable<JsMsg>): AsyncGenerator<JsMsg> {
+  for await (const message of messages) {
+    yield message;
+    if (message.info.pending === 0) return;
   }
 }
 
@@ -241,10 +291,7 @@ class DocumentRefused extends Poison {
   }
 }
 
-/**
- * The bus came back with older data, whose revisions are given out again, so that a watch would be told of none before it is past what it saw; or
- * it does not tell what is there.
- */
+/** The bus was restarted, maybe with older data whose revisions are given out again; or it does not tell what is there. */
 class WatchCutOff extends Unavailable {
   override name = 'WatchCutOff';
 
@@ -267,14 +314,4 @@ async function directly(asked: Promise<AsyncIterable<StoredMsg>>): Promise<Store
   }
 }
 
-/**
- * When a listing or a watch ends, the client leaves its consumer to the server, which keeps it for five minutes and so collects too many.
- * Only a field of the iterator says which consumer it was.
- */
-function removeConsumer(ended: object): void {
-  const { _data: consumer } = ended as { _data?: { delete?(): Promise<boolean> } };
-  // If this fails, the server removes the consumer later.
-  consumer?.delete?.().catch(() => {});
-}
-
-const isMarker = (operation: string): boolean => operation === 'DEL' || operation === 'PURGE';
+const isMarker = (headers: MsgHdrs | undefined): boolean => /^(DEL|PURGE)$/.test(headers?.get('KV-Operation') ?? '');
