@@ -94,6 +94,15 @@ test('an object that is cut while it is read makes the stream fail', async () =>
   await expect(cut).rejects.toThrow('was not written by this object store, or was cut');
 });
 
+test('an object that was cut is listed, and so are the others', async () => {
+  await store.put('cut/one', Buffer.alloc(100));
+  await store.put('cut/two', Buffer.alloc(100));
+  await truncate(join(folder, 'stored', 'cut', 'one#'), 50);
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list('cut/')) sizes.set(key, sizeBytes);
+  expect(Object.fromEntries(sizes)).toEqual({ 'cut/one': 50, 'cut/two': 100 });
+});
+
 test('a folder that cannot be written is unavailable, and the reason is said', async () => {
   await writeFile(join(folder, 'a-file'), '');
   const settings = { folder: join(folder, 'a-file', 'objects'), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 };

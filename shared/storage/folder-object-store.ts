@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -19,7 +19,9 @@ import {
 import {
   checkObjectKey,
   checkObjectPrefix,
+  DamagedObject,
   objectDescription,
+  type ObjectEntry,
   type ObjectStore,
   ObjectStoreUnavailable,
   type PutOptions,
@@ -87,6 +89,18 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     return onDisk(signal, () => unlessGone(openObjectFile(path), undefined));
   }
 
+  /** A damaged object is listed with the size of its file: it must not hide the others. */
+  async function entryOf(key: string, signal: AbortSignal | undefined): Promise<ObjectEntry | undefined> {
+    try {
+      const head = await store.head(key, signal === undefined ? {} : { signal });
+      return head === undefined ? undefined : { key, sizeBytes: head.sizeBytes, modifiedAt: head.modifiedAt };
+    } catch (error) {
+      if (!(error instanceof DamagedObject)) throw error;
+      const file = await onDisk(signal, () => unlessGone(stat(pathOf(key)), undefined));
+      return file === undefined ? undefined : { key, sizeBytes: file.size, modifiedAt: file.mtime };
+    }
+  }
+
   const store: ObjectStore = {
     async put(key, body, options = {}) {
       await write(key, options, true, (file) => file.writeFile(body, options));
@@ -135,9 +149,9 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
       checkObjectPrefix(prefix);
       for await (const file of filesUnder(stored, prefix)) {
         const key = file.slice(0, -fileSuffix.length);
-        const head = key.startsWith(prefix) ? await store.head(key, options) : undefined;
+        const entry = key.startsWith(prefix) ? await entryOf(key, options.signal) : undefined;
         // Undefined: removed since the folder was read.
-        if (head !== undefined) yield { key, sizeBytes: head.sizeBytes, modifiedAt: head.modifiedAt };
+        if (entry !== undefined) yield entry;
       }
     },
 
