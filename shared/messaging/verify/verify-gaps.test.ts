@@ -35,6 +35,7 @@ test('what is in the archive explains gaps, and no gap costs all of the archive'
         async *list() {
           for (const [key, { length }] of archive) yield { key, sizeBytes: length, modifiedAt: new Date() };
         },
+        head: async () => undefined,
         get: async (key) => archive.get(key),
         getStream: async () => undefined,
       },

@@ -4,7 +4,7 @@ import { archivedJobOf } from '#shared/export/archived-jobs.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { DamagedObject, type ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
 import type { ChainProblem } from '../commit-chain.ts';
 import type { StoredText } from '../event-log.ts';
@@ -38,7 +38,7 @@ export type StreamReport = {
 /** What is read: the logs as they are stored, the jobs that were moved to the object store, and what read models have seen. */
 export type Audit = {
   logs: LogAudit;
-  objectStore: Pick<ObjectStore, 'list' | 'get' | 'getStream'>;
+  objectStore: Pick<ObjectStore, 'list' | 'head' | 'get' | 'getStream'>;
   models: ReadModels;
   /** Absent: anchors are not checked. */
   anchors?: AnchorCheck | undefined;
@@ -229,10 +229,20 @@ async function archivedSubjectsOf(
       : known.length > 0
         ? known.map(organizationIn)
         : (await logs.subjects('DIRECTORY', directoryLogSubject('*'))).map(organizationIn);
-  const found = await inParallel([...new Set(organizations)], organizationsAtOnce, (each) =>
-    archivedUnder(objectStore, archivedJobKey(each, job)),
+  const found = await inParallel([...new Set(organizations)], organizationsAtOnce, async (each) =>
+    (await isStored(objectStore, archivedJobKey(each, job))) ? [exportLogSubject(each, job)] : [],
   );
   return found.flat();
+}
+
+/** Also true of an object that is damaged: reading it says so. */
+async function isStored(objectStore: Audit['objectStore'], key: string): Promise<boolean> {
+  try {
+    return (await objectStore.head(key)) !== undefined;
+  } catch (error) {
+    if (error instanceof DamagedObject) return true;
+    throw error;
+  }
 }
 
 const organizationIn = (subject: string): string => subject.split('.')[1] ?? '';
