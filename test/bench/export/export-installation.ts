@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { serviceNames } from '#infra/supervisor/services.ts';
+import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import type { ApiClient } from '#services/cli/api-client.ts';
 import { ExportFailed, followJob, signBundleLink, startExport } from '#services/cli/export-client.ts';
 import type { ExportCommit, ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
@@ -10,9 +10,15 @@ import { testObjectStore } from '../../support/test-object-store.ts';
 import { cpuSecondsOf } from './process-usage.ts';
 
 /** An installation with what an export needs, without limits that a benchmark would run into. */
-export function startExportInstallation(options: { renderers?: number; environment?: Record<string, string> } = {}) {
+export function startExportInstallation(
+  options: {
+    renderers?: number;
+    environment?: Record<string, string>;
+    copies?: Partial<Record<ServiceName, number>>;
+  } = {},
+) {
   return startInstallation({
-    copies: { ...exportPathOnly, 'page-renderer': options.renderers ?? 1 },
+    copies: { ...(options.copies ?? exportPathOnly), 'page-renderer': options.renderers ?? 1 },
     environment: {
       BINDERY_LIMIT_STARTS_PER_HOUR: '100000',
       BINDERY_LIMIT_LINKS_PER_HOUR: '100000',

@@ -26,15 +26,35 @@ export function parseStat(text: string): ProcessStat {
  */
 export function cpuSecondsOf(roots: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined;
+  return treeOf(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+}
+
+/** These processes and all below them that run now. */
+function treeOf(roots: readonly number[]): ProcessStat[] {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(name) : []));
   const children = Map.groupBy(all, ({ parent }) => parent);
-  let seconds = 0;
-  const pending = all.filter(({ pid }) => roots.includes(pid));
-  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
-    seconds += one.cpuSeconds;
-    pending.push(...(children.get(one.pid) ?? []));
+  const found = all.filter(({ pid }) => roots.includes(pid));
+  // An array may grow while it is walked.
+  for (const { pid } of found) found.push(...(children.get(pid) ?? []));
+  return found;
+}
+
+/**
+ * Memory of these processes and all below them, in bytes: what several have in common counts once (Pss, proc(5)). Undefined where the system
+ * does not tell.
+ */
+export function residentBytesBelow(roots: readonly number[]): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  return treeOf(roots).reduce((sum, { pid }) => sum + proportionalBytes(pid), 0);
+}
+
+function proportionalBytes(pid: number): number {
+  try {
+    const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
+    return Number(kilobytes ?? 0) * 1024;
+  } catch {
+    return 0; // It has ended since the folder was read.
   }
-  return seconds;
 }
 
 function statOf(pid: string): ProcessStat[] {

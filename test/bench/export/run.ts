@@ -5,6 +5,7 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { flow } from './flow.ts';
+import { generators } from './generators.ts';
 import { join } from './join.ts';
 import { log } from './log.ts';
 import { type Measurement, openInstallations } from './measurement.ts';
@@ -12,7 +13,7 @@ import { memory } from './memory.ts';
 import { reuse } from './reuse.ts';
 import { scale } from './scale.ts';
 
-const measurements: readonly Measurement[] = [flow, reuse, join, memory, log, scale];
+const measurements: readonly Measurement[] = [flow, generators, reuse, join, memory, log, scale];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
 
@@ -38,7 +39,7 @@ if (
   print(
     'npm run bench:export -- [measurement …] [--runs <how often each is measured, 3>] [--ended-jobs <for scale, even, 200000>]\n',
   );
-  for (const { name, about } of measurements) print(`  ${name.padEnd(8)} ${about}`);
+  for (const { name, about } of measurements) print(`  ${name.padEnd(10)} ${about}`);
   process.exit(values.help ? 0 : 64);
 }
 const chosen = measurements.filter(({ name }) => positionals.length === 0 || positionals.includes(name));

@@ -13,6 +13,18 @@ export function neutralCorpus(pageCount = neutralPages): Map<string, string> {
   return new Map(paths.map((path, at) => [`${path}.md`, pageSource(at, paths)]));
 }
 
+/** The same as a docs project, with `docs.json`: its files by path. */
+export function neutralProject(): Record<string, string> {
+  const pages = neutralCorpus();
+  const paths = [...pages.keys()].map((path) => path.replace(/\.md$/, ''));
+  const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, of]) => ({
+    group,
+    pages: of,
+  }));
+  const settings = { name: 'Neutral', theme: 'mint', colors: { primary: '#0d9373' }, navigation: { groups } };
+  return { 'docs.json': JSON.stringify(settings), ...Object.fromEntries(pages) };
+}
+
 function pageSource(at: number, paths: readonly string[]): string {
   const draw = drawer(at + 1);
   const sections = Array.from({ length: 7 + draw.below(5) }, () => section(draw, paths));

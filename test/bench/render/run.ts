@@ -25,10 +25,10 @@ import { corpusFolder, isThere, localProject } from '../../support/docs-projects
 import { medianOf, ratio, shown, table } from '../export/measurement.ts';
 import { childStarts } from './child-start.ts';
 import { chunkRequests } from './chunk-requests.ts';
-import { neutralCorpus } from './neutral-corpus.ts';
+import { neutralProject } from './neutral-corpus.ts';
 
 const projects: Record<string, () => Promise<ProjectFiles | undefined>> = {
-  neutral: () => Promise.resolve(neutralProject()),
+  neutral: () => Promise.resolve(neutralFiles()),
   'mintlify-docs': () => realProject('mintlify-docs'),
   'turso-docs': () => realProject('turso-docs'),
 };
@@ -142,15 +142,8 @@ async function pagesOf(files: ProjectFiles): Promise<PageInput[]> {
   );
 }
 
-function neutralProject(): ProjectFiles {
-  const pages = neutralCorpus();
-  const paths = [...pages.keys()].map((path) => path.replace(/\.md$/, ''));
-  const groups = [...Map.groupBy(paths, (path) => path.split('/')[1] ?? '')].map(([group, of]) => ({
-    group,
-    pages: of,
-  }));
-  const settings = { name: 'Neutral', theme: 'mint', colors: { primary: '#0d9373' }, navigation: { groups } };
-  const texts = new Map([...pages, ['docs.json', JSON.stringify(settings)] as const]);
+function neutralFiles(): ProjectFiles {
+  const texts = new Map(Object.entries(neutralProject()));
   return {
     files: [...texts].map(([path, source]) => ({
       path,
@@ -169,7 +162,7 @@ async function realProject(name: string): Promise<ProjectFiles | undefined> {
 if (positionals.length === 0 || positionals.includes('start')) await childStarts(Number(values.runs), print);
 if (positionals.length === 0 || positionals.includes('chunks')) {
   const mostPages = Number(values.pages);
-  await chunkRequests(neutralProject(), options, { runs: Number(values.runs), mostPages, print });
+  await chunkRequests(neutralFiles(), options, { runs: Number(values.runs), mostPages, print });
 }
 for (const [name, read] of Object.entries(projects)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
