@@ -56,6 +56,14 @@ test('check says what publication would say, without a server', { timeout: minut
   }
 });
 
+test('the version is printed', async () => {
+  expect(await runCommand(['--version'])).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    stderr: '',
+  });
+});
+
 test('a failure is a sentence and exit code 1, with --json also JSON', async () => {
   const lost = await runCommand(['keys', 'list']);
   expect(lost).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^bindery: Where is the server\?/) });

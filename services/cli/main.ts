@@ -1,8 +1,14 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addCommands } from './commands.ts';
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 const program = new Command('bindery')
+  .version(version, '--version', 'print the version')
   .description('Answers questions about documentation, and exports it as one archive of static files.')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'bindery: ')) })
   .showHelpAfterError('(--help says how it is used)')
