@@ -17,3 +17,9 @@ test('every wrong variable is named in one error', () => {
     /X_PORT is wrong.*\nX_NAME is not set: name of the thing/,
   );
 });
+
+test.each(['nine', '0', '70000', '1.5'])('a number that is "%s" is told which numbers are right', (X_PORT) => {
+  expect(() => loadConfig(settings, { X_NAME: 'a', X_PORT })).toThrow(
+    'X_PORT is wrong (must be a whole number from 1 to 65535): port to listen on',
+  );
+});

@@ -20,7 +20,10 @@ export type Settings = Readonly<Record<string, Setting<unknown>>>;
 export type ConfigOf<S extends Settings> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
 /** Schemas for values that arrive as text. */
-export const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+export function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
 export const onOff = z.enum(['0', '1', 'false', 'true']).transform((text) => text === '1' || text === 'true');
 export const portNumber = wholeNumber(0, 65_535);
 
