@@ -1,12 +1,11 @@
-import type { Element, Root } from 'hast';
+import type { Properties } from 'hast';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
-import { finishContent, type Section } from '#shared/docs/render/content/finish-content.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
+import { writeContent } from '#shared/docs/render/content/write-content.ts';
 import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
-import { sanitizeContent } from '#shared/docs/render/sanitize/sanitize-content.ts';
 
 export type PageToRead = {
   /** Path in the project. */
@@ -41,28 +40,16 @@ export function readAndCut(page: PageToRead): CutPage {
 export function readPage({ file, source, dependencies, title, description, variables, latex, parser }: PageToRead) {
   const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
   const content = toContent(evaluated.tree, () => undefined, languageOf(undefined).texts);
-  // Colours are for readers.
-  const codes = content.codes.map(({ text }) => ({ text, html: () => '' }));
-  const sections = [content.tree, content.aside].flatMap((part): Section[] => {
-    const visible = sanitizeContent(part);
-    prune(visible);
-    return finishContent(visible, codes).sections;
-  });
+  const read = { plain: true, isLeftOut: isHidden };
+  const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);
   return { sections, markdown: pageMarkdown({ title, description }, evaluated) };
-}
-
-/** Removes what the author hides from readers: the search does not find, and the assistant does not tell, what the page does not show. */
-function prune(parent: Root | Element): void {
-  parent.children = parent.children.filter(
-    (child) => child.type !== 'element' || !isHidden(child),
-  ) as typeof parent.children;
-  for (const child of parent.children) if (child.type === 'element') prune(child);
 }
 
 /** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */
 const hidingClasses = new Set(['hidden', 'invisible', 'sr-only', 'opacity-0', 'text-transparent']);
 
-function isHidden({ properties }: Element): boolean {
+/** What the author hides from readers: the search does not find, and the assistant does not tell, what the page does not show. */
+function isHidden(properties: Properties): boolean {
   if (properties.hidden === true || properties.hidden === '') return true;
   const classes = Array.isArray(properties.className) ? properties.className.map(String) : [];
   const isShownSometimes = classes.some((name) => /:(block|flex|grid|inline|visible|not-sr-only)/.test(name));

@@ -3,10 +3,10 @@ import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { pageAddress, pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
-import { finishContent, toText } from './content/finish-content.ts';
-import { inlineContent } from './content/inline-content.ts';
-import { resolveAddresses } from './content/resolve-addresses.ts';
+import { type InlineContent, inlineContent } from './content/inline-content.ts';
+import { pageAddresses } from './content/page-addresses.ts';
 import { toContent } from './content/to-content.ts';
+import { writeContent } from './content/write-content.ts';
 import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
@@ -15,10 +15,8 @@ import { languageOf } from './interface-texts/language.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { maxSearchSection } from './render-closing.ts';
-import { sanitizeContent } from './sanitize/sanitize-content.ts';
 import { fullTextPart } from './site/crawler-files.ts';
 import { pageShell } from './shell/page-shell.ts';
-import { writeHtml } from './write-html.ts';
 
 export type PageInput = {
   slice: PageSlice;
@@ -54,18 +52,17 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
   const content = toContent(tree, report, languageOf(slice.language).texts, slice.settings.iconLibrary);
-  const links = resolveAddresses([content.tree, content.aside], slice, report);
-  const main = sanitizeContent(content.tree);
-  const aside = sanitizeContent(content.aside);
-  const finished = finishContent(main, content.codes);
-  const finishedAside = finishContent(aside, content.codes);
-  const ids = [...finished.ids, ...finishedAside.ids];
+  const addresses = pageAddresses(slice, report);
+  const main = writeContent(content.main, { addresses });
+  const aside = writeContent(content.aside, { addresses });
+  const ids = [...main.ids, ...aside.ids];
 
+  const { links } = addresses;
   const description = descriptionOf(slice);
-  for (const target of description?.links.keys() ?? []) if (!links.has(target)) links.set(target, 0);
+  for (const target of description?.links ?? []) if (!links.has(target)) links.set(target, 0);
   const html = pageShell(slice, {
-    content: writeHtml(main),
-    aside: aside.children.length > 0 ? writeHtml(aside) : undefined,
+    content: main.html,
+    aside: aside.html.text === '' ? undefined : aside.html,
     toc: content.toc,
     ids: new Set(ids),
     banner: banner(slice),
@@ -77,7 +74,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   return renderedFiles(slice, description?.text, html, {
     markdown,
-    sections: [...finished.sections, ...finishedAside.sections],
+    sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
     ...(links.size > 0 && { linkLines: [...links.values()] }),
     anchors: ids,
@@ -97,14 +94,14 @@ export function renderFailedPage(
   const text = plainSource(source);
   const note = languageOf(slice.language).texts.pageNotRendered;
   const description = descriptionOf(slice);
-  const tree = h(null, [
+  const content = [
     h('div', { className: ['callout', 'callout-warning'], role: 'note' }, [
       h('div', { className: ['callout-content'] }, note),
     ]),
     h('pre', { className: ['plain-source'], tabIndex: 0 }, [h('code', text)]),
-  ]);
+  ];
   const html = pageShell(slice, {
-    content: writeHtml(tree),
+    content: writeContent(content).html,
     aside: undefined,
     toc: [],
     ids: new Set(),
@@ -162,14 +159,10 @@ function plainSource(source: string | Uint8Array): string {
 
 /** One line of Markdown from the settings. */
 function banner(slice: PageSlice): SafeHtml | undefined {
-  return slice.settings.banner && writeHtml(inlineContent(slice.settings.banner.content, slice, 'left out').tree);
+  return slice.settings.banner && inlineContent(slice.settings.banner.content, slice, 'left out').html;
 }
 
 /** A line of Markdown, too, but HTML in it is text. */
-function descriptionOf(
-  slice: PageSlice,
-): { content: SafeHtml; text: string; links: ReadonlyMap<string, number> } | undefined {
-  if (slice.description === undefined) return undefined;
-  const { tree, links } = inlineContent(slice.description, slice, 'shown');
-  return { links, content: writeHtml(tree), text: toText([tree]).replace(/\s+/g, ' ').trim() };
+function descriptionOf(slice: PageSlice): InlineContent | undefined {
+  return slice.description === undefined ? undefined : inlineContent(slice.description, slice, 'shown');
 }

@@ -4,7 +4,7 @@ import { find, html as htmlNames, type Info, type Schema, svg as svgNames } from
 import { escapeHtml, escapeHtmlText, SafeHtml } from './html.ts';
 
 /** Elements without an end tag. */
-export const voidElements: ReadonlySet<string> = new Set(
+const voidElements: ReadonlySet<string> = new Set(
   'area base br col embed hr img input link meta source track wbr'.split(' '),
 );
 /** Parsers read what is inside as text without escapes, up to the end tag. */
@@ -76,12 +76,12 @@ function attributesText(properties: Properties, names: Schema): string {
 }
 
 /** What is known of a property. Those that are known by this very name need no search. */
-export function attributeInfo(names: Schema, property: string): Info {
+function attributeInfo(names: Schema, property: string): Info {
   return (Object.hasOwn(names.property, property) ? names.property[property] : undefined) ?? find(names, property);
 }
 
 /** Names that elements and attributes can have. */
-export const isName = (name: string): boolean => /^[a-z][a-z0-9_.:-]*$/i.test(name);
+const isName = (name: string): boolean => /^[a-z][a-z0-9_.:-]*$/i.test(name);
 
 function checked(name: string): string {
   if (!isName(name)) throw new Error(`no element or attribute can be called ${JSON.stringify(name)}`);

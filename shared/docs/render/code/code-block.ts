@@ -2,13 +2,11 @@ import type { Element, ElementContent } from 'hast';
 import { h } from 'hastscript';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { namedIcon } from '#shared/docs/render/content/icon.ts';
-import { escapeHtml } from '../html.ts';
+import { escapeHtml, SafeHtml } from '../html.ts';
+import type { Typeset } from '../content/content-tree.ts';
 import { highlight, plainLines, type Token } from './highlighter.ts';
 
 type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
-
-/** Marks where coloured code goes when the page is written out: a position in `ContentContext.codes`. */
-export const codeSlot = 'dataCodeSlot';
 
 const expandableFromLines = 14;
 /** Characters of code that a page may have in colours. Code that is made to take long would take seconds for more. */
@@ -23,15 +21,13 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   if (coloured.hasBidi) {
     context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown by their numbers.');
   }
-  const slot = context.codes.push(coloured) - 1;
+  const typeset: Typeset = { type: 'typeset', of: 'code', html: coloured.html, text: coloured.text };
   const classes = ['code-block'];
   if (meta.lines) classes.push('with-lines');
   if (meta.wrap) classes.push('wrapped');
   if (meta.focused.size > 0) classes.push('has-focus');
   if (meta.expandable && coloured.lineCount > expandableFromLines) classes.push('expandable-code');
-  const pre = h('pre', { tabIndex: 0 }, [
-    h('code', { className: [`language-${language || 'text'}`], [codeSlot]: String(slot) }),
-  ]);
+  const pre = h('pre', { tabIndex: 0 }, [h('code', { className: [`language-${language || 'text'}`] }, typeset)]);
   const head: ElementContent[] =
     title === undefined || bare
       ? []
@@ -102,11 +98,8 @@ const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out
 const terminalCodes = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
-type CodeHtml = {
-  /** Safe HTML: the escaped code in spans with our own classes. It is never parsed again. */
-  html: () => string;
-  /** The code itself, marks taken out. */
-  text: string;
+/** `html`: the escaped code in spans with our own classes. `text`: the code itself, marks taken out. */
+type CodeHtml = Pick<Typeset, 'html' | 'text'> & {
   lineCount: number;
   hasBidi: boolean;
 };
@@ -120,9 +113,9 @@ export function codeHtml(code: string, language: string, meta: FenceMeta): CodeH
     .replace(terminalCodes, '')
     .replace(bidi, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
-  const html = (): string => {
+  const html = (): SafeHtml => {
     const lines = language === '' ? plainLines(text) : highlight(text, language);
-    return lines.map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1))).join('\n');
+    return new SafeHtml(lines.map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1))).join('\n'));
   };
   return { html, text, lineCount: text.split('\n').length, hasBidi };
 }

@@ -27,7 +27,7 @@ test('a quoted title, and ranges larger than the code', () => {
 });
 
 test('code is coloured by classes and escaped', () => {
-  const html = codeHtml('const a = "<b>&";', 'ts', plain).html();
+  const html = codeHtml('const a = "<b>&";', 'ts', plain).html().text;
   expect(html).toContain('<span class="tk">const</span>');
   expect(html).toContain('&lt;b&gt;&amp;');
   expect(html).not.toContain('<b>');
@@ -42,7 +42,7 @@ test('names that JavaScript objects have are no languages', () => {
 test('marks in comments', () => {
   const { html, text } = codeHtml('a // [!code ++]\nb // [!code --:2]\nc', 'js', plain);
   expect(text).toBe('a\nb\nc');
-  expect(html().match(/class="line[^"]*"/g)).toEqual([
+  expect(html().text.match(/class="line[^"]*"/g)).toEqual([
     'class="line diff add"',
     'class="line diff remove"',
     'class="line diff remove"',
@@ -52,7 +52,7 @@ test('marks in comments', () => {
 test('characters that reorder text are shown by their numbers, terminal codes are not shown', () => {
   const { html, hasBidi } = codeHtml('a\u202eb\u001b[31mc', 'text', plain);
   expect(hasBidi).toBe(true);
-  expect(html()).toContain('a⟨U+202E⟩bc');
+  expect(html().text).toContain('a⟨U+202E⟩bc');
 });
 
 test('long lines and unknown languages stay plain', () => {
@@ -63,7 +63,7 @@ test('long lines and unknown languages stay plain', () => {
     { text: 'const', className: 'tk' },
     { text: 'const', className: 'tk' },
   ]);
-  expect(codeHtml('const a', 'unknown', plain).html()).toBe('<span class="line">const a</span>');
+  expect(codeHtml('const a', 'unknown', plain).html().text).toBe('<span class="line">const a</span>');
 });
 
 const languages: [language: string, code: string, classes: Record<string, string>][] = [

@@ -1,6 +1,6 @@
 import { h } from 'hastscript';
 import { icon } from '#shared/docs/render/content/icon.ts';
-import { toText } from '#shared/docs/render/content/finish-content.ts';
+import { toText } from '#shared/docs/render/content/content-tree.ts';
 import {
   type Component,
   type Components,

@@ -17,9 +17,7 @@ export type ContentContext = {
   feedItems: FeedItem[];
   /** Content for the column beside the text: request and response examples, panels. */
   aside: ElementContent[];
-  /** Coloured code and formulas by slot; see `codeBlock`. */
-  codes: { html: () => string; text: string }[];
-  /** Characters in them so far. */
+  /** Characters of code so far. */
   codeLength: number;
   math: PageMath;
   /** How many diagrams a script has to draw. */

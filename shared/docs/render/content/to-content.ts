@@ -1,11 +1,11 @@
-import type { Element, ElementContent, Properties, Root as HtmlRoot } from 'hast';
+import type { Element, ElementContent, Properties } from 'hast';
 import { h, s } from 'hastscript';
 import type { Code, Definition, Emphasis, FootnoteDefinition, Heading, Nodes, Root, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
 import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
 import type { BlockMath, InlineMath } from '#shared/docs/project/parse-page.ts';
-import { codeBlock, codeSlot } from '#shared/docs/render/code/code-block.ts';
+import { codeBlock } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { PageFailed } from '#shared/docs/render/evaluate/evaluation.ts';
 import {
@@ -16,18 +16,15 @@ import {
   type StaticValue,
 } from '#shared/docs/render/evaluate/static-tree.ts';
 import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
-import { contentSchema } from '#shared/docs/render/sanitize/sanitize-content.ts';
-import { drawnElements } from '#shared/docs/render/sanitize/nest-elements.ts';
+import { contentElements, drawnElements, strippedElements } from '#shared/docs/render/sanitize/content-schema.ts';
 import { PageMath } from '#shared/docs/render/math/page-math.ts';
 import type { Report } from '../findings.ts';
 import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { Anchors, type ContentContext, writtenClasses } from './content-context.ts';
-import { writeHtml } from '../write-html.ts';
-import { toText } from './finish-content.ts';
+import { toText, type Typeset } from './content-tree.ts';
 
-type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'codes' | 'classes'> & {
-  tree: HtmlRoot;
-  aside: HtmlRoot;
+type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes'> & {
+  main: ElementContent[];
   /** Names of the font files that its formulas need. */
   mathFonts: ReadonlySet<string>;
   /** It has diagrams to draw. */
@@ -38,8 +35,8 @@ const maxHeadingsInToc = 300;
 const maxDepth = 250;
 
 /**
- * HTML tree of a static page: components rendered, headings with their ids, code coloured. Not sanitized yet. `texts` are in its language. Icons
- * that authors name are looked up in the library, or left out where none is given.
+ * HTML tree of a static page, to be written by `writeContent`: components rendered, headings with their ids. `texts` are in its language.
+ * Icons that authors name are looked up in the library, or left out where none is given.
  */
 export function toContent(tree: Root, report: Report, texts: InterfaceTexts, iconLibrary?: IconLibrary): Content {
   let depth = 0;
@@ -49,7 +46,6 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     toc: [],
     feedItems: [],
     aside: [],
-    codes: [],
     codeLength: 0,
     math: new PageMath(),
     classes: new Set(),
@@ -115,20 +111,11 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
   };
   // The library looks through the whole tree for definitions, which costs more than finding them here and showing it only those.
   const made = toHast({ type: 'root', children: definitionsIn(tree) }, options);
-  const root: HtmlRoot = made.type === 'root' ? made : { type: 'root', children: [made] };
+  const main = (made.type === 'root' ? made.children : [made]) as ElementContent[];
   context.toc.splice(maxHeadingsInToc);
-  const { toc, feedItems, codes, classes, aside } = context;
+  const { toc, feedItems, classes, aside, diagrams } = context;
   const mathFonts = context.math.fonts;
-  return {
-    tree: root,
-    aside: { type: 'root', children: aside },
-    toc,
-    feedItems,
-    codes,
-    classes,
-    mathFonts,
-    hasDiagrams: context.diagrams.count > 0,
-  };
+  return { main, aside, toc, feedItems, classes, mathFonts, hasDiagrams: diagrams.count > 0 };
 }
 
 /** What references of a page may name, in the order of the page. */
@@ -139,7 +126,7 @@ function definitionsIn({ children }: { children: readonly Nodes[] }): (Definitio
   });
 }
 
-/** A formula where it is written out later; until then, and for the text of the page, its source. One that is wrong stays its source. */
+/** A formula, or its source where that is wrong. */
 function formula(node: InlineMath | BlockMath, context: ContentContext): Element {
   const isBlock = node.type === 'math';
   // `$$` over several lines in the middle of a paragraph.
@@ -147,10 +134,9 @@ function formula(node: InlineMath | BlockMath, context: ContentContext): Element
   const isDisplayed = isBlock || (node.display && inLines);
   const made = context.math.render(node.value, isDisplayed);
   let shown: Element;
-  if ('tree' in made) {
-    const html = () => writeHtml({ type: 'root', children: made.tree }).text;
-    const slot = context.codes.push({ html, text: node.value }) - 1;
-    const formulaElement = h('span', { className: ['math'], [codeSlot]: String(slot) }, node.value);
+  if ('html' in made) {
+    const typeset: Typeset = { type: 'typeset', of: 'formula', html: () => made.html, text: node.value };
+    const formulaElement = h('span', { className: ['math'] }, typeset);
     shown = isDisplayed ? h('span', { className: ['math-block'], tabIndex: 0 }, formulaElement) : formulaElement;
   } else {
     context.report('math-not-rendered', `A formula is shown as its source: ${made.problem}.`, node);
@@ -176,16 +162,14 @@ function headingElement(
   return h(`h${depth}`, { id }, [...children, ...link]);
 }
 
-const allowed: ReadonlySet<string> = new Set(contentSchema.tagNames);
-const stripped: ReadonlySet<string> = new Set(contentSchema.strip);
-/** An element of HTML that an author wrote. Its attributes are checked with all others, when the page is sanitized. */
+/** An element of HTML that an author wrote. Its attributes are checked with all others, when it is written. */
 function htmlElement(element: StaticElement, context: ContentContext): ElementContent[] {
   const { name, props, children } = element;
-  if (stripped.has(name)) {
+  if (strippedElements.has(name)) {
     context.report('element-not-allowed', `<${name}> is left out: it cannot be in a page.`, element);
     return [];
   }
-  if (!allowed.has(name)) {
+  if (!contentElements.has(name)) {
     context.report(
       'element-not-allowed',
       `<${name.slice(0, 60)}> is left out, its content is shown without it.`,
@@ -217,13 +201,10 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
 }
 
-/** Handlers, and what only our own elements may have. */
-const ours = /^(on|data-?code-?slot$)/i;
-
 function propertiesOf(props: StaticProps, context: ContentContext): Properties {
   const properties: Properties = {};
   for (const [key, value] of props) {
-    if (ours.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
+    if (/^on/i.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
     if (key === 'style') {
       const style = styleOf(value);
       if (style !== undefined) properties.style = style;

@@ -1,6 +1,6 @@
-import type { ElementContent } from 'hast';
 import katex from 'katex';
 import { messageOf } from '#shared/runtime/failures.ts';
+import type { SafeHtml } from '../html.ts';
 import { facesOf } from './math-fonts.ts';
 import { BadMarkup, readKatex } from './read-katex.ts';
 
@@ -15,7 +15,7 @@ const maxOwnTokens = 20_000;
 const definitions = /\\(?:[egx]?def|let|futurelet|(?:re|provide)?newcommand|renewcommand|providecommand)(?![A-Za-z])/;
 
 /** What a formula became, or why it cannot be shown, as the rest of the sentence "A formula is shown as its source: …". */
-export type Formula = { tree: ElementContent[] } | { problem: string };
+export type Formula = { html: SafeHtml } | { problem: string };
 
 /**
  * The formulas of one page, by KaTeX: HTML to look at and MathML for who cannot. Each stands for itself: macros that one defines end with it.
@@ -56,9 +56,9 @@ export class PageMath {
       if (refused !== undefined) return { problem: `${refused} cannot be in a page` };
       if (this.#markup > maxMarkup) return { problem: 'the formulas of this page take too much room' };
       const classes = new Set<string>();
-      const tree = readKatex(markup, classes);
+      const html = readKatex(markup, classes);
       for (const face of facesOf(classes)) this.fonts.add(face);
-      return { tree };
+      return { html };
     } catch (error) {
       return { problem: problemOf(error) };
     }

@@ -1,4 +1,4 @@
-import type { Element, ElementContent, Properties } from 'hast';
+import { escapeHtml, escapeHtmlText, SafeHtml } from '../html.ts';
 
 /** The markup is not as KaTeX writes it, or more than a page may have. The message is the rest of a sentence. */
 export class BadMarkup extends Error {}
@@ -44,50 +44,52 @@ const tagPattern = /<(\/?)([A-Za-z]+)((?: [A-Za-z][\w:-]* ?=(?:"[^"<>]*"|'[^'<>]
 const attributePattern = / ([A-Za-z][\w:-]*) ?=(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Reads the markup that KaTeX writes into a tree: these elements, attributes and values, and no others, so that what is made of a tenant's
- * formula cannot hold anything else. `classes` gets the values of its class attributes. Throws `BadMarkup`.
+ * Writes the markup that KaTeX made anew: these elements, attributes and values, and no others, so that what is made of a tenant's formula
+ * cannot hold anything else. `classes` gets the values of its class attributes. Throws `BadMarkup`.
  */
-export function readKatex(markup: string, classes: Set<string>): ElementContent[] {
-  const top: ElementContent[] = [];
-  const open: Element[] = [];
-  const add = (node: ElementContent): void => {
-    (open.at(-1)?.children ?? top).push(node);
-  };
+export function readKatex(markup: string, classes: Set<string>): SafeHtml {
+  const open: string[] = [];
+  let html = '';
   let at = 0;
   while (at < markup.length) {
     const next = markup.indexOf('<', at);
     const end = next < 0 ? markup.length : next;
-    if (end > at) add({ type: 'text', value: unescaped(markup.slice(at, end)) });
+    html += escapeHtmlText(unescaped(markup.slice(at, end)));
     if (next < 0) break;
     tagPattern.lastIndex = next;
     const tag = tagPattern.exec(markup);
     if (tag === null) throw new BadMarkup('it was typeset in a way that no page may have');
     const [whole, isEnd, name = '', written = '', isEmpty] = tag;
     at = next + whole.length;
-    if (isEnd !== '') {
-      if (open.pop()?.tagName !== name) throw new BadMarkup('it was typeset in a way that no page may have');
-      continue;
+    if (isEnd === '') {
+      html += `<${name}${attributesText(name, written, classes)}>`;
+      if (open.push(name) > maxDepth) throw new BadMarkup('it is nested too deep');
     }
-    const element: Element = { type: 'element', tagName: name, properties: propertiesOf(name, written), children: [] };
-    if (name === 'span' && typeof element.properties['class'] === 'string') classes.add(element.properties['class']);
-    add(element);
-    if (isEmpty === '') open.push(element);
-    if (open.length > maxDepth) throw new BadMarkup('it is nested too deep');
+    if (isEnd === '' && isEmpty === '') continue;
+    if (open.pop() !== name) throw new BadMarkup('it was typeset in a way that no page may have');
+    html += `</${name}>`;
   }
-  return top;
+  return new SafeHtml(
+    html +
+      open
+        .reverse()
+        .map((name) => `</${name}>`)
+        .join(''),
+  );
 }
 
-function propertiesOf(name: string, written: string): Properties {
+function attributesText(name: string, written: string, classes: Set<string>): string {
   const allowed = attributesOf(name);
   if (allowed === undefined) throw new BadMarkup(`it needs <${name}>, which no page may have`);
-  const properties: Properties = {};
+  let text = '';
   for (const [, attribute = '', double, single] of written.matchAll(attributePattern)) {
     const value = unescaped(double ?? single ?? '');
     if (!allowed.has(attribute) || !isValue(attribute, value))
       throw new BadMarkup(`it needs ${attribute}="${value.slice(0, 60)}", which no page may have`);
-    properties[attribute] = value;
+    if (name === 'span' && attribute === 'class') classes.add(value);
+    text += ` ${attribute}="${escapeHtml(value)}"`;
   }
-  return properties;
+  return text;
 }
 
 function isValue(attribute: string, value: string): boolean {

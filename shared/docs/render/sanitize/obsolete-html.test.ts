@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Element } from 'hast';
 import { h } from 'hastscript';
-import { writeHtml } from '../write-html.ts';
-import { sanitizeContent } from './sanitize-content.ts';
+import { writeContent } from '../content/write-content.ts';
 
-const written = (...children: Parameters<typeof h>[2][]): string =>
-  writeHtml(sanitizeContent(h(null, ...children))).text;
+const written = (...children: Element[]): string => writeContent(children).html.text;
 
 test('looks that HTML once had attributes for are styles, and those of the author win', () => {
   const cell = h('td', { align: 'center', vAlign: 'top', width: '20%', style: 'text-align: left' }, 'a');

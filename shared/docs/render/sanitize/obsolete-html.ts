@@ -1,37 +1,30 @@
-import type { Element } from 'hast';
+import type { Properties } from 'hast';
 
 /** Elements that may have `width` and `height`; everywhere else they are styles. */
-const sized = /^(img|video|iframe|svg|rect|image|source)$/;
+const sized = new Set(['img', 'video', 'iframe', 'source']);
 const obsoleteElements: ReadonlyMap<string, string> = new Map([
   ['center', 'div'],
   ['tt', 'code'],
 ]);
 
+/** What an element is called today. */
+export const currentName = (tagName: string): string => obsoleteElements.get(tagName) ?? tagName;
+
+/** An attribute that is a style today. */
+export function isObsolete(tagName: string, property: string): boolean {
+  if (property === 'width' || property === 'height') return !sized.has(tagName);
+  return property === 'align' || property === 'vAlign';
+}
+
 /**
- * Writes what HTML had for looks before there were styles as styles: `align`, `valign`, `width`, `<center>`. Old pages and tables of
- * Markdown have them. A style that the author wrote comes later, so that it wins.
+ * What HTML had for looks before there were styles, as a style: `align`, `valign`, `width`. Old pages and tables of Markdown have them. A
+ * style that the author wrote comes later, so that it wins. Empty for a value that means nothing.
  */
-export function replaceObsolete(element: Element, isDrawn: boolean): void {
-  if (isDrawn) return;
-  const { properties, tagName } = element;
-  const styles: string[] = [];
-  const take = (name: string): string => {
-    const value = properties[name];
-    delete properties[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';
-  };
-  const renamed = obsoleteElements.get(tagName);
-  if (renamed !== undefined) element.tagName = renamed;
-  if (tagName === 'center') styles.push('text-align: center');
-  if (properties.align !== undefined) styles.push(alignment(tagName, take('align')));
-  if (properties.vAlign !== undefined)
-    styles.push(oneOf(take('vAlign'), 'vertical-align', /^(top|middle|bottom|baseline)$/));
-  if (!sized.test(tagName)) {
-    for (const side of ['width', 'height']) if (properties[side] !== undefined) styles.push(length(side, take(side)));
-  }
-  const made = styles.filter((style) => style !== '').join('; ');
-  if (made === '') return;
-  properties.style = typeof properties.style === 'string' ? `${made}; ${properties.style}` : made;
+export function styleInstead(tagName: string, property: string, value: Properties[string]): string {
+  const written = typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : '';
+  if (property === 'align') return alignment(tagName, written);
+  if (property === 'vAlign') return oneOf(written, 'vertical-align', /^(top|middle|bottom|baseline)$/);
+  return length(property, written);
 }
 
 function alignment(tagName: string, value: string): string {

@@ -8,7 +8,7 @@ import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { languageName, languageOf } from '../interface-texts/language.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
 import type { PageSlice, ChromeLink } from '../page-slice.ts';
-import { writeHtml } from '../write-html.ts';
+import { writeContent } from '../content/write-content.ts';
 import { lastModifiedLine } from './last-modified.ts';
 import { pageHead } from './page-head.ts';
 
@@ -21,7 +21,7 @@ type PageParts = {
   ids: ReadonlySet<string>;
   banner: SafeHtml | undefined;
   /** Of the page, formatted and as plain text. */
-  description: { content: SafeHtml; text: string } | undefined;
+  description: { html: SafeHtml; text: string } | undefined;
   /** The page has a feed beside it. */
   hasFeed: boolean;
   hasMath: boolean;
@@ -97,7 +97,7 @@ function pageTop(slice: PageSlice, { toc, description }: PageParts, texts: Inter
 ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
 <div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
 <div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">${texts.viewMarkdown}</a></div></div>
-${description && html`<p class="page-description">${description.content}</p>`}
+${description && html`<p class="page-description">${description.html}</p>`}
 ${endpoint(frontmatter)}
 </header>
 ${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
@@ -238,21 +238,21 @@ const framed = new Map<string, SafeHtml>();
 /** An icon of the theme. Every page has the same ones. */
 function frameIcon(name: string, className = ''): SafeHtml {
   const key = `${name} ${className}`;
-  const made = framed.get(key) ?? writeHtml(icon(name, className));
+  const made = framed.get(key) ?? writeContent([icon(name, className)]).html;
   framed.set(key, made);
   return made;
 }
 
 function brandSign(name: string | undefined): SafeHtml | undefined {
   const sign = name === undefined ? undefined : brandIcon(name, '');
-  return sign && writeHtml(sign);
+  return sign && writeContent([sign]).html;
 }
 
 /** An icon that docs.json names; undefined for an unknown one. */
 function writtenIcon({ path, settings }: PageSlice, name: string | undefined): SafeHtml | undefined {
   if (name === undefined) return undefined;
   const form = iconForm({ name }, settings.iconLibrary);
-  if (form.kind !== 'picture') return iconElement(form, '').map((element) => writeHtml(element))[0];
+  if (form.kind !== 'picture') return iconElement(form, '').map((element) => writeContent([element]).html)[0];
   const picture = pictureOfIcon(form.address);
   return picture === undefined ? undefined : html`<img class="icon" src="${pictureHref(path, picture)}" alt="">`;
 }

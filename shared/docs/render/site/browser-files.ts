@@ -3,7 +3,7 @@ import { en } from '../interface-texts/en.ts';
 import { scriptJson } from '../html.ts';
 import type { ScriptTexts } from './page-globals.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
-import { writeHtml } from '../write-html.ts';
+import { writeContent } from '../content/write-content.ts';
 
 const opening = '(function () {\n';
 const ending = '})();\n';
@@ -95,7 +95,7 @@ export function textsScript(texts: ScriptTexts, unless: '' | 'window.binderyText
 
 /** One function around all parts, which share its scope, and the icons that they use. */
 function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
-  const icons = Object.fromEntries(names.map((name) => [name, writeHtml(icon(name, '')).text]));
+  const icons = Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
   const bodies = parts.map((name) => functionBody(script(`${name}.js`)));
   return `// ${purpose}\n(function () {\n  var icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;
 }

@@ -26,7 +26,7 @@ import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import { fontCss } from './font-css.ts';
 import type { SidebarEntry, SidebarFile, SidebarIcon, SiteConfig } from './page-globals.ts';
-import { writeHtml } from '../write-html.ts';
+import { writeContent } from '../content/write-content.ts';
 import { paletteCss } from './palette.ts';
 import { thirdPartyNotices } from './third-party.ts';
 
@@ -132,7 +132,7 @@ function sidebarIcon(written: string, { model, files }: SiteIndex): SidebarIcon 
     return isThere ? { picture } : undefined;
   }
   const [drawn] = iconElement(form, '');
-  return drawn && { svg: writeHtml(drawn).text };
+  return drawn && { svg: writeContent([drawn]).html.text };
 }
 
 /** An address elsewhere, or a page of the site. */

@@ -1,17 +1,17 @@
-import type { Element, ElementContent, Root, RootContent } from 'hast';
+import type { Element, ElementContent, RootContent } from 'hast';
 import { fromHtml } from 'hast-util-from-html';
 import { find, html as htmlNames, svg as svgNames } from 'property-information';
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../../test/support/chaos/fault-injection.ts';
-import { html } from '../html.ts';
-import { writeHtml } from '../write-html.ts';
-import { contentSchema, sanitizeContent } from './sanitize-content.ts';
+import { escapeHtml, html } from '../html.ts';
+import { contentElements, mayHave, strippedElements } from '../sanitize/content-schema.ts';
+import { voidElements, writeContent } from './write-content.ts';
 
 /** Elements of every kind, allowed or not, nested in ways that no author would write. */
 const names = [
   ...new Set([
-    ...(contentSchema.tagNames ?? []),
-    ...(contentSchema.strip ?? []),
+    ...contentElements,
+    ...strippedElements,
     ...'p p p a a div span li tr td table title title iframe svg svg button h2 base meta link form font nobr image body html head'.split(
       ' ',
     ),
@@ -98,10 +98,74 @@ function randomNode(random: Random, depth: number): ElementContent {
   return random() < 0.03 ? { type: 'comment', value: randomText(random) } : randomElement(random, depth);
 }
 
-const randomTree = (random: Random): Root => ({
-  type: 'root',
-  children: repeated(random, 4, () => randomNode(random, Math.floor(random() * 7))),
-});
+const randomContent = (random: Random): ElementContent[] =>
+  repeated(random, 4, () => randomNode(random, Math.floor(random() * 7)));
+
+const tag = /<(\/?)([A-Za-z][A-Za-z0-9]*)((?: [a-z][A-Za-z0-9_.:-]*(?:="[^"<>]*")?)*)>/y;
+const attribute = / ([^ =]+)(?:="([^"]*)")?/g;
+
+/** The tree that is written, letter by letter: each element ends where its end tag stands, and nothing is mended. */
+function literalTree(html: string): ElementContent[] {
+  const root: Element = { type: 'element', tagName: '', properties: {}, children: [] };
+  const open = [root];
+  for (let at = 0; at < html.length; ) {
+    const next = html.indexOf('<', at);
+    const end = next < 0 ? html.length : next;
+    if (end > at) open.at(-1)?.children.push({ type: 'text', value: unescaped(html.slice(at, end)) });
+    if (next < 0) break;
+    tag.lastIndex = next;
+    const [whole = '', isEnd, name = '', written = ''] = tag.exec(html) ?? [];
+    if (whole === '') throw new Error(`${html.slice(next, next + 80)} is no tag`);
+    at = next + whole.length;
+    if (isEnd) {
+      if (open.pop()?.tagName !== name) throw new Error(`</${name}> ends nothing`);
+      continue;
+    }
+    const isDrawn = open.some(({ tagName }) => tagName === 'svg') || name === 'svg';
+    const properties = Object.fromEntries(
+      [...written.matchAll(attribute)].map(([, key = '', value]) => [
+        find(isDrawn ? svgNames : htmlNames, key).property,
+        value === undefined ? true : unescaped(value),
+      ]),
+    );
+    const element: Element = { type: 'element', tagName: name, properties, children: [] };
+    open.at(-1)?.children.push(element);
+    if (!voidElements.has(name)) open.push(element);
+    // A parser drops the first line end in this element.
+    if (name === 'pre' && html[at] === '\n') at += 1;
+  }
+  expect(open).toEqual([root]);
+  return root.children;
+}
+
+const escapes = new Map([
+  ['&amp;', '&'],
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&quot;', '"'],
+  ['&#39;', "'"],
+  ['&#13;', '\r'],
+]);
+const unescaped = (text: string): string =>
+  text.replace(/&[^;]*;?/g, (escape) => {
+    const character = escapes.get(escape);
+    if (character === undefined) throw new Error(`${escape} is no escape`);
+    return character;
+  });
+
+/** Elements and attributes that content may not have. */
+const unknown = (nodes: readonly (RootContent | ElementContent)[]): string[] =>
+  nodes.flatMap((node) => {
+    if (node.type !== 'element') return [];
+    const { tagName, properties, children } = node;
+    // What the writer itself adds to links, frames and films.
+    const ours = /^(target|rel|ariaLabel|muted|playsInline|loop|sandbox|referrerPolicy|loading)$/;
+    const strange = Object.keys(properties).filter(
+      (name) => !ours.test(name) && !mayHave(tagName, name, properties[name]),
+    );
+    const here = strange.map((name) => `${tagName} ${name}`);
+    return [...(contentElements.has(tagName) ? [] : [tagName]), ...here, ...unknown(children)];
+  });
 
 /** A tree as lines, in which only what a reader or a browser can tell apart differs. */
 function outline(nodes: readonly (RootContent | ElementContent)[], inSvg = false, indent = ''): string[] {
@@ -158,12 +222,14 @@ describe('random content', () => {
     const numbers = seededRandom(seed);
     const random = () => numbers.fraction();
     for (let number = 0; number < trees; number += 1) {
-      const meant = sanitizeContent(randomTree(random));
-      const page =
-        html`<!doctype html><html><head></head><body><main>${writeHtml(meant)}</main><p>after</p></body></html>`.text;
+      const { html: written, ids } = writeContent(randomContent(random));
+      const page = html`<!doctype html><html><head></head><body><main>${written}</main><p>after</p></body></html>`.text;
       const body = fromHtml(page).children.flatMap((node) => (node.type === 'element' ? node.children : []))[1];
       const [main, after, ...more] = body?.type === 'element' ? body.children : [];
-      expect(outline(main?.type === 'element' ? main.children : [], false)).toEqual(outline(meant.children));
+      const seen = main?.type === 'element' ? main.children : [];
+      expect(outline(seen)).toEqual(outline(literalTree(written.text)));
+      expect(unknown(seen)).toEqual([]);
+      for (const id of ids) expect(written.text).toContain(` id="${escapeHtml(id)}"`);
       expect(after).toMatchObject({ tagName: 'p', children: [{ value: 'after' }] });
       expect(more).toEqual([]);
       expect(page).not.toMatch(/<script|onerror="|onclick="|"[^"<]*<[^"]*">/);

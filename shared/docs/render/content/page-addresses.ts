@@ -1,0 +1,117 @@
+import type { Element } from 'hast';
+import { pageFile, pagePathOfAddress, relativeHref } from '../bundle-paths.ts';
+import { type Report, startOf } from '../findings.ts';
+import { languageOf } from '../interface-texts/language.ts';
+import type { PageSlice } from '../page-slice.ts';
+import type { Addresses } from './write-content.ts';
+import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-policy.ts';
+
+/** Turns the addresses that an author wrote into those of the bundle, and collects what they lead to. */
+type PageAddresses = Addresses & {
+  /**
+   * The internal targets with their anchors, each starting with a slash, and the line of the first link to each; 0: it is not known. Which of
+   * them are broken shows when all pages are there.
+   */
+  links: Map<string, number>;
+};
+
+/**
+ * Addresses of a page become relative ones, so that the bundle works at any path and from a folder. Pictures of other sites stay where they
+ * are: nothing is fetched.
+ */
+export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
+  const links = new Map<string, number>();
+  const add = (target: string, element: Element): void => {
+    if (!links.has(target)) links.set(target, startOf(element).line ?? 0);
+  };
+  return {
+    links,
+    missingImage: languageOf(slice.language).texts.missingImage,
+    resolve: (attribute, written, element) => (attribute === 'href' ? href : source)(written, element),
+  };
+
+  function href(written: string, element: Element): string | undefined {
+    const url = classifyUrl(written);
+    switch (url.kind) {
+      case 'refused':
+        report(
+          'address-not-allowed',
+          `The address ${quoted(written)} is left out: only http, https, mailto and tel may be linked.`,
+          element,
+        );
+        return undefined;
+      case 'external':
+        return url.href;
+      case 'anchor':
+        if (url.hash.length > 1 && !('dataFootnoteRef' in element.properties))
+          add(`/${slice.path}${url.hash}`, element);
+        return written;
+      case 'path': {
+        if (url.path === '') {
+          add(`/${slice.path}${url.hash}`, element);
+          return written;
+        }
+        const target = rooted(url.path, slice.file);
+        add(target + url.hash, element);
+        return hrefOf(resolve(target) ?? fallbackFile(target), url.query, url.hash);
+      }
+    }
+  }
+
+  function source(written: string, element: Element): string | undefined {
+    if (isInlineImage(written)) return written;
+    const url = classifyUrl(written);
+    const refuse = (why: string): undefined =>
+      report('address-not-allowed', `The address ${quoted(written)} is left out: ${why}.`, element) as undefined;
+    if (url.kind === 'external')
+      return url.href.startsWith('https:') ? url.href : refuse('media of other sites must have an https address');
+    if (url.kind !== 'path' || url.path === '')
+      return refuse('it is neither a file of the project nor an https address');
+    if (climbsOut(url.path, slice.file)) return refuse('it leads out of the project');
+    const target = rooted(url.path, slice.file);
+    const found = resolve(target);
+    if (found !== null && !found.startsWith('https:')) return relativeHref(slice.path, found);
+    report('missing-file', `There is no file ${quoted(target)} in the project.`, element);
+    return undefined;
+  }
+
+  /** Targets that publication did not see, because expressions or snippets make them, are assumed to exist. */
+  function resolve(target: string): string | null {
+    const names = [target, target.replace(/\/$/, ''), decoded(target)];
+    const known = names.find((name) => Object.hasOwn(slice.links, name));
+    return known === undefined ? fallbackFile(target) : (slice.links[known] ?? null);
+  }
+
+  function hrefOf(file: string, query: string, hash: string): string {
+    if (file.startsWith('https:')) return file;
+    const [path = '', anchor] = file.split('#');
+    return relativeHref(slice.path, path) + query + (hash !== '' ? hash : anchor === undefined ? '' : `#${anchor}`);
+  }
+}
+
+function fallbackFile(target: string): string {
+  const path = pagePathOfAddress(target);
+  return /\.[a-z0-9]{1,8}$/i.test(path) ? decoded(path) : pageFile(decoded(path));
+}
+
+/** A path from the top or from the folder of the page's file, with a slash in front. */
+function rooted(path: string, file: string): string {
+  const parts = path.startsWith('/') ? [] : file.split('/').slice(0, -1);
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
+}
+
+function climbsOut(path: string, file: string): boolean {
+  let depth = path.startsWith('/') ? 0 : file.split('/').length - 1;
+  for (const part of decoded(path).split('/')) {
+    if (part === '..') depth -= 1;
+    else if (part !== '' && part !== '.') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));

@@ -1,0 +1,65 @@
+/** The visible text under one heading; `anchor` and `heading` are empty before the first. */
+export type Section = { anchor: string; heading: string; text: string };
+
+const blockTags = new Set(
+  `address article aside blockquote details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul video iframe
+  li br td th`.split(/\s+/),
+);
+/** Not part of the text of a page. */
+const unreadTags = new Set(['svg', 'button', 'style']);
+const maxText = 200_000;
+
+/** What the text that comes next belongs to. */
+type Within = 'text' | 'heading' | 'nothing';
+
+/** Collects what is read of a page while its elements are written: its text by section for search, and its ids. */
+export class PageSections {
+  readonly ids: string[] = [];
+  readonly #sections: Section[] = [{ anchor: '', heading: '', text: '' }];
+  #within: Within = 'text';
+  #length = 0;
+
+  /** An element begins. Give `end` what this returns. */
+  begin(name: string, id: unknown, isRead = true): Within {
+    const outside = this.#within;
+    if (outside === 'text' && typeof id === 'string') this.ids.push(id);
+    if (!isRead || unreadTags.has(name)) this.#within = 'nothing';
+    else if (outside === 'text' && typeof id === 'string' && /^h[1-4]$/.test(name)) {
+      this.#sections.push({ anchor: id, heading: '', text: '' });
+      this.#within = 'heading';
+    }
+    return outside;
+  }
+
+  /** It ends. After a block, a new line begins. */
+  end(name: string, outside: Within): void {
+    const isRead = outside === 'text' && this.#within !== 'nothing';
+    this.#within = outside;
+    if (isRead && blockTags.has(name)) this.text('\n');
+  }
+
+  text(text: string): void {
+    const section = this.#sections.at(-1);
+    if (section === undefined) return;
+    if (this.#within === 'heading') section.heading += text;
+    if (this.#within !== 'text' || this.#length > maxText) return;
+    this.#length += text.length;
+    section.text += text;
+  }
+
+  /** Those that have a heading or a text. */
+  get sections(): Section[] {
+    return this.#sections
+      .map(({ anchor, heading, text }) => ({
+        anchor,
+        heading: heading.trim(),
+        text: text
+          .replace(/[ \t]{2,}|\t/g, ' ')
+          .split('\n')
+          .map((line) => line.trim())
+          .filter((line) => line !== '')
+          .join('\n'),
+      }))
+      .filter(({ heading, text }) => heading !== '' || text !== '');
+  }
+}

@@ -1,0 +1,133 @@
+import type { Element, Nodes, Properties } from 'hast';
+import { escapeHtmlText, SafeHtml } from '../html.ts';
+import { contentElements, drawnElements, strippedElements } from '../sanitize/content-schema.ts';
+import { type Around, endingParagraph, nameHere, top, within } from '../sanitize/place-elements.ts';
+import { attributesText, type ResolveAddress, safeProperties } from '../sanitize/safe-attributes.ts';
+import { toText, type Typeset } from './content-tree.ts';
+import { PageSections, type Section } from './page-sections.ts';
+
+/** HTML that a browser reads as the tree that was meant, what is read of it by section, and its ids. */
+export type WrittenContent = { html: SafeHtml; sections: Section[]; ids: string[] };
+
+/** How addresses become those of the bundle, and what stands for a picture that has none, if it says nothing itself. */
+export type Addresses = { resolve: ResolveAddress; missingImage: string };
+
+export type WriteOptions = {
+  /** Without them, addresses stay as they are. */
+  addresses?: Addresses;
+  /** Elements with such properties are left out. */
+  isLeftOut?: (properties: Properties) => boolean;
+  /** It is not for eyes: code and formulas stay plain. */
+  plain?: boolean;
+};
+
+/**
+ * Writes content: the one place where its elements become HTML, and so the one that makes them safe to show. Only elements and attributes of
+ * the schema are written, addresses that the URL policy allows and harmless styles, and every element where HTML allows it. All text is escaped.
+ * Changes nothing in the tree, so that its parts may be shared.
+ */
+export function writeContent(content: readonly Nodes[], options: WriteOptions = {}): WrittenContent {
+  const writer = new ContentWriter(options);
+  const html = writer.nodes(content, top);
+  const { ids, sections } = writer.sections;
+  return { html: new SafeHtml(html), ids, sections };
+}
+
+/** Elements without an end tag. */
+export const voidElements: ReadonlySet<string> = new Set(
+  'area base br col embed hr img input link meta source track wbr'.split(' '),
+);
+
+class ContentWriter {
+  readonly sections = new PageSections();
+  readonly #options: WriteOptions;
+  /** Whether what was written since this was last set to false ends a paragraph around it. */
+  #endsParagraph = false;
+  readonly #cellEnds = (): void => this.sections.text('\n');
+
+  constructor(options: WriteOptions) {
+    this.#options = options;
+  }
+
+  nodes(nodes: readonly Nodes[], around: Around): string {
+    let html = '';
+    for (const node of nodes) {
+      if (node.type === 'element') html += this.#element(node, around);
+      else if (node.type === 'text') html += this.#text(node.value, around);
+      else if (node.type === 'typeset') html += this.#typeset(node, around);
+    }
+    return html;
+  }
+
+  #text(value: string, around: Around): string {
+    const before = around.part === undefined ? '' : around.part.enter('', value.trim() === '');
+    if (before === undefined) return '';
+    this.sections.text(value);
+    return before + escapeHtmlText(value);
+  }
+
+  #typeset(node: Typeset, around: Around): string {
+    const before = around.part === undefined ? '' : around.part.enter('', false);
+    if (before === undefined) return '';
+    this.sections.text(node.of === 'code' ? `${node.text}\n` : node.text);
+    // Drawings have no HTML in them.
+    const isPlain = around.inDrawing || this.#options.plain === true;
+    return before + (isPlain ? escapeHtmlText(node.text) : node.html().text);
+  }
+
+  #element(element: Element, around: Around): string {
+    const { tagName, children } = element;
+    if (strippedElements.has(tagName) || (around.inLink && isLinkToItself(element))) return '';
+    let name = contentElements.has(tagName) ? nameHere(element, around) : undefined;
+    if (name === undefined) return this.nodes(children, around);
+    const { addresses, isLeftOut } = this.#options;
+    const properties = safeProperties(element, name, addresses?.resolve);
+    if (isLeftOut?.(properties)) return '';
+    if (name === 'img' && properties.src === undefined && addresses !== undefined)
+      return this.#element(missingImage(properties, addresses), around);
+    const before = around.part === undefined ? '' : around.part.enter(name, false);
+    if (before === undefined) return '';
+
+    const attributes = attributesText(properties, drawnElements.has(name));
+    const outside = this.sections.begin(name, properties.id, !(name === 'p' && hasClass(properties, 'tab-title')));
+    const endedBefore = this.#endsParagraph;
+    this.#endsParagraph = false;
+    const isVoid = voidElements.has(name);
+    const inside = isVoid ? '' : this.#inside(name, children, within(name, around, this.#cellEnds));
+    const endsParagraph = this.#endsParagraph;
+    if (name === 'p' && endsParagraph) name = 'div';
+    this.sections.end(name, outside);
+    // Inside of a button, a parser does not look for open paragraphs around it.
+    this.#endsParagraph = endedBefore || endingParagraph.has(name) || (endsParagraph && name !== 'button');
+
+    const start = `${before}<${name}${attributes}>`;
+    if (isVoid) return children.length === 0 ? start : start + this.nodes(children, around);
+    // A parser drops the first line end in this element.
+    return `${start}${name === 'pre' && inside.startsWith('\n') ? '\n' : ''}${inside}</${name}>`;
+  }
+
+  #inside(name: string, children: readonly Nodes[], around: Around): string {
+    if (name === 'iframe') return '';
+    if (around.inDrawing && (name === 'title' || name === 'desc')) return escapeHtmlText(toText(children));
+    const html = this.nodes(children, around);
+    return around.part === undefined ? html : html + around.part.close();
+  }
+}
+
+/** Of a pair of pictures, light shows one and dark the other. */
+const showsOrHides = /^(dark:)?(hidden|block|inline|inline-block|flex)$/;
+
+/** A picture without a source becomes its description. */
+function missingImage({ alt, className }: Properties, { missingImage }: Addresses): Element {
+  const kept = Array.isArray(className) ? className.filter((name) => showsOrHides.test(name)) : [];
+  const value = typeof alt === 'string' && alt !== '' ? alt : missingImage;
+  const properties = { className: ['missing-image', ...kept] };
+  return { type: 'element', tagName: 'span', properties, children: [{ type: 'text', value }] };
+}
+
+const hasClass = ({ className }: Properties, name: string): boolean =>
+  Array.isArray(className) && className.includes(name);
+
+/** Headings have a link to themselves. In another link there is no use for it. */
+const isLinkToItself = ({ tagName, properties }: Element): boolean =>
+  tagName === 'a' && hasClass(properties, 'heading-anchor');

@@ -1,0 +1,166 @@
+import type { Element, Properties } from 'hast';
+import { find, html as htmlNames, type Info, type Schema, svg as svgNames } from 'property-information';
+import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
+import { toText } from '../content/content-tree.ts';
+import { escapeHtml } from '../html.ts';
+import { drawnAttributes, drawnElements, mayHave, requiredAttributes } from './content-schema.ts';
+import { currentName, isObsolete, styleInstead } from './obsolete-html.ts';
+
+/** The address that a page has for one that its author wrote; undefined: none. Notes where the element links to. */
+export type ResolveAddress = (
+  attribute: 'href' | 'src' | 'poster',
+  written: string,
+  element: Element,
+) => string | undefined;
+
+/**
+ * What an element may have of its properties: those of the schema, addresses that the URL policy allows, style declarations one by one.
+ * `name` is what it is called where it stands.
+ */
+export function safeProperties(element: Element, name: string, resolve: ResolveAddress | undefined): Properties {
+  const { tagName, properties } = element;
+  const safe: Properties = {};
+  const isDrawn = drawnElements.has(name);
+  let styles = tagName === 'center' ? 'text-align: center' : '';
+  for (const key in properties) {
+    let value = plainValue(properties[key]);
+    if (value === undefined || !mayHave(tagName, key, value)) continue;
+    if (!isDrawn && isObsolete(tagName, key)) {
+      const style = styleInstead(tagName, key, value);
+      styles += styles !== '' && style !== '' ? `; ${style}` : style;
+      continue;
+    }
+    if (key === 'href' || key === 'src' || key === 'poster' || key === 'cite') value = address(key, value);
+    else if (isDrawn && drawnAttributes.has(key) && loadsPaint.test(String(value))) continue;
+    safe[key] = value;
+  }
+  const required = requiredAttributes.get(tagName);
+  for (const key in required) safe[key] ??= required[key];
+  if (styles !== '' || typeof safe.style === 'string') {
+    const written = typeof safe.style === 'string' ? safe.style : '';
+    safe.style = safeStyle(styles === '' || written === '' ? styles + written : `${styles}; ${written}`);
+  }
+  if (name !== currentName(tagName)) remove(safe, ofOldName);
+  else if (name === 'a') finishLink(element, safe);
+  else if (name === 'iframe') finishFrame(safe);
+  else if (name === 'video' && (safe.autoPlay === true || safe.autoPlay === ''))
+    Object.assign(safe, { muted: true, playsInline: true, loop: true });
+  return safe;
+
+  function address(key: 'href' | 'src' | 'poster' | 'cite', written: Properties[string]): string | undefined {
+    if (typeof written !== 'string') return undefined;
+    const found = key === 'cite' || resolve === undefined ? written : resolve(key, written, element);
+    return found !== undefined && isAllowed(key, found) ? found : undefined;
+  }
+
+  function isAllowed(key: string, found: string): boolean {
+    if (key === 'src' && tagName === 'img' && isInlineImage(found)) return true;
+    const url = classifyUrl(found);
+    if (url.kind === 'external') return key === 'href' || (key === 'cite' ? /^https?:/ : /^https:/).test(url.href);
+    return url.kind === 'path' || (url.kind === 'anchor' && (key === 'href' || key === 'cite'));
+  }
+}
+
+function plainValue(value: Properties[string]): Properties[string] {
+  if (Array.isArray(value)) return value.filter((item) => typeof item === 'string' || typeof item === 'number');
+  return value ?? undefined;
+}
+
+/** What the old name of an element meant. */
+const ofOldName = 'href target rel download type htmlFor value colSpan rowSpan headers scope'.split(' ');
+
+function finishLink({ children }: Element, properties: Properties): void {
+  const url = typeof properties.href === 'string' ? classifyUrl(properties.href) : undefined;
+  if (url?.kind === 'external') {
+    properties.href = url.href;
+    if (isNameless(properties, children)) properties.ariaLabel = url.href.replace(/^[a-z]+:(\/\/)?/i, '').slice(0, 100);
+    if (/^https?:/.test(url.href)) Object.assign(properties, { target: '_blank', rel: ['noopener', 'noreferrer'] });
+  } else remove(properties, ['target', 'rel']);
+}
+
+/** Objects stay faster without `delete`. */
+function remove(properties: Properties, names: readonly string[]): void {
+  for (const name of names) if (properties[name] !== undefined) properties[name] = undefined;
+}
+
+/** A link of only an icon. For those who cannot see it, its address is its name. */
+const isNameless = ({ ariaLabel, title }: Properties, children: Element['children']): boolean =>
+  ariaLabel === undefined &&
+  title === undefined &&
+  children.length > 0 &&
+  toText(children).trim() === '' &&
+  !hasPicture(children);
+
+const hasPicture = (nodes: Element['children']): boolean =>
+  nodes.some((node) => node.type === 'element' && (node.tagName === 'img' || hasPicture(node.children)));
+
+/** Frames may show other sites' pages, but not navigate this one or read what it stores in the browser. */
+function finishFrame(properties: Properties): void {
+  const url = typeof properties.src === 'string' ? classifyUrl(properties.src) : undefined;
+  if (url?.kind !== 'external') remove(properties, ['src']);
+  Object.assign(properties, {
+    sandbox: ['allow-scripts', 'allow-same-origin', 'allow-popups', 'allow-forms', 'allow-presentation'],
+    referrerPolicy: 'strict-origin-when-cross-origin',
+    loading: 'lazy',
+  });
+}
+
+/** Properties that cannot lay content over the page or load anything. */
+const allowedProperties =
+  /^(--[a-z][a-z0-9-]*|color|background|background-color|opacity|border(-(top|right|bottom|left|block|inline))?(-(start|end))?(-(width|style|color|radius))?|border-(top|bottom)-(left|right)-radius|border-collapse|border-spacing|outline(-(width|style|color|offset))?|margin(-(top|right|bottom|left|block|inline)(-(start|end))?)?|padding(-(top|right|bottom|left|block|inline)(-(start|end))?)?|width|height|min-width|min-height|max-width|max-height|aspect-ratio|box-sizing|object-fit|object-position|display|flex(-(direction|wrap|flow|grow|shrink|basis))?|grid(-(template|auto|column|row|area)(-(columns|rows|areas|flow|start|end))?)?|gap|row-gap|column-gap|order|align-(items|self|content)|justify-(items|self|content)|place-(items|self|content)|vertical-align|text-(align|decoration|transform|indent|overflow|wrap)(-(color|line|style|thickness))?|text-underline-offset|font|font-(family|size|style|weight|variant|variant-numeric)|line-height|letter-spacing|word-break|word-spacing|overflow-wrap|white-space|list-style(-(type|position))?|overflow(-(x|y))?|float|clear|border-image-width|columns|column-count|box-shadow|filter|transform|transform-origin|fill|stroke|stroke-width|table-layout|caption-side|visibility|position|top|right|bottom|left|z-index|inset|tab-size|hyphens|user-select|cursor|scroll-margin-top)$/;
+
+/**
+ * The declarations of a style attribute that may stay. They load nothing (`url(`, `image-set(`, `@import`), keep their element in its place
+ * (`position` may be relative or static only) and have no escapes that could hide either.
+ */
+export function safeStyle(style: string): string | undefined {
+  if (style.length > 5000) return undefined;
+  const kept: string[] = [];
+  for (const declaration of style.replace(/\/\*[\s\S]*?\*\//g, '').split(';')) {
+    const colon = declaration.indexOf(':');
+    if (colon < 1) continue;
+    const name = declaration.slice(0, colon).trim().toLowerCase();
+    const value = declaration.slice(colon + 1).trim();
+    if (!allowedProperties.test(name) || value === '') continue;
+    if (
+      /[\\<>{}@\u0000-\u001f]/.test(value) ||
+      /(url|image|image-set|src|expression|element|paint|cross-fade)\s*\(/i.test(value)
+    )
+      continue;
+    if (name === 'position' && !/^(relative|static)$/i.test(value)) continue;
+    if (/^(top|right|bottom|left|inset|z-index)$/.test(name) && !/^-?\d{1,2}(px|rem|em|%)?$|^auto$/.test(value))
+      continue;
+    kept.push(`${name}: ${value}`);
+  }
+  return kept.length === 0 ? undefined : kept.join('; ');
+}
+
+/** A paint of a drawing from another file. An escape could hide it. */
+const loadsPaint = /\\|\b(?:url|image|image-set|src|element|paint|cross-fade)\s*\((?!\s*["']?\s*#)/i;
+
+/** Properties as they stand in a start tag, each with a space before it. `isDrawn`: by the names that SVG has. */
+export function attributesText(properties: Properties, isDrawn: boolean): string {
+  let text = '';
+  for (const property in properties) {
+    const value = properties[property];
+    if (value === undefined || value === null || value === false || Number.isNaN(value)) continue;
+    const info = infoOf(property, isDrawn);
+    if (info === undefined || ((info.boolean || info.overloadedBoolean) && value === 0)) continue;
+    const { attribute, boolean, commaSeparated } = info;
+    const isFlag = value === true || (boolean && (value === '' || value === attribute || typeof value === 'number'));
+    const written = Array.isArray(value) ? value.join(commaSeparated ? ', ' : ' ') : String(value);
+    text += isFlag ? ` ${attribute}${isDrawn ? '=""' : ''}` : ` ${attribute}="${escapeHtml(written)}"`;
+  }
+  return text;
+}
+
+const knownInfos = (schema: Schema): Map<string, Info> => new Map(Object.entries(schema.property));
+const [knownOfHtml, knownOfSvg] = [knownInfos(htmlNames), knownInfos(svgNames)];
+
+/** What is known of a property; undefined: no attribute can be called so. */
+function infoOf(property: string, isDrawn: boolean): Info | undefined {
+  const known = (isDrawn ? knownOfSvg : knownOfHtml).get(property);
+  if (known !== undefined) return known;
+  const info = find(isDrawn ? svgNames : htmlNames, property);
+  return /^[a-z][a-z0-9_.:-]*$/i.test(info.attribute) ? info : undefined;
+}
