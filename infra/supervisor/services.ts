@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import type { Secrets } from './data-folder.ts';
@@ -100,8 +99,8 @@ function serviceEnvironment(
     BINDERY_PUBLISHER_URL: internalUrl('publisher'),
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
-    // Halves the processor time of a start: ten processes that load much the same modules.
-    NODE_COMPILE_CACHE: join(cacheFolder(), 'compiled'),
+    // Of glibc: by default each thread of Node gets a part of memory of its own, and keeps what it has freed.
+    MALLOC_ARENA_MAX: '2',
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
   for (const name of serviceNames) own[`BINDERY_${variableName(name)}_PORT`] = String(plan.ports[name]);

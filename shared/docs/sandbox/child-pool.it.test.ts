@@ -130,6 +130,15 @@ describe('whose child it is', () => {
     expect(await nameOf(pool, 'acme')).not.toBe(acme);
   });
 
+  it('ends with the spares when nobody needs the pool, and others come with the next request', async () => {
+    const before = new Set(ownProcesses());
+    const pool = poolOf({ idleAfterMs: 50 });
+    const acme = await nameOf(pool, 'acme');
+    const ofPool = () => ownProcesses().filter((pid) => !before.has(pid));
+    await vi.waitUntil(() => ofPool().length === 0, { timeout: 20_000 });
+    expect(await nameOf(pool, 'acme')).not.toBe(acme);
+  });
+
   it('is replaced after its number of requests', async () => {
     const pool = poolOf({ requestsPerChild: 2 });
     const first = await nameOf(pool, 'acme');
@@ -234,6 +243,12 @@ const processes = (): Seen[] =>
 
 /** The process of the child that calls itself so. */
 const processOf = (name: string): Seen | undefined => processes().find(({ command }) => command.startsWith(name));
+
+/** Of what we started, pools first of all. */
+const ownProcesses = (): number[] =>
+  processes().flatMap(({ pid, parent, command }) =>
+    parent === process.pid && !command.startsWith('ps ') ? [pid] : [],
+  );
 
 /** The shell between us and a child; the program that confines the child may stand between the two. */
 function guardOf(name: string): number {

@@ -15,14 +15,17 @@ import type { Confinement } from './confinement.ts';
 export type ChildPoolOptions = ChildProgram & {
   /** Requests that run at the same time, each in a child of its own. */
   slots: number;
-  /** Children that are started but unused, so that a killed one is replaced at once. Default: 1. */
+  /**
+   * Children that are started but unused, so that a killed one is replaced at once. They end with the others when nobody uses the pool, and
+   * come back with its next request. Default: 1.
+   */
   warmSpares?: number;
   /**
    * Children beyond `slots` that wait for the organization they served. Otherwise, when organizations take turns, each turn would start a
    * new process (0.4 s of processor time with the renderer's code). Default: as many as `slots`.
    */
   parked?: number;
-  /** A child that nobody used for this long is ended; spares stay. Default: a minute. */
+  /** A child that nobody used for this long is ended, and after so long without any request the spares are, too. Default: a minute. */
   idleAfterMs?: number;
   /** JavaScript heap of a child; native memory is limited to somewhat more. Default: 512. */
   memoryLimitMb?: number;
@@ -101,6 +104,11 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   let mode: 'open' | 'draining' | 'closed' = 'open';
   let lastId = 0;
   let failedStarts = 0;
+  /** When the last request ended. Monotonic, milliseconds. */
+  let quietSince = performance.now();
+  /** No request for so long that spares would only take memory. */
+  const isUnused = (): boolean =>
+    queue.length === 0 && busyCount() === 0 && performance.now() - quietSince >= idleAfterMs;
 
   const isFresh = (member: Member): boolean => member.served === 0 && member.state !== 'busy';
   const all = (test: (member: Member) => boolean): Member[] => [...members].filter(test);
@@ -177,7 +185,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
 
   function refill(): void {
     // An entry that cannot start is tried again with the next request, not in a loop.
-    if (mode === 'closed' || (failedStarts > 0 && queue.length === 0)) return;
+    if (mode === 'closed' || isUnused() || (failedStarts > 0 && queue.length === 0)) return;
     const waiting = Math.min(queue.length, slots - busyCount());
     const wanted = Math.max(warmSpares, waiting);
     for (let fresh = all(isFresh).length; fresh < wanted; fresh += 1) {
@@ -198,6 +206,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
   function retireUnused(): void {
     const since = performance.now() - idleAfterMs;
     for (const member of parkedChildren()) if (member.usedAt <= since) retire(member);
+    if (isUnused()) for (const member of all(isFresh)) retire(member);
   }
 
   function work(member: Member, job: Job): void {
@@ -221,6 +230,7 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       member.onMessage = () => undefined;
       member.state = 'idle';
       member.usedAt = performance.now();
+      quietSince = member.usedAt;
       if (child === 'kill' || member.served >= requestsPerChild) retire(member);
       settle();
       schedule();

@@ -29,8 +29,9 @@ export function cpuSecondsOf(roots: readonly number[]): number | undefined {
   return treeOf(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
-/** These processes and all below them that run now. */
-function treeOf(roots: readonly number[]): ProcessStat[] {
+/** These processes and all below them that run now. Empty where the system does not tell. */
+export function treeOf(roots: readonly number[]): ProcessStat[] {
+  if (process.platform !== 'linux') return [];
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(name) : []));
   const children = Map.groupBy(all, ({ parent }) => parent);
   const found = all.filter(({ pid }) => roots.includes(pid));
@@ -45,16 +46,7 @@ function treeOf(roots: readonly number[]): ProcessStat[] {
  */
 export function residentBytesBelow(roots: readonly number[]): number | undefined {
   if (process.platform !== 'linux') return undefined;
-  return treeOf(roots).reduce((sum, { pid }) => sum + proportionalBytes(pid), 0);
-}
-
-function proportionalBytes(pid: number): number {
-  try {
-    const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
-    return Number(kilobytes ?? 0) * 1024;
-  } catch {
-    return 0; // It has ended since the folder was read.
-  }
+  return treeOf(roots).reduce((sum, { pid }) => sum + (proportionalBytes(pid) ?? 0), 0);
 }
 
 function statOf(pid: string): ProcessStat[] {
@@ -81,9 +73,15 @@ export const peakBytes = (pid: number): number | undefined => statusBytes(pid, '
 /** Memory that a process has now, in bytes; undefined where the system does not tell. */
 export const residentBytes = (pid: number): number | undefined => statusBytes(pid, 'VmRSS');
 
-function statusBytes(pid: number, field: string): number | undefined {
+/**
+ * Memory that a process takes from the machine, in bytes: what it shares with others counts in equal parts (PSS, proc(5), smaps_rollup). So
+ * the sum over processes is what they take together. Undefined where the system does not tell.
+ */
+export const proportionalBytes = (pid: number): number | undefined => statusBytes(pid, 'Pss', 'smaps_rollup');
+
+function statusBytes(pid: number, field: string, file = 'status'): number | undefined {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const status = readFileSync(`/proc/${pid}/${file}`, 'utf8');
     const [, kilobytes] = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status) ?? [];
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
   } catch {

@@ -6,6 +6,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { flow } from './flow.ts';
 import { generators } from './generators.ts';
+import { idle } from './idle.ts';
 import { join } from './join.ts';
 import { log } from './log.ts';
 import { type Measurement, openInstallations } from './measurement.ts';
@@ -13,7 +14,7 @@ import { memory } from './memory.ts';
 import { reuse } from './reuse.ts';
 import { scale } from './scale.ts';
 
-const measurements: readonly Measurement[] = [flow, generators, reuse, join, memory, log, scale];
+const measurements: readonly Measurement[] = [flow, generators, reuse, join, memory, idle, log, scale];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
 
