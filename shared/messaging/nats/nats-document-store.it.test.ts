@@ -1,18 +1,24 @@
 import { cp, rm } from 'node:fs/promises';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { connect } from '@nats-io/transport-node';
+import { connect, errors } from '@nats-io/transport-node';
+import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { type DeadLetter, deadLetterKey, deadLetterSchema } from '#shared/contracts/dead-letters.ts';
 import { activeJobDocumentSchema, type Generation } from '#shared/contracts/read-models.ts';
+import { openDeadLetterQueue } from '#shared/messaging/dead-letters.ts';
 import { followPointers, keepFollowing } from '#shared/messaging/read-models.ts';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import { everySecond } from '#shared/runtime/retry.ts';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
 import { type CuttingProxy, cuttingProxy } from '../../../test/support/cutting-proxy.ts';
 import { startTestBus, type TestBus } from '../../../test/support/start-bus.ts';
 import { connectBus } from './connect-bus.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 
-async function openActiveJobs(bus: TestBus) {
+/** Buckets of the orchestrator; `managed` may stand in the way of what is asked of the server. */
+async function openBuckets(bus: TestBus, managed: (jsm: JetStreamManager) => JetStreamManager = (jsm) => jsm) {
   const connection = await connect({
     servers: bus.server.url,
     user: 'orchestrator',
@@ -21,19 +27,27 @@ async function openActiveJobs(bus: TestBus) {
     maxReconnectAttempts: -1,
   });
   const js = jetstream(connection);
-  const kv = await new Kvm(js).open('active-jobs', { allow_direct: true });
   const jsm = await jetstreamManager(connection, { checkAPI: false });
-  const row = { name: 'active-jobs', removedKeptSeconds: 1 };
-  const activeJobs = natsDocumentStore(kv, { js, jsm }, row, activeJobDocumentSchema);
-  const createdAt = '2026-03-01T10:00:00.000Z';
-  const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
+  const open = async <T>(name: string, schema: z.ZodType<T>) => {
+    const kv = await new Kvm(js).open(name, { allow_direct: true });
+    return natsDocumentStore(kv, { js, jsm: managed(jsm) }, { name, removedKeptSeconds: 1 }, schema);
+  };
+  const messageCount = async (name: string) => (await jsm.streams.info(`KV_${name}`)).state.messages;
   const restart = async (): Promise<void> => {
     await bus.server.kill();
     await bus.server.restart();
     const isBack = () => jsm.streams.info('KV_active-jobs').catch(() => undefined);
     await expect.poll(isBack, { timeout: 15_000 }).toBeDefined();
   };
-  return { connection, jsm, activeJobs, put, restart };
+  return { connection, jsm, open, messageCount, restart };
+}
+
+async function openActiveJobs(...about: Parameters<typeof openBuckets>) {
+  const { open, ...rest } = await openBuckets(...about);
+  const activeJobs = await open('active-jobs', activeJobDocumentSchema);
+  const createdAt = '2026-03-01T10:00:00.000Z';
+  const put = (jobId: string) => activeJobs.put(`acme.${jobId}`, { organization: 'acme', jobId, createdAt });
+  return { ...rest, activeJobs, put };
 }
 
 describeWithServers(['nats-server'], 'keys of a bucket', () => {
@@ -60,7 +74,7 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
   });
 
   test('leave nothing behind, however many were removed', async () => {
-    const { connection, jsm, activeJobs, put } = await openActiveJobs(bus);
+    const { connection, messageCount, activeJobs, put } = await openActiveJobs(bus);
     await put('kept');
     await Promise.all(
       Array.from({ length: 300 }, async (_, at) => {
@@ -69,14 +83,34 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
       }),
     );
     expect(await activeJobs.keys()).toEqual(['acme.kept']);
-    const messages = async () => (await jsm.streams.info('KV_active-jobs')).state.messages;
-    await expect.poll(messages, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => messageCount('active-jobs'), { timeout: 10_000 }).toBe(1);
     expect(await activeJobs.get('acme.kept')).toMatchObject({ document: { jobId: 'kept' } });
     await connection.close();
   });
 });
 
 describeWithServers(['nats-server'], 'watches', () => {
+  test('need no list of the keys, which takes long where there are many', async () => {
+    const bus = await startTestBus();
+    const info = () => Promise.reject(new errors.TimeoutError());
+    const unlisted = (jsm: JetStreamManager): JetStreamManager =>
+      Object.create(jsm, { streams: { value: Object.create(jsm.streams, { info: { value: info } }) } });
+    const { activeJobs, put, connection } = await openActiveJobs(bus, unlisted);
+    await put('there');
+    const seen = async (filter: string): Promise<string[]> => {
+      const kinds: string[] = [];
+      const stop = new AbortController();
+      for await (const { kind } of activeJobs.watch(filter, stop.signal)) {
+        kinds.push(kind);
+        if (kind === 'caught-up') stop.abort();
+      }
+      return kinds;
+    };
+    expect([await seen('acme.>'), await seen('nobody.>')]).toEqual([['put', 'caught-up'], ['caught-up']]);
+    await connection.close();
+    await bus.stop();
+  });
+
   test('go on when the server was restarted, and it forgets those of processes that died', async () => {
     const bus = await startTestBus();
     const { activeJobs, put, jsm, connection, restart } = await openActiveJobs(bus);
@@ -111,17 +145,54 @@ describeWithServers(['nats-server'], 'watches', () => {
 describeWithServers(['nats-server'], 'a key that was removed', () => {
   test('stays removed when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();
-    const { activeJobs, put, jsm, connection, restart } = await openActiveJobs(bus);
+    const { activeJobs, put, messageCount, connection, restart } = await openActiveJobs(bus);
     await put('removed');
     await restart();
     await activeJobs.remove('acme.removed');
     await put('kept');
-    const count = async () => (await jsm.streams.info('KV_active-jobs')).state.messages;
-    await expect.poll(count, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => messageCount('active-jobs'), { timeout: 10_000 }).toBe(1);
     for (let time = 0; time < 2; time += 1) {
       await restart();
       expect(await activeJobs.keys()).toEqual(['acme.kept']);
     }
+    await connection.close();
+    await bus.stop();
+  }, 60_000);
+});
+
+describeWithServers(['nats-server'], 'a dead letter that was settled', () => {
+  test('stays settled when the server dies after its marker has ended', async () => {
+    const bus = await startTestBus();
+    const { connection, open, messageCount, restart } = await openBuckets(bus);
+    const deadLetters = await open('dead-letters', deadLetterSchema);
+    const stop = new AbortController();
+    const openQueue = async () => {
+      const names = { service: 'orchestrator', stream: 'FACTS', retry: everySecond };
+      const deadLetterLog = { record: async () => {} };
+      const logger = pino({ level: 'silent' });
+      const queue = openDeadLetterQueue({ ...names, deadLetters, deadLetterLog, logger }, stop.signal);
+      await queue.ready;
+      return queue;
+    };
+    const at = '2026-03-01T10:00:00.000Z';
+    const letter: DeadLetter = {
+      ...{ service: 'orchestrator', stream: 'FACTS', subject: 'facts.acme.one', sequence: 7, isOrdered: false },
+      ...{ state: 'aside', cause: 'poison', reason: 'It was broken.', setAsideAt: at },
+      decision: { id: `dd_${'a'.repeat(22)}`, action: 'retry', why: 'It is mended.', by: 'anna@ops-1', at },
+    };
+    await deadLetters.put(deadLetterKey('orchestrator', 'FACTS', 7), letter);
+    await restart();
+    const queue = await openQueue();
+    expect(await queue.settleOne(async () => {})).toBe(true);
+    await expect.poll(() => messageCount('dead-letters'), { timeout: 10_000 }).toBe(0);
+    let handledAgain = 0;
+    for (let time = 0; time < 2; time += 1) {
+      await restart();
+      const next = await openQueue();
+      expect(await next.settleOne(async () => void (handledAgain += 1))).toBe(false);
+      expect([handledAgain, await deadLetters.keys()]).toEqual([0, []]);
+    }
+    stop.abort();
     await connection.close();
     await bus.stop();
   }, 60_000);

@@ -206,11 +206,9 @@ export function natsDocumentStore<T>(
     },
 
     async *watch(filter, signal) {
+      const { messages, waiting, isForgotten, end } = await call('watching', () => follow(filter, false));
       // The server says with each message how many wait behind it, but nothing at all when there is none.
-      let initial = (await this.keys(filter)).length > 0;
-      if (signal.aborted) return;
-      if (!initial) yield { kind: 'caught-up' };
-      const { messages, isForgotten, end } = await call('watching', () => follow(filter, false));
+      let initial = waiting > 0;
       const stop = () => messages.stop();
       signal.addEventListener('abort', stop, { once: true });
       /** When it began to wait for a message; `Infinity` while the reader has one in hand. */
@@ -227,6 +225,7 @@ export function natsDocumentStore<T>(
       const timer = setInterval(() => void lookBack().catch(() => {}), lookBackEveryMs).unref();
       try {
         if (signal.aborted) return;
+        if (!initial) yield { kind: 'caught-up' };
         for await (const message of messages) {
           waitsSince = Infinity;
           const change = changeOf(message, initial);
