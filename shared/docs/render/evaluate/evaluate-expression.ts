@@ -38,8 +38,8 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     case 'ArrayExpression': {
       const items: StaticValue[] = [];
       for (const element of node.elements) {
-        if (element === null) items.push(undefined);
-        else if (element.type === 'SpreadElement') items.push(...spreadItems(element, frame));
+        if (element === null) throw new NotStatic('has an array with holes');
+        if (element.type === 'SpreadElement') items.push(...spreadItems(element, frame));
         else items.push(evaluateExpression(element, frame));
       }
       return items;
@@ -56,8 +56,7 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
           !property.computed && property.key.type === 'Identifier'
             ? property.key.name
             : textOf(evaluateExpression(property.key, frame));
-        // A property of that name has no meaning here and must not be passed on.
-        if (forbidden.has(key)) continue;
+        if (forbidden.has(key)) throw new NotStatic(`has a property \`${key}\``);
         object.set(key, evaluateExpression(property.value as Expression, frame));
       }
       return object;
@@ -86,9 +85,16 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
         frame,
       );
     case 'ChainExpression':
-      return evaluateExpression(node.expression, frame);
-    case 'MemberExpression':
-      return memberOf(node, frame).value;
+      try {
+        return evaluateExpression(node.expression, frame);
+      } catch (error) {
+        if (error instanceof EndOfChain) return undefined;
+        throw error;
+      }
+    case 'MemberExpression': {
+      const { object, key } = memberOf(node, frame);
+      return ownProperty(object, key);
+    }
     case 'CallExpression': {
       if (node.callee.type !== 'MemberExpression') {
         const name = node.callee.type === 'Identifier' ? `\`${node.callee.name}\`` : 'a function';
@@ -167,6 +173,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
   } else if (pattern.type === 'AssignmentPattern') {
     bindPattern(pattern.left, value === undefined ? evaluateExpression(pattern.right, frame) : value, frame);
   } else if (pattern.type === 'ObjectPattern') {
+    if (value === null || value === undefined) throw new NotStatic('takes members out of what has no value');
     const object = spreadObject(value);
     const taken = new Set<string>();
     for (const property of pattern.properties) {
@@ -181,7 +188,8 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
       const key =
         property.key.type === 'Identifier' ? property.key.name : textOf(evaluateExpression(property.key, frame));
       taken.add(key);
-      bindPattern(property.value, forbidden.has(key) ? undefined : object.get(key), frame);
+      if (forbidden.has(key)) throw new NotStatic(`reads \`${key}\``);
+      bindPattern(property.value, ownProperty(object, key), frame);
     }
   } else if (pattern.type === 'ArrayPattern') {
     if (!Array.isArray(value)) throw new NotStatic('takes items out of what is no array');
@@ -194,32 +202,34 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
   }
 }
 
-type Member = { object: StaticValue; key: string; value: StaticValue };
+/** A `?.` met what has no value: the whole chain is undefined. */
+class EndOfChain extends Error {}
 
-function memberOf(node: MemberExpression, frame: Frame): Member {
+function memberOf(node: MemberExpression, frame: Frame): { object: StaticValue; key: string } {
   if (node.object.type === 'Super' || node.property.type === 'PrivateIdentifier') {
     throw new NotStatic('has a private name or `super`');
   }
   const object = evaluateExpression(node.object, frame);
+  if (node.optional && (object === null || object === undefined)) throw new EndOfChain();
   const key =
     !node.computed && node.property.type === 'Identifier'
       ? node.property.name
       : textOf(evaluateExpression(node.property, frame));
   if (forbidden.has(key)) throw new NotStatic(`reads \`${key}\``);
-  return { object, key, value: ownProperty(object, key, node.optional) };
+  if (object === null || object === undefined) throw new NotStatic(`reads \`${key}\` of what has no value`);
+  return { object, key };
 }
 
-function ownProperty(object: StaticValue, key: string, optional: boolean): StaticValue {
-  if (object === null || object === undefined) {
-    // After `?.` the whole chain is undefined. Unlike JavaScript, reading on from there is allowed.
-    if (optional) return undefined;
-    throw new NotStatic(`reads \`${key}\` of what has no value`);
-  }
-  if (object instanceof Map) return object.get(key);
+/** Undefined when there is none. Throws `NotStatic` for what JavaScript would inherit, and for members of functions and JSX. */
+function ownProperty(object: StaticValue, key: string): StaticValue {
+  if (object instanceof Map && object.has(key)) return object.get(key);
   if (Array.isArray(object) || typeof object === 'string') {
     if (key === 'length') return object.length;
-    return /^\d{1,9}$/.test(key) ? object[Number(key)] : undefined;
+    if (/^(0|[1-9]\d{0,8})$/.test(key)) return object[Number(key)];
   }
+  const isData = object instanceof Map || Array.isArray(object) || typeof object !== 'object';
+  const inherits = object instanceof Map ? Object.prototype : (Object(object) as object);
+  if (!isData || key in inherits) throw new NotStatic(`reads \`${key.slice(0, 40)}\``);
   return undefined;
 }
 
@@ -230,7 +240,6 @@ function callMethod(
 ): StaticValue {
   const { object, key } = memberOf(callee, frame);
   const { budget } = frame.evaluation;
-  if ((object === undefined || object === null) && callee.optional) return undefined;
   const values = args.map((argument) => {
     if (argument.type === 'SpreadElement') throw new NotStatic('spreads arguments');
     return evaluateExpression(argument, frame);
