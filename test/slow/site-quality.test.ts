@@ -249,13 +249,10 @@ const countShifts = `
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-/**
- * What was painted last is counted after the next frame. Pages with a picture that has no size do not count: publication does not look into
- * pictures, so only their authors can say how much room they need.
- */
+/** What was painted last is counted after the next frame. */
 const afterFrames = `new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
-    resolve({ shift: document.querySelector('.mdx-content img:not([width][height])') ? 0 : window.shifted, wide: document.documentElement.scrollWidth - innerWidth });
+    resolve({ shift: window.shifted, wide: document.documentElement.scrollWidth - innerWidth });
   })));
 })`;
 

@@ -17,6 +17,7 @@ import {
   usableFiles,
 } from './project-files.ts';
 import { checkIcons } from './read-icons.ts';
+import { pictureSizes } from './picture-size.ts';
 import { readFonts } from './read-fonts.ts';
 import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
@@ -113,6 +114,8 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
   const pageOf = new Map(pages.map((page) => [page.path, page]));
   const navigation = withTitles(nodes, pageOf, links);
   const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
+  const assets = entriesOf(ofKind('asset'));
+  const pictures = await pictureSizes(assets, usable);
   const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return jsonCopy<DocsProject>({
@@ -127,7 +130,7 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
       })
       .sort(byPath),
     specs: specs.map(entryOf),
-    assets: entriesOf(ofKind('asset')),
+    assets: assets.map((file) => ({ ...file, picture: pictures.get(file.path) })),
     styles: entriesOf(ofKind('style')),
     scripts: entriesOf(scripts),
     redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),

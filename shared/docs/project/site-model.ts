@@ -4,6 +4,7 @@ import { type ContentId, contentVersion, sha256Hex } from '#shared/contracts/ide
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
 import { getJson } from '#shared/storage/stored-json.ts';
+import { pictureSizeSchema } from './picture-size.ts';
 
 const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
@@ -154,8 +155,8 @@ export const siteModelSchema = z.object({
   snippets: z.array(fileEntrySchema.extend({ dependencies: z.array(z.string()) })),
   /** OpenAPI and AsyncAPI files. */
   specs: z.array(fileEntrySchema),
-  /** Files that are copied as they are, images above all. */
-  assets: z.array(fileEntrySchema),
+  /** Files that are copied as they are, images above all. Earlier models have no sizes of pictures. */
+  assets: z.array(fileEntrySchema.extend({ picture: pictureSizeSchema.optional() })),
   /** The project's own .css and .js files, in the order in which every page loads them. */
   styles: z.array(fileEntrySchema),
   scripts: z.array(fileEntrySchema),

@@ -1,5 +1,6 @@
 import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
 import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
+import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { siteAddress, siteBase } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
@@ -36,6 +37,8 @@ export type PageSlice = {
   next?: PageLink;
   /** Internal target, with a slash in front → file in the bundle or https address; null: there is no such page or file. */
   links: Record<string, string | null>;
+  /** Sizes of the pictures among these files. */
+  pictures: Record<string, PictureSize>;
   /** Files whose text the renderer gets beside the source, with the hash of that text. */
   dependencies: { path: string; sha256: string }[];
   /** The project's own style sheets and scripts, in order; no scripts where tenants' scripts are not allowed. */
@@ -53,6 +56,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   const { settings } = index.model;
   const place = index.places.get(path) ?? index.defaultPlace;
   const language = page.language ?? languageOfPath(index, path);
+  const links = Object.fromEntries(page.linkTargets.map((target) => [target, resolveTarget(index, target)]));
   return {
     path,
     file: page.file,
@@ -67,7 +71,8 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
     translations: translationsOf(index, page, place),
     groups: place.groups,
     siblings: nearest(place.siblings, path).map((sibling) => pageLink(index, sibling)),
-    links: Object.fromEntries(page.linkTargets.map((target) => [target, resolveTarget(index, target)])),
+    links,
+    pictures: picturesAmong(index, Object.values(links)),
     dependencies: dependenciesOf(index, page),
     styles: index.model.styles.map((file) => file.path),
     scripts: options.allowTenantScripts ? index.model.scripts.map((file) => file.path) : [],
@@ -80,6 +85,14 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       next: place.next === undefined ? undefined : pageLink(index, place.next),
     }),
   };
+}
+
+function picturesAmong({ pictures }: SiteIndex, files: readonly (string | null)[]): PageSlice['pictures'] {
+  const sized = [...new Set(files)].flatMap((file) => {
+    const size = file === null ? undefined : pictures.get(file);
+    return file === null || size === undefined ? [] : [[file, size] as const];
+  });
+  return Object.fromEntries(sized);
 }
 
 const pageLink = (index: SiteIndex, path: string): PageLink => {

@@ -44,6 +44,24 @@ test('a page and its Markdown twin, with relative addresses', async () => {
   expect(deeper).toContain('rel="prev" href="../guides/one.html"');
 });
 
+test('pictures of the project have their sizes; a changed size changes the key of the page', async () => {
+  const gif = (width: number) => Buffer.from([...Buffer.from('GIF89a'), width, 0, 20, 0]);
+  const project = (width: number) =>
+    testProject({
+      ...files,
+      'a b.gif': gif(width),
+      'index.mdx': '![one](/a%20b.gif)\n\n<img src="/a b.gif" width="20" />\n\n<img src="/logo.png" alt="two" />',
+    });
+  const [before, after] = await Promise.all([project(40), project(60)]);
+  const html = textOf(before.render('index').files[0]?.body);
+  expect(html).toContain('<img src="./a%20b.gif" alt="one" width="40" height="20">');
+  expect(html).toContain('width="20"');
+  expect(html).toContain('height="10"');
+  expect(html).toContain('<img src="./logo.png" alt="two">');
+  const keyOf = ({ model }: typeof before) => pageKey('v1', pageSlice(indexSite(model), 'index', testOptions));
+  expect(keyOf(after)).not.toBe(keyOf(before));
+});
+
 test('sections, anchors and contents', async () => {
   const { page, files: made } = (await testProject(files)).render('guides/one');
   expect(page.sections).toEqual([

@@ -1,4 +1,5 @@
 import { type BundledFiles, bundledFiles } from '#shared/docs/project/bundled-files.ts';
+import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { pageFile, pageNames, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
@@ -12,6 +13,8 @@ export type SiteIndex = {
   exported: ReadonlySet<string>;
   /** Project files that are in the bundle as they are. */
   files: ReadonlySet<string>;
+  /** Sizes of those that are pictures. */
+  pictures: ReadonlyMap<string, PictureSize>;
   dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
   /** Redirect source → page path or https address, loops left out. */
   redirects: ReadonlyMap<string, string>;
@@ -36,6 +39,7 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     pages,
     exported: exportedPaths,
     files: new Set(files.map((file) => file.path)),
+    pictures: new Map(model.assets.flatMap(({ path, picture }) => (picture === undefined ? [] : [[path, picture]]))),
     dependencies: new Map([...model.specs, ...model.snippets].map((file) => [file.path, file])),
     redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,

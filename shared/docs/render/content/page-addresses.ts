@@ -4,6 +4,7 @@ import { type Report, startOf } from '../findings.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import type { PageSlice } from '../page-slice.ts';
 import type { Addresses } from './write-content.ts';
+import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { classifyUrl, decoded, isInlineImage } from '#shared/docs/project/url-policy.ts';
 
 /** Turns the addresses that an author wrote into those of the bundle, and collects what they lead to. */
@@ -27,6 +28,7 @@ export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
   return {
     links,
     missingImage: languageOf(slice.language).texts.missingImage,
+    sizeOf,
     resolve: (attribute, written, element) => (attribute === 'href' ? href : source)(written, element),
   };
 
@@ -73,6 +75,13 @@ export function pageAddresses(slice: PageSlice, report: Report): PageAddresses {
     if (found !== null && !found.startsWith('https:')) return relativeHref(slice.path, found);
     report('missing-file', `There is no file ${quoted(target)} in the project.`, element);
     return undefined;
+  }
+
+  function sizeOf(written: string): PictureSize | undefined {
+    const url = classifyUrl(written);
+    if (url.kind !== 'path' || url.path === '' || climbsOut(url.path, slice.file)) return undefined;
+    const found = resolve(rooted(url.path, slice.file));
+    return found !== null && Object.hasOwn(slice.pictures, found) ? slice.pictures[found] : undefined;
   }
 
   /** Targets that publication did not see, because expressions or snippets make them, are assumed to exist. */

@@ -1,16 +1,24 @@
 import type { Element, Nodes, Properties } from 'hast';
+import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { escapeHtmlText, SafeHtml } from '../html.ts';
 import { contentElements, drawnElements, strippedElements } from '../sanitize/content-schema.ts';
 import { type Around, endingParagraph, nameHere, top, within } from '../sanitize/place-elements.ts';
 import { attributesText, type ResolveAddress, safeProperties } from '../sanitize/safe-attributes.ts';
 import { toText, type Typeset } from './content-tree.ts';
 import { PageSections, type Section } from './page-sections.ts';
+import { keepRoom } from './picture-room.ts';
 
 /** HTML that a browser reads as the tree that was meant, what is read of it by section, and its ids. */
 export type WrittenContent = { html: SafeHtml; sections: Section[]; ids: string[] };
 
-/** How addresses become those of the bundle, and what stands for a picture that has none, if it says nothing itself. */
-export type Addresses = { resolve: ResolveAddress; missingImage: string };
+/** How addresses become those of the bundle. */
+export type Addresses = {
+  resolve: ResolveAddress;
+  /** Of the picture at an address, as its author wrote it; undefined: it is not known. */
+  sizeOf: (written: string) => PictureSize | undefined;
+  /** What stands for a picture that has no address, if it says nothing itself. */
+  missingImage: string;
+};
 
 export type WriteOptions = {
   /** Without them, addresses stay as they are. */
@@ -85,6 +93,9 @@ class ContentWriter {
     if (isLeftOut?.(properties)) return '';
     if (name === 'img' && properties.src === undefined && addresses !== undefined)
       return this.#element(missingImage(properties, addresses), around);
+    const source = name === 'img' ? element.properties.src : undefined;
+    const size = typeof source === 'string' ? addresses?.sizeOf(source) : undefined;
+    if (size !== undefined) keepRoom(properties, size);
     const before = around.part === undefined ? '' : around.part.enter(name, false);
     if (before === undefined) return '';
 
