@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { notFoundScript, siteScripts, themeSheet } from './browser-files.ts';
+import { notFoundScript, siteScripts, themePart, themeSheet } from './browser-files.ts';
 
 const partsIn = (folder: string): string[] =>
   readdirSync(new URL(folder, import.meta.url)).map((name) => `${folder}${name}`);
 const textOf = (part: string): string => readFileSync(new URL(part, import.meta.url), 'utf8');
 
 test.each(partsIn('theme/'))('%s is in the style sheet, once', (part) => {
-  expect(themeSheet.split(textOf(part))).toHaveLength(2);
+  expect(themeSheet.split(themePart(textOf(part)))).toHaveLength(2);
 });
 
 test.each(partsIn('scripts/site/'))('%s is in the script', (part) => {

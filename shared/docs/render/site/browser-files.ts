@@ -51,9 +51,19 @@ const siteParts = [
   'site/search',
 ];
 
+/** How the parts of the style sheet name elements without the look of text. */
+const notProse = ':where(.not-prose, .not-prose *)';
+const textAgain = ':is(.prose, .callout-content, .card-text)';
+
+/** It ends at `prose` and at components of text, unless those have a `not-prose` of their own. Has the weight of nothing, too. */
+const proseEnds = `${notProse}:not(:where(.not-prose ${textAgain}, .not-prose ${textAgain} *):not(:where(.not-prose ${textAgain} .not-prose, .not-prose ${textAgain} .not-prose *)))`;
+
+/** A part of the style sheet as pages have it. */
+export const themePart = (text: string): string => text.replaceAll(notProse, proseEnds);
+
 /** The style sheet of every page, without its colours. */
 export const themeSheet = theme
-  .map((chapter) => chapter.map((name) => ownFile(`theme/${name}.css`)).join(''))
+  .map((chapter) => chapter.map((name) => themePart(ownFile(`theme/${name}.css`))).join(''))
   .join('\n');
 
 /** Scripts by their name under `_bindery/`. */
