@@ -1,8 +1,8 @@
-import { h } from 'hastscript';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { pageAddress, pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
+import { h } from './content/content-tree.ts';
 import { type InlineContent, inlineContent } from './content/inline-content.ts';
 import { pageAddresses } from './content/page-addresses.ts';
 import { toContent } from './content/to-content.ts';
@@ -71,8 +71,9 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     hasMath: content.mathFonts.size > 0,
     hasDiagrams: content.hasDiagrams,
   });
-  if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
-  return renderedFiles(slice, description?.text, html, {
+  const body = Buffer.from(html);
+  if (body.length > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
+  return renderedFiles(slice, description?.text, body, {
     markdown,
     sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
@@ -112,7 +113,7 @@ export function renderFailedPage(
     hasDiagrams: false,
   });
   const failure = reason.slice(0, 300);
-  return renderedFiles(slice, description?.text, html, {
+  return renderedFiles(slice, description?.text, Buffer.from(html), {
     markdown: `# ${slice.title}\n\n${text}\n`,
     sections: [],
     links: [],
@@ -128,12 +129,12 @@ export function renderFailedPage(
 function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
-  html: string,
+  html: Uint8Array,
   content: Omit<RenderedPage, 'path' | 'title' | 'description' | 'fullTextBytes' | 'searchCharacters'>,
 ): RenderedPageFiles {
   return {
     files: [
-      { path: pageFile(path), body: Buffer.from(html) },
+      { path: pageFile(path), body: html },
       { path: `${path}.md`, body: Buffer.from(content.markdown) },
     ],
     page: {

@@ -1,9 +1,8 @@
 import type { Element, ElementContent } from 'hast';
-import { h } from 'hastscript';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { namedIcon } from '#shared/docs/render/content/icon.ts';
 import { escapeHtml, SafeHtml } from '../html.ts';
-import type { Typeset } from '../content/content-tree.ts';
+import { h, type Typeset } from '../content/content-tree.ts';
 import { highlight, plainLines, type Token } from './highlighter.ts';
 
 type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };

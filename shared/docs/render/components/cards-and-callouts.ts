@@ -1,4 +1,4 @@
-import { h } from 'hastscript';
+import { type Child, h } from '#shared/docs/render/content/content-tree.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
@@ -33,7 +33,7 @@ const card: Component = {
     const content = context.children(children);
     const isTile = name === 'Tile';
     const hasTitle = title.length > 0;
-    const cardLink = (inside: Parameters<typeof h>[2]) => h('a', { className: ['card-link'], href }, inside);
+    const cardLink = (inside: Child) => h('a', { className: ['card-link'], href }, inside);
     const heading = () => {
       if (hasTitle) return h('p', { className: ['card-title'] }, href === undefined ? title : [cardLink(title)]);
       if (href === undefined || cta !== undefined) return null;

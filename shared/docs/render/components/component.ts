@@ -1,5 +1,5 @@
 import type { ElementContent } from 'hast';
-import { h } from 'hastscript';
+import { h } from '#shared/docs/render/content/content-tree.ts';
 import type { BlockContent, Nodes, PhrasingContent } from 'mdast';
 import { type ContentContext, writtenClasses } from '#shared/docs/render/content/content-context.ts';
 import { namedIcon } from '#shared/docs/render/content/icon.ts';

@@ -1,5 +1,5 @@
 import type { ElementContent } from 'hast';
-import { h } from 'hastscript';
+import { h } from '#shared/docs/render/content/content-tree.ts';
 import type { List, Nodes } from 'mdast';
 import { diagram } from '#shared/docs/render/code/code-block.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';

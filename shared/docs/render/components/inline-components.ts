@@ -1,4 +1,4 @@
-import { h } from 'hastscript';
+import { h } from '#shared/docs/render/content/content-tree.ts';
 import { brandIcon } from '#shared/docs/render/content/icon.ts';
 import {
   classesProp,

@@ -1,6 +1,5 @@
-import { h } from 'hastscript';
 import { icon } from '#shared/docs/render/content/icon.ts';
-import { toText } from '#shared/docs/render/content/content-tree.ts';
+import { h, toText } from '#shared/docs/render/content/content-tree.ts';
 import {
   type Component,
   type Components,

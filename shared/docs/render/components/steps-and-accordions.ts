@@ -1,7 +1,6 @@
 import type { ElementContent } from 'hast';
-import { h } from 'hastscript';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
-import { toText } from '#shared/docs/render/content/content-tree.ts';
+import { h, toText } from '#shared/docs/render/content/content-tree.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Element, ElementContent } from 'hast';
-import { h } from 'hastscript';
+import { h } from '#shared/docs/render/content/content-tree.ts';
 import type { Code, Nodes } from 'mdast';
 import { codeBlock, codeFacts } from '#shared/docs/render/code/code-block.ts';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';

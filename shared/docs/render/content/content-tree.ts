@@ -1,4 +1,4 @@
-import type { Nodes } from 'hast';
+import type { Element, ElementContent, Nodes, Properties } from 'hast';
 import type { SafeHtml } from '../html.ts';
 
 /** Coloured code or a formula: HTML already. Nothing that an author writes becomes such a node. */
@@ -18,6 +18,33 @@ declare module 'hast' {
   interface ElementContentMap {
     typeset: Typeset;
   }
+}
+
+export type Child = ElementContent | string | null | undefined | readonly Child[];
+
+/** An element of ours. Unlike hastscript's, it takes properties by their own names only, and so has nothing to look up or to parse. */
+export function h(tagName: string, properties: Properties, children?: Child): Element;
+export function h(tagName: string, children?: Child): Element;
+export function h(tagName: string, first?: Properties | Child, second?: Child): Element {
+  const element: Element = { type: 'element', tagName, properties: {}, children: [] };
+  if (isProperties(first)) {
+    element.properties = first;
+    addTo(element.children, second);
+  } else addTo(element.children, first);
+  return element;
+}
+
+function isProperties(first: Properties | Child): first is Properties {
+  if (typeof first !== 'object' || first === null || Array.isArray(first)) return false;
+  const { type } = first as { type?: unknown };
+  return type !== 'element' && type !== 'text' && type !== 'typeset';
+}
+
+function addTo(children: ElementContent[], child: Child): void {
+  if (child === null || child === undefined) return;
+  if (typeof child === 'string') children.push({ type: 'text', value: child });
+  else if ('type' in child) children.push(child);
+  else for (const each of child) addTo(children, each);
 }
 
 /** Text of a tree as a reader sees it, without blocks of code. */

@@ -1,9 +1,9 @@
 import type { Element, ElementContent } from 'hast';
-import { h } from 'hastscript';
 import { findIcon, type WrittenIcon } from '#shared/docs/icons/find-icon.ts';
 import { type IconForm, iconForm, iconProblem } from '#shared/docs/icons/icon-form.ts';
 import { type Drawing, drawingOf } from '#shared/docs/icons/icon-sets.ts';
 import type { Place } from '../findings.ts';
+import { h } from './content-tree.ts';
 import type { ContentContext } from './content-context.ts';
 
 /** An icon of the theme by Lucide's name, inline, so that it appears together with the text. Throws when Lucide has none of that name. */

@@ -54,12 +54,17 @@ export class PageSections {
         anchor,
         heading: heading.trim(),
         text: text
-          .replace(/[ \t]{2,}|\t/g, ' ')
           .split('\n')
-          .map((line) => line.trim())
+          .map(tidyLine)
           .filter((line) => line !== '')
           .join('\n'),
       }))
       .filter(({ heading, text }) => heading !== '' || text !== '');
   }
+}
+
+/** A line without what indents it, and with single spaces. */
+function tidyLine(written: string): string {
+  const line = written.trim();
+  return line.includes('  ') || line.includes('\t') ? line.replace(/[ \t]{2,}|\t/g, ' ') : line;
 }

@@ -1,6 +1,6 @@
 import type { Element, ElementContent, Properties } from 'hast';
-import { h, s } from 'hastscript';
-import type { Code, Definition, Emphasis, FootnoteDefinition, Heading, Nodes, Root, Table } from 'mdast';
+import { h as readElement, s as readDrawn } from 'hastscript';
+import type { Code, Definition, Emphasis, FootnoteDefinition, Heading, Nodes, Root, Table, Text } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { defaultHandlers, type Handler, type State, toHast } from 'mdast-util-to-hast';
 import type { IconLibrary } from '#shared/docs/icons/find-icon.ts';
@@ -21,7 +21,7 @@ import { PageMath } from '#shared/docs/render/math/page-math.ts';
 import type { Report } from '../findings.ts';
 import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { Anchors, type ContentContext, writtenClasses } from './content-context.ts';
-import { toText, type Typeset } from './content-tree.ts';
+import { h, toText, type Typeset } from './content-tree.ts';
 
 type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes'> & {
   main: ElementContent[];
@@ -90,16 +90,26 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     const made = defaultHandlers.table(pageState, node);
     return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
   };
+  const text: Handler = (pageState, node: Text) =>
+    // Only line ends have spaces around them that must go.
+    /[\n\r]/.test(node.value) ? defaultHandlers.text(pageState, node) : { type: 'text', value: node.value };
   const math: Handler = (_state, node: InlineMath | BlockMath) => formula(node, context);
 
   // Uses the state of the whole page, so that definitions and footnotes work everywhere, without the line breaks between blocks of a root.
   context.children = (nodes) => state?.all({ type: 'emphasis', children: [...nodes] as Emphasis['children'] }) ?? [];
   const options = {
     handlers: {
-      root: (pageState: State) => pageState.wrap(pageState.all(tree), false),
+      root(pageState: State) {
+        // A copy of each node's place is not needed.
+        pageState.patch = (from, made) => {
+          if (from.position && made.type !== 'typeset') made.position = from.position;
+        };
+        return pageState.wrap(pageState.all(tree), false);
+      },
       staticElement: component,
       staticFragment: fragment,
       code,
+      text,
       heading,
       table,
       math,
@@ -119,12 +129,15 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
 }
 
 /** What references of a page may name, in the order of the page. */
-function definitionsIn({ children }: { children: readonly Nodes[] }): (Definition | FootnoteDefinition)[] {
-  return children.flatMap((node) => {
-    const inside = 'children' in node ? definitionsIn(node) : [];
-    return node.type === 'definition' || node.type === 'footnoteDefinition' ? [node, ...inside] : inside;
-  });
+function definitionsIn({ children }: { children: readonly Nodes[] }, found: Definitions = []): Definitions {
+  for (const node of children) {
+    if (node.type === 'definition' || node.type === 'footnoteDefinition') found.push(node);
+    if ('children' in node) definitionsIn(node, found);
+  }
+  return found;
 }
+
+type Definitions = (Definition | FootnoteDefinition)[];
 
 /** A formula, or its source where that is wrong. */
 function formula(node: InlineMath | BlockMath, context: ContentContext): Element {
@@ -195,8 +208,8 @@ function htmlElement(element: StaticElement, context: ContentContext): ElementCo
   const properties = propertiesOf(props, context);
   if (typeof id === 'string') properties.id = context.anchors.claimWritten(id);
   if (name === 'iframe' && properties.title === undefined) properties.title = context.texts.embeddedContent;
-  if (drawnElements.has(name)) return [s(name, properties, context.children(children))];
-  const made = h(name, properties, context.children(children));
+  if (drawnElements.has(name)) return [readDrawn(name, properties, context.children(children))];
+  const made = readElement(name, properties, context.children(children));
   if (name === 'iframe') return [h('div', { className: ['embed'] }, [made])];
   return [name === 'table' ? h('div', { className: ['table-wrap'], tabIndex: 0 }, made) : made];
 }

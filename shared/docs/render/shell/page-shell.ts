@@ -244,8 +244,12 @@ function frameIcon(name: string, className = ''): SafeHtml {
 }
 
 function brandSign(name: string | undefined): SafeHtml | undefined {
-  const sign = name === undefined ? undefined : brandIcon(name, '');
-  return sign && writeContent([sign]).html;
+  if (name === undefined) return undefined;
+  const key = `brand:${name}`;
+  const known = framed.get(key);
+  const sign = known === undefined ? brandIcon(name, '') : undefined;
+  if (sign !== undefined) framed.set(key, writeContent([sign]).html);
+  return framed.get(key);
 }
 
 /** An icon that docs.json names; undefined for an unknown one. */
