@@ -1,6 +1,8 @@
-import type { Element, ElementContent } from 'hast';
+import type { Element, ElementContent, Nodes } from 'hast';
 import { h } from 'hastscript';
-import { writeHtml } from '#shared/docs/render/write-html.ts';
+import { voidElements } from '#shared/docs/render/content/write-content.ts';
+import { escapeHtmlText } from '#shared/docs/render/html.ts';
+import { attributesText } from '#shared/docs/render/sanitize/safe-attributes.ts';
 import { counted, formatBytes, formatDuration, formatNumber } from '../format.ts';
 import { chart, troubleIcon } from './chart-html.ts';
 import { timelineStyle } from './timeline-style.ts';
@@ -33,7 +35,19 @@ export function timelineHtml(timeline: Timeline): string {
       h('main', [heading(timeline), figures(timeline), chart(timeline), ...troubleList(timeline), eventList(timeline)]),
     ]),
   ]);
-  return `<!doctype html>\n${writeHtml(page).text}\n`;
+  return `<!doctype html>\n${written(page)}\n`;
+}
+
+/** Names of elements and attributes are constants of ours, and so is what is raw: the style sheet. All else is escaped. */
+function written(node: Nodes, inDrawing = false): string {
+  if (node.type === 'text') return escapeHtmlText(node.value);
+  if (node.type === 'raw') return node.value;
+  if (node.type !== 'element') return '';
+  const { tagName, properties, children } = node;
+  const isDrawn = inDrawing || tagName === 'svg';
+  const start = `<${tagName}${attributesText(properties, isDrawn)}>`;
+  if (voidElements.has(tagName)) return start;
+  return `${start}${children.map((child) => written(child, isDrawn)).join('')}</${tagName}>`;
 }
 
 function heading(timeline: Timeline): Element {

@@ -2,7 +2,8 @@ import type { Element, Nodes, Properties } from 'hast';
 import { fromHtml } from 'hast-util-from-html';
 import { find, svg as svgNames } from 'property-information';
 import { classifyUrl } from '#shared/docs/project/url-policy.ts';
-import { writeSvg } from '../write-html.ts';
+import { escapeHtmlText } from '../html.ts';
+import { attributesText } from '../sanitize/safe-attributes.ts';
 
 const words = (list: string): string[] => list.trim().split(/\s+/);
 
@@ -49,26 +50,28 @@ export function isolateSvg(text: string): string | undefined {
   // Some programs write a prefix in front of every name.
   const tree = fromHtml(text.replaceAll(/<(\/?)svg:/g, '<$1'), { fragment: true });
   const [picture] = tree.children.flatMap(firstSvg);
-  const [cleaned] = picture === undefined ? [] : clean(picture);
-  return cleaned?.type === 'element' ? writeSvg(cleaned) : undefined;
+  return picture === undefined ? undefined : `${written(picture, vocabularies)}\n`;
 }
+
+/** A file of its own has to name what it uses. */
+const vocabularies = { xmlns: 'http://www.w3.org/2000/svg', xmlnsXLink: 'http://www.w3.org/1999/xlink' };
 
 function firstSvg(node: Nodes): Element[] {
   if (node.type !== 'element') return [];
   return node.tagName === 'svg' ? [node] : node.children.flatMap(firstSvg).slice(0, 1);
 }
 
-function clean(node: Nodes): (Element | { type: 'text'; value: string })[] {
-  if (node.type === 'text') return [{ type: 'text', value: node.value }];
-  if (node.type !== 'element' || !elements.has(node.tagName)) return [];
+/** A node as XML, with what it may have. */
+function written(node: Nodes, more: Properties = {}): string {
+  if (node.type === 'text') return escapeHtmlText(node.value);
+  if (node.type !== 'element' || !elements.has(node.tagName)) return '';
   const { tagName } = node;
-  const properties = cleanProperties(node);
-  if (animations.has(tagName) && !animated.has(String(properties['attributeName']))) return [];
-  if (tagName === 'style') {
-    const css = node.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
-    return [{ type: 'element', tagName, properties: {}, children: [{ type: 'text', value: cssWithoutLoads(css) }] }];
-  }
-  return [{ type: 'element', tagName, properties, children: node.children.flatMap(clean) }];
+  const properties = { ...more, ...cleanProperties(node) };
+  if (animations.has(tagName) && !animated.has(String(properties['attributeName']))) return '';
+  if (tagName !== 'style')
+    return `<${tagName}${attributesText(properties, true)}>${node.children.map((child) => written(child)).join('')}</${tagName}>`;
+  const css = node.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
+  return `<style>${escapeHtmlText(cssWithoutLoads(css))}</style>`;
 }
 
 function cleanProperties({ tagName, properties }: Element): Properties {
