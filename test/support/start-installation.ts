@@ -90,7 +90,7 @@ export async function startInstallation(
 
 export type CommandOutcome = { code: number | null; stdout: string; stderr: string };
 
-const main = join(import.meta.dirname, '../../services/cli/main.ts');
+const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
 
 /** Runs the real `bindery` to its end, with only the given variables and the PATH. */
 export function runCommand(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandOutcome> {
