@@ -36,6 +36,20 @@ describe('the fonts of a project in the style sheet', () => {
     expect(weights(css({ body: font('A', 'a.woff2', { variable: true }) }))).toEqual(['1 1000']);
   });
 
+  it.each<[string, SiteFont, SiteFont]>([
+    ['of the same weight', font('A', 'a.woff2', { weight: 600 }), font('A', 'b.woff2', { weight: 600 })],
+    ['with all weights for the text', font('A', 'a.woff2', { variable: true }), font('A', 'b.woff2')],
+    ['with all weights for headings', font('A', 'a.woff2'), font('A', 'b.woff2', { variable: true })],
+  ])('are two where one family has two files %s: each has its place', (_name, body, heading) => {
+    const made = css({ body, heading });
+    expect([...made.matchAll(/font-family: (.*);\n {2}src: url\("([^"]*)"\)/g)].map(([, ...found]) => found)).toEqual([
+      ['"A"', '../a.woff2'],
+      ['"A headings"', '../b.woff2'],
+    ]);
+    expect(made).toContain('--sans: "A", var(--system-sans);');
+    expect(made).toContain('--heading-font: "A headings", var(--sans);');
+  });
+
   it('have no file that the bundle has not', () => {
     expect(css({ body: font('A', 'gone.woff2') })).not.toContain('@font-face');
   });

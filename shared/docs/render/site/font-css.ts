@@ -12,14 +12,12 @@ export function fontCss({ body, heading }: SiteFonts, isThere: (path: string) =>
   const faces: string[] = [];
   const ofBody = has(body) ? body : undefined;
   if (ofBody) faces.push(fontFace(ofBody, ofBody.weight ?? 400));
-  if (has(heading) && !(heading.family === ofBody?.family && heading.file.path === ofBody.file.path)) {
-    // Beside the text's file of the same family it is the bold one. A file for headings alone is shown as it is: browsers make it no bolder.
-    faces.push(fontFace(heading, heading.family === ofBody?.family ? (heading.weight ?? 700) : allWeights));
-  }
+  const ofHeading = has(heading) ? besideBody(heading, ofBody) : undefined;
+  if (ofHeading) faces.push(fontFace(ofHeading.font, ofHeading.weight));
   const variables: [string, string | number | undefined][] = [
     ['sans', body && `${familyName(body)}, var(--system-sans)`],
     ['body-weight', body?.weight],
-    ['heading-font', heading && `${familyName(heading)}, var(--sans)`],
+    ['heading-font', heading && `${familyName(ofHeading?.font ?? heading)}, var(--sans)`],
     ['heading-weight', heading?.weight],
   ];
   const set = variables.flatMap(([name, value]) => (value === undefined ? [] : [`  --${name}: ${value};\n`]));
@@ -27,6 +25,19 @@ export function fontCss({ body, heading }: SiteFonts, isThere: (path: string) =>
 }
 
 type FontWithFile = SiteFont & { file: NonNullable<SiteFont['file']> };
+
+/** The font of headings, with the weight that its file is for; undefined where it is the file of the text. */
+function besideBody(heading: FontWithFile, body: FontWithFile | undefined) {
+  // A file for headings alone is shown as it is: browsers make it no bolder.
+  if (heading.family !== body?.family) return { font: heading, weight: allWeights };
+  if (heading.file.path === body.file.path) return undefined;
+  const weight = heading.weight ?? 700;
+  const isOneOfTwo = !body.file.variable && !heading.file.variable && weight !== (body.weight ?? 400);
+  // Of two files for the same weight a browser would show the later one everywhere: the other, maybe the upright one, would be lost.
+  return isOneOfTwo
+    ? { font: heading, weight }
+    : { font: { ...heading, family: `${heading.family} headings` }, weight: allWeights };
+}
 
 const allWeights = '1 1000';
 
