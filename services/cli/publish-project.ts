@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { ContentList, PublishedContent } from '#shared/contracts/http/content.ts';
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, retryWhileAway } from './api-client.ts';
 
 /** Packs a docs project's folder and publishes it; resolves once its content version is in the log. */
 export async function publishProject(
@@ -86,7 +86,7 @@ const deadlineMs = 60_000;
 /** Resolves once the assistant searches this content version of the domain. */
 export async function whenSearched(client: ApiClient, domain: string, contentVersion: string): Promise<void> {
   for (const deadline = performance.now() + deadlineMs; performance.now() < deadline; await delay(50)) {
-    const contents = await client.json<ContentList>(`/v1/domains/${domain}/content`);
+    const contents = await retryWhileAway(() => client.json<ContentList>(`/v1/domains/${domain}/content`));
     if (contents.searched === contentVersion) return;
   }
   throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);

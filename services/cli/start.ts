@@ -6,7 +6,7 @@ import { runInstallation } from '#infra/supervisor/run-installation.ts';
 import { serviceNames } from '#infra/supervisor/services.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
-import { apiClient } from './api-client.ts';
+import { apiClient, retryWhileAway } from './api-client.ts';
 import { askQuestion } from './commands/ask.ts';
 import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
@@ -103,7 +103,7 @@ const demoQuestion = 'What is a bundle, and how do I check it?';
 /** Publishes our own documentation, exports, downloads and checks it, and asks it one question. */
 async function showDemo(local: LocalInstallation, dataFolder: string, say: (line?: string) => void): Promise<void> {
   const admin = apiClient(local.baseUrl, local.adminKey);
-  const publication = await publishProject(admin, local.domain, demoProject);
+  const publication = await retryWhileAway(() => publishProject(admin, local.domain, demoProject));
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
 
   // The same content and code give the same job, so a second start finds it done.
@@ -125,7 +125,8 @@ async function showDemo(local: LocalInstallation, dataFolder: string, say: (line
   );
 
   await whenSearched(admin, local.domain, publication.contentVersion);
-  const answer = await askQuestion(apiClient(local.baseUrl, local.assistantKey), local.domain, demoQuestion);
+  const reader = apiClient(local.baseUrl, local.assistantKey);
+  const answer = await retryWhileAway(() => askQuestion(reader, local.domain, demoQuestion));
   say();
   say(`Asked: ${demoQuestion}`);
   say(answer.text.trim().replace(/^/gm, '  '));
