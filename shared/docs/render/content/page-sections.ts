@@ -22,7 +22,7 @@ export class PageSections {
   /** An element begins. Give `end` what this returns. */
   begin(name: string, id: unknown, isRead = true): Within {
     const outside = this.#within;
-    if (outside === 'text' && typeof id === 'string') this.ids.push(id);
+    if (outside !== 'nothing' && typeof id === 'string') this.ids.push(id);
     if (!isRead || unreadTags.has(name)) this.#within = 'nothing';
     else if (outside === 'text' && typeof id === 'string' && /^h[1-4]$/.test(name)) {
       this.#sections.push({ anchor: id, heading: '', text: '' });

@@ -51,3 +51,9 @@ test('a heading in a link has no link to itself, and the page none to check', as
   expect(content).toContain('<a href="./other.html"><h2 id="title">Title</h2></a>');
   expect(page.links).toEqual(['/other', '/page#second']);
 });
+
+test('ids in headings are ids of the page; those of drawings are not', () => {
+  const heading = h('h2', { id: 'title' }, [h('a', { id: 'old-name' }), 'Title']);
+  const drawing = s('svg', { id: 'drawing' }, [s('linearGradient', { id: 'gradient' })]);
+  expect(writeContent([heading, drawing]).ids).toEqual(['title', 'old-name', 'drawing']);
+});
