@@ -8,7 +8,7 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { everySecond, pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { OrchestratorContext } from './context.ts';
-import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
+import { type ActiveJob, type JobRegistry, lastCommit, leaveIndex } from './job-registry.ts';
 
 type IntakeContext = Pick<OrchestratorContext, 'bus' | 'logger'>;
 type Adds = Pick<JobRegistry, 'add'>;
@@ -34,18 +34,14 @@ async function takeAll(
   signal: AbortSignal,
 ): Promise<void> {
   let left = keys;
-  const ended: string[] = [];
+  const ended: Pick<ActiveJob, 'organization' | 'jobId'>[] = [];
   for (let round = 1; left.length > 0; round += 1) {
     if (round > 1) await delay(pauseAfter(round - 1, takeAgainPause), undefined, { signal });
     const done = await inParallel(left, readsAtOnce, (key) => takeOne(context, registry, key, ended, signal));
     left = left.filter((_, at) => !done[at]);
   }
   // No active job waits for those that have ended.
-  await inParallel(ended, readsAtOnce, async (key) => {
-    await context.bus.activeJobs.remove(key).catch((error: unknown) => {
-      context.logger.warn({ err: error, key }, 'a job that has ended stays in the index of active jobs for now');
-    });
-  });
+  await inParallel(ended, readsAtOnce, (job) => leaveIndex(context, job));
 }
 
 /**
@@ -56,7 +52,7 @@ async function takeOne(
   context: IntakeContext,
   registry: Adds,
   key: string,
-  ended: string[],
+  ended: Pick<ActiveJob, 'organization' | 'jobId'>[],
   signal: AbortSignal,
 ): Promise<boolean> {
   signal.throwIfAborted();
@@ -66,7 +62,7 @@ async function takeOne(
     signal.throwIfAborted();
     if (stored === undefined) context.logger.error({ jobId }, 'the log of an active job is gone; the job is given up');
     if (stored !== undefined && isActive(stored.commit.data.state.phase)) registry.add(stored);
-    else ended.push(key);
+    else ended.push({ organization, jobId });
     return true;
   } catch (error) {
     if (signal.aborted) throw error;

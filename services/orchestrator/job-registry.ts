@@ -45,6 +45,16 @@ export function activeJob(stored: StoredCommit<ExportCommit>): ActiveJob {
   return { organization, jobId, stored, waiting: [], servedAt: 0, lastDecision: Promise.resolve() };
 }
 
+/** Removes a job that has ended from the index of active jobs. If this fails, the next leader does it. Never rejects. */
+export async function leaveIndex(
+  { bus, logger }: Pick<OrchestratorContext, 'bus' | 'logger'>,
+  { organization, jobId }: Pick<ActiveJob, 'organization' | 'jobId'>,
+): Promise<void> {
+  await bus.activeJobs.remove(jobStatusKey(organization, jobId)).catch((error: unknown) => {
+    logger.warn({ err: error, jobId }, 'a job that has ended is left in the index of active jobs to the next leader');
+  });
+}
+
 export type JobRegistry = {
   /** By job id, oldest first. */
   jobs: ReadonlyMap<string, ActiveJob>;
@@ -70,7 +80,7 @@ export type RegistryListener = {
 
 /** The jobs that the leader works on. Every change of one goes through here. */
 export function jobRegistry(context: OrchestratorContext, on: RegistryListener, signal: AbortSignal): JobRegistry {
-  const { bus, logger } = context;
+  const { logger } = context;
   const jobs = new Map<string, ActiveJob>();
   const remove = (job: ActiveJob): void => {
     if (jobs.delete(job.jobId)) on.ended(job);
@@ -89,7 +99,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
       return events;
     }
     remove(job);
-    await forget(job);
+    await leaveIndex(context, job);
     return events;
   }
 
@@ -97,18 +107,11 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
     const { jobId } = job;
     if (error instanceof LogGone) {
       logger.error({ err: error, jobId }, 'the log of an active job is gone; the job is given up');
-      void forget(job);
+      void leaveIndex(context, job);
       return;
     }
     logger.error({ err: error, jobId }, 'a job cannot be changed; it is set aside');
     on.setAside(job);
-  }
-
-  /** If this fails, the next leader removes it. Never rejects. */
-  async function forget({ organization, jobId }: ActiveJob): Promise<void> {
-    await bus.activeJobs.remove(jobStatusKey(organization, jobId)).catch((error: unknown) => {
-      logger.warn({ err: error, jobId }, 'a job stays in the index of active jobs for now');
-    });
   }
 
   return {

@@ -78,8 +78,8 @@ export function natsDocumentStore<T>(
   }
 
   /**
-   * What is newest of each key, and then each change. The consumer is in the server's memory, so that none outlives a restart of the server: it
-   * keeps those of processes that died for five minutes, and begins to count anew when it starts, until the bucket may have no more of them.
+   * What is newest of each key, and then each change. The server keeps the consumer of a process that died for five minutes, and counts them from
+   * its own last start. So consumers are in its memory: those on the disk would pile up over restarts, until the bucket may have no more.
    */
   async function follow(filter: string, headersOnly: boolean): Promise<Following> {
     const consumer = await js.consumers.getPushConsumer(stream, {
