@@ -9,6 +9,8 @@ export type ProcessSpec = {
 
 export type KeptProcess = {
   pid(): number | undefined;
+  /** The news of when it last ended by itself. */
+  lastEnd(): string | undefined;
   /** Ends the process, kills it after `graceMs`, and starts it again at once; `why` is the news. Does nothing while it does not run. */
   restart(graceMs: number, why: string): Promise<void>;
   /** Asks the process to end, kills it after `graceMs`, and does not start it again. */
@@ -35,6 +37,7 @@ export function keepRunning(
   let failures = 0;
   let restarting: string | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let lastEnd: string | undefined;
 
   const run = () => {
     const startedAt = performance.now();
@@ -52,7 +55,8 @@ export function keepRunning(
       }
       failures = performance.now() - startedAt > healthyMs ? 1 : failures + 1;
       const delayMs = restartDelayMs(failures);
-      onExit(`${spec.name} ended (${how}) and is started again in ${delayMs} ms`);
+      lastEnd = `${spec.name} ended (${how}) and is started again in ${delayMs} ms`;
+      onExit(lastEnd);
       timer = setTimeout(run, delayMs);
     };
     started.once('error', (error) => ended(error.message));
@@ -62,6 +66,7 @@ export function keepRunning(
 
   return {
     pid: () => child?.pid,
+    lastEnd: () => lastEnd,
     async restart(graceMs, why) {
       if (child === undefined || stopping) return;
       restarting = why;

@@ -128,9 +128,13 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       await Promise.all(processes.map(({ kept }) => kept.stop(stopGraceMs)));
     });
     await Promise.all(
-      [...new Set(processes.flatMap(({ services }) => services))].map((name) =>
-        whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, signal),
-      ),
+      processes
+        .filter(({ copy }) => copy === 0)
+        .flatMap(({ services, kept }) =>
+          services.map((name) =>
+            whenReady(name, name === 'gateway' ? baseUrl : `http://127.0.0.1:${plan.ports[name]}`, kept, signal),
+          ),
+        ),
     );
     return {
       baseUrl,
@@ -172,7 +176,7 @@ function startProcess(process: ProcessPlan, plan: InstallationPlan, options: Ins
 }
 
 /** Resolves once `<url>/readyz` answers 200; rejects with what is still missing when that takes too long, or with the reason of `signal`. */
-async function whenReady(service: string, url: string, signal: AbortSignal): Promise<void> {
+async function whenReady(service: string, url: string, process: KeptProcess, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + readyDeadlineMs;
   let missing = 'it does not listen';
   while (performance.now() < deadline) {
@@ -186,5 +190,6 @@ async function whenReady(service: string, url: string, signal: AbortSignal): Pro
     signal.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error(`The ${service} was not ready within ${readyDeadlineMs / 1000} s: ${missing}`);
+  const why = [missing, process.lastEnd()].filter((reason) => reason !== undefined).join('; ');
+  throw new Error(`The ${service} was not ready within ${readyDeadlineMs / 1000} s: ${why}`);
 }

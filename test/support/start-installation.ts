@@ -45,6 +45,7 @@ export async function startInstallation(
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'bindery-installation-')));
   const news: string[] = [];
   const said = new EventEmitter<{ news: [] }>();
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
   const installation = await runInstallation({
     dataFolder: folder,
     host: '127.0.0.1',
@@ -57,10 +58,13 @@ export async function startInstallation(
       news.push(line);
       said.emit('news');
     },
+  }).catch(async (error: unknown) => {
+    await removeFolder();
+    throw error;
   });
   const stop = async () => {
     await installation.stop();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder();
   };
   try {
     const first = await createFirstOrganization(installation.baseUrl, installation.secrets.operatorToken);
