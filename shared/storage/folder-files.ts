@@ -28,19 +28,21 @@ export function folderUploads(folder: string) {
   return {
     /** Writes a file with `write`, then moves it to `target`; false if `target` exists and `replace` is off. */
     async store(target: string, replace: boolean, write: (file: FileHandle) => Promise<void>): Promise<boolean> {
-      await mkdir(folder, { recursive: true });
       const upload = join(folder, randomUUID());
+      let isMoved = false;
       try {
-        const file = await open(upload, 'wx');
+        const file = await inFolder(folder, () => open(upload, 'wx'));
         try {
           await write(file);
           await file.sync();
         } finally {
           await file.close();
         }
-        return await moveTo(upload, target, replace);
+        isMoved = await moveTo(upload, target, replace);
+        return isMoved;
       } finally {
-        await rm(upload, { force: true });
+        // A rename leaves nothing.
+        if (!(isMoved && replace)) await rm(upload, { force: true });
       }
     },
     /** Removes files that were last written before `olderThan`, and says how many. */
@@ -68,6 +70,17 @@ export function folderUploads(folder: string) {
   };
 }
 
+/** What `making` gives, which makes something in `folder`. The folder is made when it is not there. */
+async function inFolder<T>(folder: string, making: () => Promise<T>): Promise<T> {
+  try {
+    return await making();
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await mkdir(folder, { recursive: true });
+    return making();
+  }
+}
+
 /** What `reading` gives, or `otherwise` when the file or folder is not there (or no longer). */
 export async function unlessGone<T, O>(reading: Promise<T>, otherwise: O): Promise<T | O> {
   try {
@@ -80,17 +93,20 @@ export async function unlessGone<T, O>(reading: Promise<T>, otherwise: O): Promi
 
 async function moveTo(upload: string, target: string, replace: boolean): Promise<boolean> {
   const parent = dirname(target);
+  let top = parent;
   for (let attempt = 1; ; attempt++) {
-    const firstCreated = await mkdir(parent, { recursive: true });
     try {
       // A hard link fails if the name is taken, a rename replaces it: both in one step of the file system.
       await (replace ? rename(upload, target) : link(upload, target));
-      await syncFolders(parent, firstCreated === undefined ? parent : dirname(firstCreated));
+      await syncFolders(parent, top);
       return true;
     } catch (error) {
       if (errorCode(error) === 'EEXIST' && !replace) return false;
-      // Another writer's removal pruned the empty folder between the two steps.
+      // The first one, or another writer's removal pruned the empty folder.
       if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
+      // Whoever made the folder, its own name must be on disk, too.
+      const above = dirname((await mkdir(parent, { recursive: true })) ?? parent);
+      if (above.length < top.length) top = above;
     }
   }
 }
@@ -99,13 +115,39 @@ async function moveTo(upload: string, target: string, replace: boolean): Promise
 async function syncFolders(folder: string, top: string): Promise<void> {
   if (process.platform === 'win32') return; // Folders cannot be opened there.
   for (let current = folder; ; current = dirname(current)) {
-    const handle = await unlessGone(open(current, 'r'), undefined); // Pruned: then the object is gone as well.
-    try {
-      await handle?.sync();
-    } finally {
-      await handle?.close();
-    }
+    await syncFolder(current);
     if (current === top) return;
+  }
+}
+
+/** The sync of a folder that has not begun yet, by path: one is enough for all names that are there when it begins. */
+const nextSyncs = new Map<string, Promise<void>>();
+const runningSyncs = new Map<string, Promise<void>>();
+
+function syncFolder(folder: string): Promise<void> {
+  const waiting = nextSyncs.get(folder);
+  if (waiting !== undefined) return waiting;
+  const next = (async () => {
+    await runningSyncs.get(folder)?.catch(() => undefined);
+    nextSyncs.delete(folder);
+    const running = syncNow(folder);
+    runningSyncs.set(folder, running);
+    try {
+      await running;
+    } finally {
+      if (runningSyncs.get(folder) === running) runningSyncs.delete(folder);
+    }
+  })();
+  nextSyncs.set(folder, next);
+  return next;
+}
+
+async function syncNow(folder: string): Promise<void> {
+  const handle = await unlessGone(open(folder, 'r'), undefined); // Pruned: then the object is gone as well.
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
   }
 }
 

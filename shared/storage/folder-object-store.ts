@@ -1,6 +1,6 @@
 import { type FileHandle, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
@@ -41,6 +41,9 @@ export type FolderObjectStoreSettings = {
 /** No key has this character, so the file of `a` and the folder of `a/b` have different names. */
 const fileSuffix = '#';
 
+/** A copy of so much is cheaper than a second write. */
+const copiedBytes = 64 * 1024;
+
 /** Codes of the system that blame the disk or its rights, not the call. */
 const unusable = new Set('ENOSPC ENOTDIR EDQUOT EROFS EACCES EPERM EIO EMFILE ENFILE ESTALE'.split(' '));
 
@@ -72,16 +75,17 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     key: string,
     options: PutOptions,
     replace: boolean,
-    writeBody: (file: FileHandle) => Promise<void>,
+    body: Uint8Array | Readable,
   ): Promise<boolean> {
     const path = pathOf(key);
     const end = objectFileEnd(objectDescription(options));
-    return onDisk(options.signal, () =>
-      uploads.store(path, replace, async (file) => {
-        await writeBody(file);
-        await file.writeFile(end);
-      }),
-    );
+    const writeAll = async (file: FileHandle): Promise<void> => {
+      if (!(body instanceof Uint8Array)) await pipeline(body, (source) => file.writeFile(source), options);
+      else if (body.length > copiedBytes) await file.writeFile(body, options);
+      else return file.writeFile(Buffer.concat([body, end]), options);
+      await file.writeFile(end);
+    };
+    return onDisk(options.signal, () => uploads.store(path, replace, writeAll));
   }
 
   async function opened(key: string, signal: AbortSignal | undefined): Promise<OpenObject | undefined> {
@@ -103,16 +107,16 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
 
   const store: ObjectStore = {
     async put(key, body, options = {}) {
-      await write(key, options, true, (file) => file.writeFile(body, options));
+      await write(key, options, true, body);
     },
 
     async putIfAbsent(key, body, options = {}) {
       if ((await store.head(key, options)) !== undefined) return false;
-      return write(key, options, false, (file) => file.writeFile(body, options));
+      return write(key, options, false, body);
     },
 
     async putStream(key, body, options = {}) {
-      await write(key, options, true, (file) => pipeline(body, (source) => file.writeFile(source), options));
+      await write(key, options, true, body);
     },
 
     async get(key, options = {}) {
