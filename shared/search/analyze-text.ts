@@ -7,15 +7,8 @@ import { stemmer } from 'stemmer';
  */
 export function analyzeText(text: string): string[] {
   const terms: string[] = [];
-  for (const [word] of text.normalize('NFKC').matchAll(words)) {
-    if (unspaced.test(word)) {
-      for (const run of word.match(runs) ?? []) {
-        if (unspaced.test(run)) addPairs(terms, run);
-        else addName(terms, run);
-      }
-    } else {
-      addName(terms, word);
-    }
+  for (const word of text.normalize('NFKC').match(words) ?? []) {
+    for (const term of termsOf(word)) terms.push(term);
   }
   return terms;
 }
@@ -37,6 +30,36 @@ const words = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[._'’-][\p{L}\p{N}][\p{L}\p{N}
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 const runs =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
+
+/** Terms by word, since a text has few words many times each: of those that came lately, and of those before. 2 MB at most. */
+let recent = new Map<string, readonly string[]>();
+let earlier = recent;
+const mostRecent = 5_000;
+
+function termsOf(word: string): readonly string[] {
+  let terms = recent.get(word);
+  if (terms !== undefined) return terms;
+  // A copy: a part of a text keeps all of it in memory.
+  const own = Buffer.from(word).toString();
+  terms = earlier.get(own) ?? cutWord(own);
+  if (own.length > maxTermCharacters) return terms;
+  if (recent.size === mostRecent) [earlier, recent] = [recent, new Map()];
+  recent.set(own, terms);
+  return terms;
+}
+
+function cutWord(word: string): string[] {
+  const terms: string[] = [];
+  if (unspaced.test(word)) {
+    for (const run of word.match(runs) ?? []) {
+      if (unspaced.test(run)) addPairs(terms, run);
+      else addName(terms, run);
+    }
+  } else {
+    addName(terms, word);
+  }
+  return terms;
+}
 
 function addPairs(terms: string[], run: string): void {
   const characters = Array.from(run.replace(/[^\p{L}\p{N}]/gu, ''));
