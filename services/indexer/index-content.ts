@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
-import { ChildDied, ChildRequestFailed } from '#shared/docs/sandbox/child.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import type { CutPage, PageToRead } from './read-page.ts';
+import { cutPages } from './cut-pages.ts';
+import type { PageSection, PageToRead } from './read-page.ts';
 import { defaultDivisions, searchPage } from './search-page.ts';
 
 export type IndexingContext = {
@@ -20,9 +20,9 @@ export type IndexingContext = {
   logger: Logger;
 };
 
-/** Held in memory together. */
+/** Their passages are held in memory together. */
 const pagesAtOnce = 64;
-const pageDeadlineMs = 20_000;
+const objectsAtOnce = 16;
 
 /**
  * Fills the search index with the pages of a content version that the assistant may see, and stores their Markdown. Answers the number of
@@ -36,8 +36,13 @@ export async function indexContent(context: IndexingContext, scope: SearchScope,
   try {
     for (let at = 0; at < pages.length; at += pagesAtOnce) {
       const batch = pages.slice(at, at + pagesAtOnce);
-      const cut = await inParallel(batch, context.slots * 2, (page) => cutPage(context, scope, content, page, signal));
-      await build.add(batch.map((page, position) => searchPage(page, cut[position]?.passages ?? [], defaults)));
+      const groups = groupsOf(batch, content.sizeOf);
+      // While children work on some, another one is fetched.
+      const cut = await inParallel(groups, context.slots + 1, (group) =>
+        cutGroup(context, scope, content, group, signal),
+      );
+      const passages = cut.flat();
+      await build.add(batch.map((page, position) => searchPage(page, passages[position] ?? [], defaults)));
     }
     return await build.commit();
   } catch (error) {
@@ -58,62 +63,57 @@ export async function removeContent(
   }
 }
 
-async function cutPage(
+const mostInGroup = 16;
+const mostBytesInGroup = 512 * 1024;
+
+/** Pages that one request can have: few, and small together with what they depend on. Only one alone may be larger. In their order. Pure. */
+export function groupsOf<P extends Pick<PageEntry, 'sizeBytes' | 'dependencies'>>(
+  pages: readonly P[],
+  sizeOf: (dependency: string) => number,
+): P[][] {
+  const groups: P[][] = [];
+  let bytes = 0;
+  let included = new Set<string>();
+  for (const page of pages) {
+    const group = groups.at(-1);
+    const bytesWith = (known: ReadonlySet<string>) =>
+      page.dependencies.reduce((sum, path) => sum + (known.has(path) ? 0 : sizeOf(path)), page.sizeBytes);
+    if (group !== undefined && group.length < mostInGroup && bytes + bytesWith(included) <= mostBytesInGroup) {
+      bytes += bytesWith(included);
+      group.push(page);
+    } else {
+      included = new Set();
+      bytes = bytesWith(included);
+      groups.push([page]);
+    }
+    for (const path of page.dependencies) included.add(path);
+  }
+  return groups;
+}
+
+/** Passages of the pages, in their order; their Markdown is stored. */
+async function cutGroup(
   context: IndexingContext,
   scope: SearchScope,
   content: SiteContent,
-  page: PageEntry,
+  group: readonly PageEntry[],
   signal: AbortSignal,
-): Promise<CutPage | undefined> {
-  const source = await content.source({ path: page.file, sha256: page.sha256 }, signal);
-  const request: PageToRead = {
-    file: page.file,
-    source,
-    dependencies: await content.dependencies(page.dependencies, signal),
-    title: page.title,
-    description: page.description,
-    variables: content.model.settings.variables,
-    latex: content.model.settings.styling.latex,
-  };
-  const cut = await runTwice(context, scope, request, signal);
-  if (cut !== undefined) {
-    const contentType = 'text/markdown; charset=utf-8';
-    await context.objectStore.put(pageMarkdownKey(scope, page.path), Buffer.from(cut.markdown), {
-      contentType,
-      signal,
-    });
-  }
-  return cut;
-}
-
-/**
- * A page whose child was killed or died is tried again in a fresh process, with the slower parser unless it was for want of memory. A page that fails by
- * itself fails the same every time.
- */
-async function runTwice(
-  context: IndexingContext,
-  scope: SearchScope,
-  request: PageToRead,
-  signal: AbortSignal,
-): Promise<CutPage | undefined> {
-  let parser: PageToRead['parser'];
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const options = { deadlineMs: pageDeadlineMs, signal, affinity: scope.organization };
-      return (await context.pool.run({ ...request, parser }, options)) as CutPage;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (attempt < 2 && !(error instanceof ChildRequestFailed)) {
-        if (!(error instanceof ChildDied && error.isOutOfMemory)) parser = 'micromark';
-        continue;
-      }
-      context.logger.warn(
-        { err: error, file: request.file, ...scope },
-        'a page could not be read; it is found by its title only',
-      );
-      return undefined;
-    }
-  }
+): Promise<(PageSection[] | undefined)[]> {
+  const { variables, styling } = content.model.settings;
+  const pages = await inParallel(group, objectsAtOnce, async (page): Promise<PageToRead> => {
+    const { file, sha256, title, description } = page;
+    const source = await content.source({ path: file, sha256 }, signal);
+    const dependencies = await content.dependencies(page.dependencies, signal);
+    return { file, source, dependencies, title, description, variables, latex: styling.latex };
+  });
+  const cut = await cutPages(context, scope, pages, signal);
+  return inParallel(group, objectsAtOnce, async ({ path }, position) => {
+    const one = cut[position];
+    if (one === undefined) return undefined;
+    const options = { contentType: 'text/markdown; charset=utf-8', signal };
+    await context.objectStore.put(pageMarkdownKey(scope, path), Buffer.from(one.markdown), options);
+    return one.passages;
+  });
 }
 
 /** The published content lacks something that it must have: no later try will find it. */
@@ -127,6 +127,8 @@ const cachedCharacters = 16 * 1024 * 1024;
 /** The files of one content version. */
 type SiteContent = {
   model: SiteModel;
+  /** Bytes of what a page depends on. */
+  sizeOf: (dependency: string) => number;
   source(file: { path: string; sha256: string }, signal: AbortSignal): Promise<Uint8Array>;
   /** Text of these files and of all that they import, by path. */
   dependencies(paths: readonly string[], signal: AbortSignal): Promise<Record<string, string>>;
@@ -154,6 +156,7 @@ async function openSiteContent(
 
   return {
     model,
+    sizeOf: (path) => snippets.get(path)?.sizeBytes ?? 0,
     source,
     async dependencies(paths, stop) {
       const found: Record<string, string> = {};
@@ -183,6 +186,3 @@ async function readModel(objectStore: ObjectStore, scope: SearchScope, signal: A
 }
 
 const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(storeDeadlineMs)]);
-
-/** The child processes that read pages. Their parser is native code. */
-export const pageReader = { entry: new URL('./read-page-child.ts', import.meta.url), addons: true };

@@ -16,7 +16,7 @@ import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { memoryProject } from '../../test/support/memory-project.ts';
-import { pageReader } from './index-content.ts';
+import { pageReader } from './cut-pages.ts';
 import { readContentLog } from './read-content-log.ts';
 
 const organization = 'acme';

@@ -5,7 +5,7 @@ import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import type { IndexerConfig } from './config.ts';
-import { pageReader } from './index-content.ts';
+import { pageReader } from './cut-pages.ts';
 import { readContentLog } from './read-content-log.ts';
 
 export { indexerSettings as settings } from './config.ts';

@@ -1,5 +1,5 @@
 import { serveChild } from '#shared/docs/sandbox/child-server.ts';
-import { type PageToRead, readAndCut } from './read-page.ts';
+import { type CutRequest, readAndCut } from './read-page.ts';
 
 /** The child process that reads tenants' pages. */
-serveChild(async (request) => readAndCut(request as PageToRead));
+serveChild(async (request) => readAndCut(request as CutRequest));

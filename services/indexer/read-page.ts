@@ -5,6 +5,7 @@ import { toContent } from '#shared/docs/render/content/to-content.ts';
 import { writeContent } from '#shared/docs/render/content/write-content.ts';
 import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
 
 export type PageToRead = {
@@ -24,18 +25,34 @@ export type PageToRead = {
 /** The visible text under one heading; `anchor` and `heading` are empty before the first. */
 export type PageSection = { anchor: string; heading: string; text: string };
 
-/** What the child answers. */
+/** A page, ready for the index. */
 export type CutPage = { passages: PageSection[]; markdown: string };
 
-/** Reads a page and cuts it into passages. Throws `PageFailed` for a page that breaks a limit. */
-export function readAndCut(page: PageToRead): CutPage {
-  const { sections, markdown } = readPage(page);
-  return { passages: cutPassages(sections), markdown };
+/** What the child is asked: pages with the paths of what they may import, and the texts of that. */
+export type CutRequest = {
+  pages: (Omit<PageToRead, 'dependencies'> & { dependencies: readonly string[] })[];
+  texts: Readonly<Record<string, string>>;
+};
+
+/** What it answers, page by page. `failed`: a sentence on what is wrong with the page. */
+export type CutResponse = (CutPage | { failed: string })[];
+
+/** Reads pages and cuts them into passages. */
+export function readAndCut({ pages, texts }: CutRequest): CutResponse {
+  return pages.map((page) => {
+    const dependencies = Object.fromEntries(page.dependencies.map((path) => [path, texts[path] ?? '']));
+    try {
+      const { sections, markdown } = readPage({ ...page, dependencies });
+      return { passages: cutPassages(sections), markdown };
+    } catch (error) {
+      return { failed: messageOf(error) };
+    }
+  });
 }
 
 /**
  * What readers see of a page, by section, and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
- * and snippets and variables are included.
+ * and snippets and variables are included. Throws `PageFailed` for a page that breaks a limit.
  */
 export function readPage({ file, source, dependencies, title, description, variables, latex, parser }: PageToRead) {
   const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { pageReader } from '#services/indexer/index-content.ts';
+import { pageReader } from '#services/indexer/cut-pages.ts';
 import { renderChild } from '#services/page-renderer/main.ts';
 import { archiveReader } from '#services/publisher/project-files.ts';
 import { projectReader } from '#shared/docs/project/analyze-project.ts';

@@ -1,0 +1,89 @@
+import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
+import { ChildDied } from '#shared/docs/sandbox/child.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { SearchScope } from '#shared/search/search-index.ts';
+import type { CutPage, CutRequest, CutResponse, PageToRead } from './read-page.ts';
+
+type Context = { pool: Pick<ChildPool, 'run'>; logger: Logger };
+
+/** Of processor time. */
+const pageDeadlineMs = 20_000;
+/** A group takes a hundredth of that, and what takes longer is done a second time. */
+const togetherDeadlineMs = pageDeadlineMs / 4;
+
+/** The child processes that read pages. Their parser is native code. */
+export const pageReader = { entry: new URL('./read-page-child.ts', import.meta.url), addons: true };
+
+/**
+ * Reads pages in child processes, in their order: all by one request, and one by one when that does not work, because of a page or of the machine.
+ * Undefined, and said in the log, where a page cannot be read. Rejects only with the reason of `signal`.
+ */
+export async function cutPages(
+  context: Context,
+  scope: SearchScope,
+  pages: readonly PageToRead[],
+  signal: AbortSignal,
+): Promise<(CutPage | undefined)[]> {
+  const { organization } = scope;
+  const answer = await cutTogether(context, pages, { deadlineMs: togetherDeadlineMs, affinity: organization, signal });
+  const cut: (CutPage | undefined)[] = [];
+  for (const [at, page] of pages.entries()) {
+    const one = answer?.[at] ?? (await cutAlone(context, page, { affinity: organization, signal }));
+    const failed = 'failed' in one ? one.failed : undefined;
+    if (failed !== undefined) {
+      context.logger.warn(
+        { reason: failed, file: page.file, ...scope },
+        'a page could not be read; it is found by its title only',
+      );
+    }
+    cut.push('failed' in one ? undefined : one);
+  }
+  return cut;
+}
+
+async function cutTogether(
+  { pool, logger }: Context,
+  pages: readonly PageToRead[],
+  options: RunOptions,
+): Promise<CutResponse | undefined> {
+  if (pages.length === 1) return undefined;
+  try {
+    return (await pool.run(requestOf(pages), options)) as CutResponse;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    logger.info({ err: error }, 'pages are read one by one');
+    return undefined;
+  }
+}
+
+/**
+ * A page whose child was killed or died is tried again in a fresh process, with the slower parser unless it was for want of memory. A page that fails by
+ * itself fails the same every time.
+ */
+async function cutAlone(
+  { pool }: Context,
+  page: PageToRead,
+  options: Omit<RunOptions, 'deadlineMs'>,
+): Promise<CutResponse[number]> {
+  let { parser } = page;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const run = { ...options, deadlineMs: pageDeadlineMs };
+      const [cut] = (await pool.run(requestOf([{ ...page, parser }]), run)) as CutResponse;
+      return cut ?? { failed: 'the child did not answer' };
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (attempt === 2) return { failed: messageOf(error) };
+      if (!(error instanceof ChildDied && error.isOutOfMemory)) parser = 'micromark';
+    }
+  }
+}
+
+/** What several pages depend on is in it once. */
+function requestOf(pages: readonly PageToRead[]): CutRequest {
+  return {
+    pages: pages.map((page) => ({ ...page, dependencies: Object.keys(page.dependencies) })),
+    texts: Object.assign({}, ...pages.map(({ dependencies }) => dependencies)) as Record<string, string>,
+  };
+}
