@@ -33,6 +33,15 @@ describe('settings of docs.json', () => {
     });
   });
 
+  it('of a background that are no colour and no decoration are reported', () => {
+    const background = { color: { light: 'white', dark: '#222831' }, decoration: 'stripes' };
+    const { diagnostics } = read({ name: 'A', theme: 'mint', colors: { primary: '#112233' }, background });
+    expect(diagnostics.map(({ code, message }) => [code, message.split(/[ ;]/)[0]])).toEqual([
+      ['bad-setting', '"background.color.light"'],
+      ['bad-setting', '"background.decoration"'],
+    ]);
+  });
+
   it('of another shape, and themes that are none, are reported', () => {
     const { settings, diagnostics } = read({ name: 'A', theme: 'nope', colors: '#112233', navbar: [], seo: null });
     expect(settings.colors.primary).toBe('#16A34A');

@@ -17,6 +17,7 @@ import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
 /** Of the format. Another one looks like the first. */
+const decorations = ['gradient', 'grid', 'windows'] as const;
 const themes = 'mint maple palm willow linden almond aspen sequoia luma'.split(' ');
 const defaultPrimary = '#16A34A';
 const knownKeys = new Set(
@@ -84,6 +85,11 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   const footer = objectOf(config['footer']);
   const banner = objectOf(config['banner']);
   const bannerContent = textOf(banner['content']);
+  const background = objectOf(config['background']);
+  const grounds = lightDarkOf(background['color']);
+  color(grounds?.light, 'background.color.light');
+  if (grounds?.dark !== grounds?.light) color(grounds?.dark, 'background.color.dark');
+  oneOf(background['decoration'], decorations, 'background.decoration');
   const seo = objectOf(config['seo']);
   const notFound = objectOf(objectOf(config['errors'])['404']);
 

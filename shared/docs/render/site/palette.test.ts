@@ -26,17 +26,57 @@ const primaries = [
   'nonsense',
 ];
 
-test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes', (primary) => {
-  const css = paletteCss({ primary });
-  const [light = '', dark = ''] = css.split(':root.dark');
-  for (const mode of [light, dark]) {
-    const value = (name: string) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(mode)?.[1] ?? '';
-    for (const text of ['text', 'strong', 'muted', 'accent-text']) {
-      for (const ground of ['bg', 'surface', 'sunken']) {
-        expect([text, ground, contrast(value(text), value(ground)) >= 4.5]).toEqual([text, ground, true]);
+/** Both modes of a style sheet, each as a look-up of its variables. */
+function modesOf(css: string): ((name: string) => string)[] {
+  return css
+    .split(':root.dark')
+    .map((mode) => (name) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(mode)?.[1] ?? '');
+}
+
+/** Of the project; the last ones would make a light page dark and a dark one light. */
+const grounds = [undefined, '#eeeeee', '#f7f7f7', '#222831', '#1a003b', '#ff00ff', '#000', '#fff', 'nonsense'];
+
+test.each(primaries)('text of %s has a contrast of 4.5:1 in both modes, on any background', (primary) => {
+  for (const color of grounds) {
+    const background = color === undefined ? undefined : { color: { light: color, dark: color } };
+    for (const value of modesOf(paletteCss({ colors: { primary }, background }))) {
+      for (const text of ['text', 'strong', 'muted', 'accent-text']) {
+        for (const ground of ['bg', 'surface', 'raised', 'sunken'])
+          expect([color, text, ground, contrast(value(text), value(ground)) >= 4.5]).toEqual([
+            color,
+            text,
+            ground,
+            true,
+          ]);
       }
+      for (const signal of ['note', 'tip', 'good', 'warn', 'bad'])
+        expect([color, signal, contrast(value(signal), value('bg')) >= 4.5]).toEqual([color, signal, true]);
+      for (const ground of ['accent', 'accent-hover'])
+        expect(contrast(value('on-accent'), value(ground))).toBeGreaterThanOrEqual(4.5);
     }
-    for (const ground of ['accent', 'accent-hover'])
-      expect(contrast(value('on-accent'), value(ground))).toBeGreaterThanOrEqual(4.5);
   }
+});
+
+test('a background that suits its mode is the one that the project names', () => {
+  const background = { color: { light: '#EEEEEE', dark: '#222831' } };
+  expect(modesOf(paletteCss({ colors: { primary: '#2d00f7' }, background })).map((value) => value('bg'))).toEqual([
+    '#eeeeee',
+    '#222831',
+  ]);
+});
+
+test('a banner has the colours that the project names, or those of its type', () => {
+  const colorsOf = (banner: object) =>
+    modesOf(
+      paletteCss({ colors: { primary: '#2d00f7' }, banner: { content: 'x', dismissible: false, ...banner } }),
+    ).map((value) => [value('banner'), value('on-banner')]);
+  expect(colorsOf({})).toEqual([
+    ['', ''],
+    ['', ''],
+  ]);
+  expect(colorsOf({ color: { light: '#1e3a5f', dark: '#ffd166' }, type: 'critical' })).toEqual([
+    ['#1e3a5f', '#ffffff'],
+    ['#ffd166', '#000000'],
+  ]);
+  expect(colorsOf({ type: 'critical' })[0]).toEqual(['#dc2626', '#ffffff']);
 });

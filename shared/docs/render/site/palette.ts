@@ -1,46 +1,104 @@
+import { lightDarkOf, objectOf } from '#shared/docs/project/json-values.ts';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 
 const fallbackPrimary: Oklch = { l: 0.55, c: 0.15, h: 250 };
 
 /**
  * Colours of a site as CSS variables, all from the primary colour: two neutral ramps with a trace of its hue, and shades for text that
- * have 4.5:1 on their background in both modes. The original stays for surfaces.
+ * have 4.5:1 on their background in both modes. The original stays for surfaces. Where a project names the colours of its background or
+ * banner, the ramps start from them.
  */
-export function paletteCss(colors: SiteSettings['colors']): string {
+export function paletteCss({ colors, background, banner }: Painted): string {
   const primary = fromHex(colors.primary) ?? fallbackPrimary;
   const onDark = fromHex(colors.light ?? '') ?? primary;
   const hue = primary.c < 0.01 ? 250 : primary.h;
   const neutral = (l: number, c: number) => toHex({ l, c: primary.c < 0.01 ? 0 : c, h: hue });
 
-  const light = {
+  const named = lightDarkOf(objectOf(background)['color']);
+  const lightGrounds = lightGround(named?.light) ?? {
     bg: '#ffffff',
     surface: neutral(0.982, 0.004),
     raised: '#ffffff',
     sunken: neutral(0.965, 0.006),
     line: neutral(0.915, 0.007),
     'line-strong': neutral(0.84, 0.01),
+  };
+  const light = {
+    ...lightGrounds,
     text: neutral(0.27, 0.015),
     strong: neutral(0.19, 0.018),
-    muted: readable({ l: 0.5, c: 0.015, h: hue }, neutral(0.965, 0.006), 'darker', 4.6),
+    muted: readable({ l: 0.5, c: 0.015, h: hue }, lightGrounds.sunken, 'darker', 4.6),
     accent: toHex(primary),
-    'accent-text': readable(primary, neutral(0.965, 0.006), 'darker'),
+    'accent-text': readable(primary, lightGrounds.sunken, 'darker'),
+    ...signals(lightSignals, lightGrounds.bg, 'darker'),
+    ...bannerColors(banner, 'light'),
   };
-  const ground = neutral(0.155, 0.008);
-  const raised = neutral(0.195, 0.01);
-  const dark = {
-    bg: ground,
+  const darkGrounds = darkGround(named?.dark) ?? {
+    bg: neutral(0.155, 0.008),
     surface: neutral(0.178, 0.009),
-    raised,
+    raised: neutral(0.195, 0.01),
     sunken: neutral(0.21, 0.01),
+  };
+  const dark = {
+    ...darkGrounds,
     line: 'rgb(255 255 255 / 0.09)',
     'line-strong': 'rgb(255 255 255 / 0.18)',
     text: neutral(0.855, 0.008),
     strong: neutral(0.96, 0.005),
-    muted: readable({ l: 0.68, c: 0.012, h: hue }, neutral(0.21, 0.01), 'lighter', 4.6),
+    muted: readable({ l: 0.68, c: 0.012, h: hue }, darkGrounds.sunken, 'lighter', 4.6),
     accent: toHex(onDark),
-    'accent-text': readable(onDark, neutral(0.21, 0.01), 'lighter'),
+    'accent-text': readable(onDark, darkGrounds.sunken, 'lighter'),
+    ...signals(darkSignals, darkGrounds.bg, 'lighter'),
+    ...bannerColors(banner, 'dark'),
   };
   return `:root {\n${variables({ ...light, ...onSurface(primary) })}}\n\n:root.dark {\n${variables({ ...dark, ...onSurface(onDark) })}}\n`;
+}
+
+type Painted = Pick<SiteSettings, 'colors' | 'background' | 'banner'>;
+
+/** A light page stays light, whatever a project names: its text is dark. Code and cards lie on something lighter. */
+function lightGround(hex = '') {
+  const named = fromHex(hex);
+  if (named === undefined) return undefined;
+  const bg = { ...named, l: Math.max(0.94, named.l) };
+  const at = (step: number) => toHex({ ...bg, l: Math.min(1, bg.l + step) });
+  return {
+    bg: at(0),
+    surface: at(0.025),
+    raised: at(0.03),
+    sunken: at(-0.03),
+    line: at(-0.075),
+    'line-strong': at(-0.15),
+  };
+}
+
+/** A dark page stays dark. On grounds that are not nearly black code lies deeper, because its colours are made for such. */
+function darkGround(hex = '') {
+  const named = fromHex(hex);
+  if (named === undefined) return undefined;
+  const bg = { ...named, l: Math.min(0.3, named.l) };
+  const at = (step: number) => toHex({ ...bg, l: bg.l + step });
+  return { bg: at(0), surface: at(bg.l > 0.2 ? -0.03 : 0.023), raised: at(0.04), sunken: at(0.055) };
+}
+
+const lightSignals = { note: '#2563eb', tip: '#0f766e', good: '#15803d', warn: '#b45309', bad: '#dc2626' };
+const darkSignals = { note: '#7cabff', tip: '#4fd1bd', good: '#5dd688', warn: '#f0b04f', bad: '#ff8585' };
+
+/** Colours that mean something, as text on the background. */
+const signals = (colors: Record<string, string>, background: string, direction: 'darker' | 'lighter') =>
+  Object.fromEntries(
+    Object.entries(colors).map(([name, hex]) => [
+      name,
+      readable(fromHex(hex) ?? fallbackPrimary, background, direction),
+    ]),
+  );
+
+/** None where the banner has no colour of its own: then it has the accent's. */
+function bannerColors(banner: SiteSettings['banner'], mode: 'light' | 'dark'): Record<string, string> {
+  const ofType: Record<string, string> = { warning: lightSignals.warn, critical: lightSignals.bad };
+  const surface = fromHex(banner?.color?.[mode] ?? '') ?? fromHex(ofType[banner?.type ?? ''] ?? '');
+  if (surface === undefined) return {};
+  return { banner: toHex(surface), 'on-banner': onSurface(surface)['on-accent'] };
 }
 
 /** Text on a surface has 4.5:1: white where that can be read, else black, which then can. Under the pointer it has more. */

@@ -24,6 +24,7 @@ import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
+import { backdropCss } from './backdrop-css.ts';
 import { fontCss } from './font-css.ts';
 import type { SidebarEntry, SidebarFile, SidebarIcon, SiteConfig } from './page-globals.ts';
 import { writeContent } from '../content/write-content.ts';
@@ -43,8 +44,9 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const { settings } = slice.model;
   const index = indexSite(indexable(slice, model), slice.exported);
   const fonts = settings.fonts ? `\n${fontCss(settings.fonts, (path) => index.files.has(path))}` : '';
+  const backdrop = backdropCss(settings.background, (path) => index.files.has(path));
   const files = new Map<string, string>([
-    ['_bindery/theme.css', `${paletteCss(settings.colors)}\n${themeSheet}${fonts}`],
+    ['_bindery/theme.css', `${paletteCss(settings)}\n${themeSheet}${fonts}${backdrop}`],
     ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
   ]);
   files.set('_bindery/third-party.txt', thirdPartyNotices);
