@@ -12,7 +12,7 @@ import {
   objectFileStream,
   type OpenObject,
   openObjectFile,
-  readFully,
+  readObjectFile,
   removeFile,
   unlessGone,
 } from './folder-files.ts';
@@ -120,13 +120,8 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     },
 
     async get(key, options = {}) {
-      const object = await opened(key, options.signal);
-      if (object === undefined) return undefined;
-      try {
-        return await onDisk(options.signal, () => readFully(object.handle, 0, object.sizeBytes));
-      } finally {
-        await object.handle.close();
-      }
+      const path = pathOf(key);
+      return onDisk(options.signal, () => unlessGone(readObjectFile(path), undefined));
     },
 
     async getStream(key, options = {}) {
