@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { constants, inflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
@@ -38,7 +39,7 @@ const context = () => ({
 });
 
 /** Stores the segments of a site as chunks of pages leave them; each page has a text of that many characters. */
-async function storedSite(pageCount: number, pagesInChunk: number, characters: number) {
+async function storedSite(pageCount: number, pagesInChunk: number, characters: number, searchCharacters = 1_200) {
   const paths = Array.from({ length: pageCount }, (_, at) => `part/page-${String(at).padStart(6, '0')}`);
   const text = 'Words of a page that a reader may look for. '.repeat(Math.ceil(characters / 44)).slice(0, characters);
   const chunks: ExportPlan['chunks'] = [];
@@ -46,19 +47,24 @@ async function storedSite(pageCount: number, pagesInChunk: number, characters: n
     const part = paths.slice(at, at + pagesInChunk);
     const key = sha256Of(part.join());
     chunks.push({ kind: 'pages', key, paths: part });
-    const pages = part.map((path) => ({
-      path,
-      title: `Title of ${path}`,
-      fullTextBytes: `# ${path}\nSource: /${path}\n\n${text}\n`.length,
-      searchCharacters: 1_200,
-      markdown: `# ${path}\n\n${text}\n`,
-      sections: [{ anchor: 'a', heading: 'A', text }],
-      links: [`/${path}#a`, '/nowhere'],
-      anchors: ['a'],
-      classes: ['mt-4'],
-      diagnostics: [],
-      feedItems: [],
-    }));
+    const pages = part.map((path) => {
+      const fullText = `# ${path}\nSource: /${path}\n\n${text}\n`;
+      const search = JSON.stringify([['a', 'A', text.slice(0, 1_200)]]);
+      return {
+        path,
+        title: `Title of ${path}`,
+        fullTextBytes: fullText.length,
+        searchBytes: search.length,
+        searchCharacters,
+        fullText,
+        search,
+        links: [`/${path}#a`, '/nowhere'],
+        anchors: ['a'],
+        classes: ['mt-4'],
+        diagnostics: [],
+        feedItems: [],
+      };
+    });
     const files = part.map((path) => ({ path: `${path}.html`, body: Buffer.from(path) }));
     await storeSegment(context(), { organization, domain, key }, await packPages(domain, files, pages), signal);
   }
@@ -100,4 +106,22 @@ test('missing sidecars are all named, and nothing is stored', async () => {
   for (const lost of [0, 2]) await objectStore.remove(sidecarKey(organization, site.plan.chunks[lost]?.key ?? ''));
   expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [0, 2] });
   expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
+});
+
+test('texts of pages are copied whole; those of the search are cut shorter where a site has too many', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const filesOf = async (site: Awaited<ReturnType<typeof storedSite>>): Promise<string> => {
+    await renderClosing(context(), site, signal);
+    const segment = await objectStore.get(segmentKey(organization, site.plan.closingKey));
+    await objectStore.remove(sidecarKey(organization, site.plan.closingKey));
+    return inflateRawSync(segment ?? '', { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+  };
+  const searched = (files: string): number[] =>
+    [...files.matchAll(/\["a","A","(.*?)"\]/g)].map(([, text = '']) => text.length);
+  const small = await filesOf(await storedSite(5, 2, 2_000));
+  expect(searched(small)).toEqual(Array.from({ length: 5 }, () => 1_200));
+  const parts = small.match(/# part\/page-\d+\nSource: \/part\/page-\d+\n\n[^\n]{2000}\n(?=\n\n#|\0)/g);
+  expect(parts).toHaveLength(5);
+  const large = await filesOf(await storedSite(4, 2, 2_000, 12 * 1024 * 1024));
+  expect(searched(large)).toEqual(Array.from({ length: 4 }, () => 600));
 });

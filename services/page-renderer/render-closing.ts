@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { type ExportPlan, segmentKey, type SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { StoredText } from '#shared/docs/render/render-closing.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
 import type { SegmentWriter } from '#shared/export/bundle/segment-writer.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { readSidecar, readSidecarTexts, segmentsDigest } from '#shared/export/export-objects.ts';
+import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
@@ -59,12 +61,17 @@ async function makeSegment(
     const summary = await packTo(
       (segment) => context.objectStore.putStream(segmentKey(organization, closingKey), segment, { signal }),
       async (writer) => {
-        const files = incomingFiles(writer, plan);
+        const texts = async ({ segment, begin, end }: StoredText): Promise<Uint8Array> => {
+          const stored = await readSidecarTexts(context.objectStore, organization, chunks[segment]?.key ?? '');
+          if (stored === undefined) throw new Error('a sidecar is gone that was there before');
+          return stored.subarray(begin, end);
+        };
+        const files = incomingFiles(writer, plan, texts);
         const answer = async (content: unknown): Promise<unknown> => {
           const question = content as ClosingQuestion;
-          if (question.kind !== 'sidecar' && question.kind !== 'texts') return files.take(question);
+          if (question.kind === 'text') return texts(question);
+          if (question.kind !== 'sidecar') return files.take(question);
           const { key = '' } = chunks[question.segment] ?? {};
-          if (question.kind === 'texts') return readSidecarTexts(context.objectStore, organization, key);
           const sidecar = await readSidecar(context.objectStore, organization, key);
           if (sidecar !== undefined) segments[question.segment] = { sha256: sidecar.sha256 };
           return sidecar;
@@ -90,25 +97,38 @@ async function makeSegment(
   }
 }
 
-/** Takes files from a child, piece by piece, and adds them to the segment. The child waits for each answer. */
-function incomingFiles(writer: SegmentWriter, { domain }: Pick<ExportPlan, 'domain'>) {
+const textsReadAhead = 4;
+
+/** Takes files from a child, piece by piece, and adds them to the segment. The child waits for each answer. `read`: the bytes of a stored text. */
+function incomingFiles(
+  writer: SegmentWriter,
+  { domain }: Pick<ExportPlan, 'domain'>,
+  read: (text: StoredText) => Promise<Uint8Array>,
+) {
   let body = new PassThrough();
   let added: Promise<string> = Promise.resolve('');
+  const write = async (bytes: Uint8Array): Promise<void> => {
+    if (!body.write(bytes)) await Promise.race([once(body, 'drain'), added]);
+  };
   return {
-    async take(question: Exclude<ClosingQuestion, { kind: 'sidecar' | 'texts' }>): Promise<string | undefined> {
-      if (question.kind === 'begin') {
-        body = new PassThrough();
-        added = writer.addStream(archivePath(domain, question.path), question.size, body);
-        // Thrown to whoever waits for the next piece.
-        added.catch(() => undefined);
-        return undefined;
+    async take(question: Exclude<ClosingQuestion, { kind: 'sidecar' | 'text' }>): Promise<string | undefined> {
+      switch (question.kind) {
+        case 'begin':
+          body = new PassThrough();
+          added = writer.addStream(archivePath(domain, question.path), question.size, body);
+          // Thrown to whoever waits for the next piece.
+          added.catch(() => undefined);
+          return undefined;
+        case 'bytes':
+          await write(question.bytes);
+          return undefined;
+        case 'texts':
+          for await (const [, bytes] of inOrder(question.texts, textsReadAhead, read)) await write(bytes);
+          return undefined;
+        case 'end':
+          body.end();
+          return added;
       }
-      if (question.kind === 'bytes') {
-        if (!body.write(question.bytes)) await Promise.race([once(body, 'drain'), added]);
-        return undefined;
-      }
-      body.end();
-      return added;
     },
     /** Nothing more comes. */
     end(): void {

@@ -111,8 +111,10 @@ const pageFactsSchema = z.object({
   path: z.string(),
   title: z.string(),
   description: z.string().optional(),
-  /** Size of its part of `llms-full.txt`, and characters of its sections in the search index: known before the texts are read. */
+  /** Sizes of its texts: known before they are read. */
   fullTextBytes: z.int().min(0),
+  searchBytes: z.int().min(0).default(0),
+  /** Of its sections in the search index. */
   searchCharacters: z.int().min(0),
   /** Internal link targets as written, `/`-rooted, without query; with `#anchor`. */
   links: z.array(z.string()),
@@ -134,21 +136,19 @@ const pageFactsSchema = z.object({
 
 export type PageFacts = z.infer<typeof pageFactsSchema>;
 
-/** Its text: most of what is known of a page. */
-const pageTextSchema = z.object({
-  /** Markdown twin, as in `<page>.md`; for `llms-full.txt`. */
-  markdown: z.string(),
-  /** Sections of the visible text, for the search index: heading anchor ('' before the first heading), heading, text. */
-  sections: z.array(z.object({ anchor: z.string(), heading: z.string(), text: z.string() })),
-});
-
-export type PageText = z.infer<typeof pageTextSchema>;
+/** Its texts, most of what is known of a page, as they stand in the files that have those of all pages. */
+export type PageText = {
+  /** Its part of `llms-full.txt`. */
+  fullText: string;
+  /** Its sections in the search index, from the visible text: `[[anchor, heading, text], …]` as JSON; the anchor is '' before the first heading. */
+  search: string;
+};
 
 export type RenderedPage = PageFacts & PageText;
 
 /**
- * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. Its object has a further field,
- * `texts`, with the text of each page (`PageText`): see `sidecarBytes`.
+ * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. Its object has the texts of
+ * the pages (`PageText`) behind it: see `sidecarBytes`.
  */
 export const segmentSidecarSchema = z.object({
   version: z.literal(1),

@@ -12,7 +12,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
-import { textsBegin, textsEnd } from './bundle/packed-segment.ts';
+import { textsBegin } from './bundle/packed-segment.ts';
 
 /** The export plan of that hash. Rejects when there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -51,14 +51,14 @@ function withoutTexts(stored: Uint8Array): Uint8Array {
   return end < 0 ? stored : Buffer.concat([stored.subarray(0, end), Buffer.from('}')]);
 }
 
-/** The texts of a sidecar's pages as they are stored, `PageText`s with commas between them. Undefined when there is no such sidecar. */
+/** The texts behind a sidecar, as `sidecarBytes` wrote them. Undefined when there is no such sidecar. */
 export async function readSidecarTexts(
   objectStore: ObjectStore,
   organization: string,
   key: string,
 ): Promise<Uint8Array | undefined> {
   const stored = await objectStore.get(sidecarKey(organization, key));
-  return stored?.subarray(withoutTexts(stored).length - 1 + textsBegin.length, -textsEnd.length);
+  return stored?.subarray(withoutTexts(stored).length - 1 + textsBegin.length);
 }
 
 /**

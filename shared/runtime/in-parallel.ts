@@ -51,3 +51,24 @@ export async function eachInParallel<T>(
   await iterator.return?.();
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
+
+/** Each item with its result, in their order; `ahead` calls run at once, and no more results than that are held. */
+export async function* inOrder<T, R>(
+  items: readonly T[],
+  ahead: number,
+  call: (item: T) => Promise<R>,
+): AsyncGenerator<[T, R]> {
+  const running: Promise<R>[] = [];
+  const begin = (item: T): void => {
+    const result = call(item);
+    // A failure is thrown when its turn comes.
+    result.catch(() => undefined);
+    running.push(result);
+  };
+  for (const item of items.slice(0, ahead)) begin(item);
+  for (const [at, item] of items.entries()) {
+    const result = await (running.shift() as Promise<R>);
+    for (const later of items.slice(at + ahead, at + ahead + 1)) begin(later);
+    yield [item, result];
+  }
+}

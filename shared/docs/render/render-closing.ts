@@ -1,16 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
-import type { ExportPlan, PageFacts, PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { ExportPlan, PageFacts, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
+import { textEnds } from '#shared/export/bundle/packed-segment.ts';
+import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { pageAddress, siteBase } from './bundle-paths.ts';
 import { exportReport } from './export-report.ts';
 import { escapeHtml, scriptJson } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
 import { packageFile } from './package-file.ts';
 import { diagramsScript } from './site/browser-files.ts';
-import { fullTextPart, isListed } from './site/crawler-files.ts';
+import { isListed } from './site/crawler-files.ts';
 import type { SearchIndex } from './site/page-globals.ts';
 import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 
@@ -25,14 +27,19 @@ export type ClosingInput = {
 export type ClosingStore = {
   /** The sidecar of a segment. File paths in it start with the top folder, the domain's slug. Undefined when it is missing. */
   sidecar(segment: number): Promise<SegmentSidecar | undefined>;
-  /** Texts of the pages of that sidecar, in their order. */
-  texts(segment: number): Promise<readonly PageText[]>;
-  /** Adds a file of that many bytes to the segment; gives its SHA-256. Wait for each call before the next. */
-  write(path: string, size: number, body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string>;
+  /** Bytes of the texts behind a sidecar. */
+  text(stored: StoredText): Promise<Uint8Array>;
+  /** Adds a file of that many bytes to the segment; gives its SHA-256. Texts are copied and never come here. Wait for each call before the next. */
+  write(path: string, size: number, body: Iterable<Uint8Array | readonly StoredText[]>): Promise<string>;
 };
+
+/** A part of the texts behind the sidecar of a segment: from one byte up to another, which is not included. */
+export type StoredText = { segment: number; begin: number; end: number };
 
 /** How many sidecars are on their way at once, and so in memory. */
 const readAhead = 4;
+/** Characters of a section in the search index at most. */
+export const maxSearchSection = 1200;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
@@ -64,11 +71,11 @@ export async function renderClosing(
   }
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
-  await put('_bindery/search-index.js', await searchIndexScript(model, pages, store));
+  await writeSearchIndex(model, pages, store, write);
   // A file of the project replaces a generated one.
   const names = bundleNames();
   for (const path of listed.keys()) names.take(path);
-  if (names.take('llms-full.txt') === undefined) await writeFullText(model, pages, store, write);
+  if (names.take('llms-full.txt') === undefined) await writeFullText(model, pages, write);
   for (const page of pages) {
     const path = `${page.path}/rss.xml`;
     if (page.feed !== undefined && names.take(path) === undefined) await put(path, pageFeed(model, page.feed));
@@ -94,10 +101,9 @@ export async function renderClosing(
 }
 
 /** What is kept of a page until the end. */
-type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'fullTextBytes' | 'searchCharacters'> & {
-  segment: number;
-  /** Among the pages of its segment. */
-  position: number;
+type KnownPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCharacters'> & {
+  search: StoredText;
+  fullText: StoredText;
   links: readonly string[];
   linkLines?: readonly number[];
   anchors: ReadonlySet<string>;
@@ -141,19 +147,26 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
   const topFolder = `${domain}/`;
   let room = mostDiagnostics;
   const segments = Array.from({ length: segmentCount }, (_, segment) => segment);
-  for await (const [segment, sidecar] of inOrder(segments, (asked) => store.sidecar(asked))) {
+  for await (const [segment, sidecar] of inOrder(segments, readAhead, (asked) => store.sidecar(asked))) {
     if (sidecar === undefined) site.lost.push(segment);
     for (const { path, size, sha256 } of sidecar?.files ?? []) {
       site.listed.set(path.startsWith(topFolder) ? path.slice(topFolder.length) : path, { size, sha256 });
     }
-    for (const [position, page] of (sidecar?.pages ?? []).entries()) {
-      const { path, title, description, fullTextBytes, searchCharacters, links, linkLines } = page;
+    const sidecarPages = sidecar?.pages ?? [];
+    let searchAt = 0;
+    let fullTextAt = sidecarPages.reduce((sum, { searchBytes }) => sum + searchBytes + textEnds.search.length, 0);
+    for (const page of sidecarPages) {
+      const { path, title, description, searchCharacters, links, linkLines } = page;
+      const search = { segment, begin: searchAt, end: searchAt + page.searchBytes };
+      const fullText = { segment, begin: fullTextAt, end: fullTextAt + page.fullTextBytes };
+      searchAt = search.end + textEnds.search.length;
+      fullTextAt = fullText.end + textEnds.fullText.length;
       const hadRoom = site.classes.size <= mostUtilityClasses;
       for (const name of page.classes) if (site.classes.size <= mostUtilityClasses) site.classes.add(name);
       const isFull = hadRoom && site.classes.size > mostUtilityClasses;
       const diagnostics = isFull ? [...page.diagnostics, tooManyClasses] : page.diagnostics;
       site.pages.push({
-        ...{ path, title, fullTextBytes, searchCharacters, segment, position, links },
+        ...{ path, title, searchCharacters, search, fullText, links },
         anchors: new Set(page.anchors),
         ...(description !== undefined && { description }),
         ...(linkLines && { linkLines }),
@@ -178,43 +191,25 @@ const tooManyClasses: Diagnostic = {
   file: '',
 };
 
-/** Results in the order of the items; some are read ahead. */
-async function* inOrder<T, R>(items: readonly T[], read: (item: T) => Promise<R>): AsyncGenerator<[T, R]> {
-  const ahead: Promise<R>[] = [];
-  const begin = (item: T): void => {
-    const reading = read(item);
-    // A failure is thrown when its turn comes.
-    reading.catch(() => undefined);
-    ahead.push(reading);
-  };
-  for (const item of items.slice(0, readAhead)) begin(item);
-  for (const [at, item] of items.entries()) {
-    const result = await (ahead.shift() as Promise<R>);
-    for (const later of items.slice(at + readAhead, at + readAhead + 1)) begin(later);
-    yield [item, result];
+/** These texts one behind the other, with what ends each between them: those that are neighbours in one piece. Pure. */
+function joined(texts: readonly StoredText[], end: string): StoredText[] {
+  const pieces: StoredText[] = [];
+  for (const text of texts) {
+    const last = pieces.at(-1);
+    if (last?.segment === text.segment && last.end === text.begin) last.end = text.end + end.length;
+    else pieces.push({ ...text, end: text.end + end.length });
   }
+  const last = pieces.at(-1);
+  if (last !== undefined) last.end -= end.length;
+  return pieces;
 }
 
-/** The texts of pages, one page after the other. */
-async function* textsOf(pages: readonly KnownPage[], store: ClosingStore): AsyncGenerator<[KnownPage, PageText]> {
-  const bySegment = [...Map.groupBy(pages, ({ segment }) => segment)];
-  for await (const [[, group], texts] of inOrder(bySegment, ([segment]) => store.texts(segment))) {
-    for (const page of group) {
-      const text = texts[page.position];
-      if (text === undefined) throw new Error(`the sidecar of ${page.path} has no text of it`);
-      yield [page, text];
-    }
-  }
-}
-
-const pieceBytes = 256 * 1024;
-const betweenPages = '\n\n';
+const bytesOf = (texts: readonly StoredText[]): number => texts.reduce((sum, { begin, end }) => sum + end - begin, 0);
 
 /** `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
 async function writeFullText(
   model: SiteModel,
   pages: readonly KnownPage[],
-  store: ClosingStore,
   write: ClosingStore['write'],
 ): Promise<void> {
   const entries = new Map(model.pages.map((page) => [page.path, page]));
@@ -222,56 +217,52 @@ async function writeFullText(
     const entry = entries.get(path);
     return entry !== undefined && isListed(entry, model.settings.seo.indexing);
   });
-  const size =
-    shown.reduce((sum, page) => sum + page.fullTextBytes, 0) + betweenPages.length * Math.max(0, shown.length - 1);
-  const base = siteBase(model.settings) ?? '';
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    let piece: string[] = [];
-    let length = 0;
-    for await (const [page, { markdown }] of textsOf(shown, store)) {
-      const part = `${page === shown[0] ? '' : betweenPages}${fullTextPart(base + pageAddress(page.path), markdown)}`;
-      piece.push(part);
-      length += part.length;
-      if (length < pieceBytes) continue;
-      yield Buffer.from(piece.join(''));
-      piece = [];
-      length = 0;
-    }
-    yield Buffer.from(piece.join(''));
-  }
-  await write('llms-full.txt', size, pieces());
+  const texts = joined(
+    shown.map(({ fullText }) => fullText),
+    textEnds.fullText,
+  );
+  await write('llms-full.txt', bytesOf(texts), [texts]);
 }
 
-/** Characters of a section in the search index at most. */
-export const maxSearchSection = 1200;
+/** Characters in the search index at most: a reader's browser holds all of it. */
 const maxSearchIndex = 24 * 1024 * 1024;
+const shortestSection = 80;
 
 /**
- * `_bindery/search-index.js`: pages as `[path, title, description]`, sections as `[page, anchor, heading, text]`, for the search that
- * needs no server. Long sections are cut, on very large sites even shorter.
+ * `_bindery/search-index.js`: pages as `[path, title, description]`, and the sections of each page as `[anchor, heading, text]`, for the search
+ * that needs no server. On very large sites the texts are cut shorter than pages have cut them.
  */
-async function searchIndexScript(model: SiteModel, pages: readonly KnownPage[], store: ClosingStore): Promise<string> {
+async function writeSearchIndex(
+  model: SiteModel,
+  pages: readonly KnownPage[],
+  store: ClosingStore,
+  write: ClosingStore['write'],
+): Promise<void> {
   const searchable = new Set(model.pages.filter((page) => page.searchable).map((page) => page.path));
   const found = pages.filter((page) => searchable.has(page.path));
   const total = found.reduce((sum, page) => sum + page.searchCharacters, 0);
-  const longest =
-    total <= maxSearchIndex ? maxSearchSection : Math.max(80, Math.floor((maxSearchSection * maxSearchIndex) / total));
-  const pageRows = found.map(({ path, title, description = '' }): SearchIndex['pages'][number] => [
-    path,
-    title,
-    description,
-  ]);
-  const sectionRows: string[] = [];
-  let number = 0;
-  for await (const [, { sections }] of textsOf(found, store)) {
-    for (const { anchor, heading, text } of sections) {
-      const row: SearchIndex['sections'][number] = [number, anchor, heading, text.slice(0, longest).toWellFormed()];
-      sectionRows.push(scriptJson(row));
-    }
-    number += 1;
+  const rows = found.map(({ path, title, description = '' }) => scriptJson([path, title, description]));
+  const head = Buffer.from(`window.binderySearchIndex={"pages":[\n${rows.join(',\n')}\n],"sections":[\n`);
+  const tail = Buffer.from('\n]};\n');
+  const texts = found.map(({ search }) => search);
+  const pieces =
+    total <= maxSearchIndex ? joined(texts, textEnds.search) : await shortened(texts, maxSearchIndex / total, store);
+  const size = pieces instanceof Uint8Array ? pieces.length : bytesOf(pieces);
+  await write('_bindery/search-index.js', head.length + size + tail.length, [head, pieces, tail]);
+}
+
+/** The lines of the pages with their sections cut to this share of the longest. */
+async function shortened(texts: readonly StoredText[], share: number, store: ClosingStore): Promise<Uint8Array> {
+  const longest = Math.max(shortestSection, Math.floor(maxSearchSection * share));
+  const lines: string[] = [];
+  for await (const [, bytes] of inOrder(texts, readAhead, (text) => store.text(text))) {
+    // Of our own writing, so it is not checked again.
+    const sections = JSON.parse(Buffer.from(bytes).toString()) as SearchIndex['sections'][number];
+    lines.push(
+      scriptJson(sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()])),
+    );
   }
-  const written = pageRows.map((row) => scriptJson(row)).join(',\n');
-  return `window.binderySearchIndex={"pages":[\n${written}\n],"sections":[\n${sectionRows.join(',\n')}\n]};\n`;
+  return Buffer.from(lines.join(textEnds.search));
 }
 
 const maxFeedItems = 100;

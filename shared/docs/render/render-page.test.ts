@@ -64,9 +64,9 @@ test('pictures of the project have their sizes; a changed size changes the key o
 
 test('sections, anchors and contents', async () => {
   const { page, files: made } = (await testProject(files)).render('guides/one');
-  expect(page.sections).toEqual([
-    { anchor: 'part', heading: 'Part', text: 'Text' },
-    { anchor: 'deeper', heading: 'Deeper', text: 'more' },
+  expect(JSON.parse(page.search)).toEqual([
+    ['part', 'Part', 'Text'],
+    ['deeper', 'Deeper', 'more'],
   ]);
   expect(page.anchors).toEqual(['part', 'deeper']);
   expect(textOf(made[0]?.body)).toMatch(/toc-depth-2"><a href="#part">Part.*toc-depth-3"><a href="#deeper">Deeper/s);

@@ -5,12 +5,13 @@ import { componentRegistry } from './components/registry.ts';
 import { h } from './content/content-tree.ts';
 import { type InlineContent, inlineContent } from './content/inline-content.ts';
 import { pageAddresses } from './content/page-addresses.ts';
+import type { Section } from './content/page-sections.ts';
 import { toContent } from './content/to-content.ts';
 import { writeContent } from './content/write-content.ts';
 import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
-import type { SafeHtml } from './html.ts';
+import { type SafeHtml, scriptJson } from './html.ts';
 import { languageOf } from './interface-texts/language.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
@@ -125,24 +126,39 @@ export function renderFailedPage(
   });
 }
 
+type PageContent = Pick<
+  RenderedPage,
+  'links' | 'linkLines' | 'anchors' | 'classes' | 'diagnostics' | 'hasDiagrams' | 'mathFonts' | 'failure' | 'feedItems'
+> & { markdown: string; sections: readonly Section[] };
+
 /** The files of a page, and what the closing segment needs of it. */
 function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
   html: Uint8Array,
-  content: Omit<RenderedPage, 'path' | 'title' | 'description' | 'fullTextBytes' | 'searchCharacters'>,
+  { markdown, sections, ...facts }: PageContent,
 ): RenderedPageFiles {
+  const fullText = fullTextPart(canonical, markdown);
+  const found = sections.map(({ anchor, heading, text }) => [
+    anchor,
+    heading,
+    text.slice(0, maxSearchSection).toWellFormed(),
+  ]);
+  const search = scriptJson(found);
   return {
     files: [
       { path: pageFile(path), body: html },
-      { path: `${path}.md`, body: Buffer.from(content.markdown) },
+      { path: `${path}.md`, body: Buffer.from(markdown) },
     ],
     page: {
       path,
       title,
-      fullTextBytes: Buffer.byteLength(fullTextPart(canonical, content.markdown)),
-      searchCharacters: content.sections.reduce((sum, { text }) => sum + Math.min(maxSearchSection, text.length), 0),
-      ...content,
+      fullTextBytes: Buffer.byteLength(fullText),
+      searchBytes: Buffer.byteLength(search),
+      searchCharacters: sections.reduce((sum, { text }) => sum + Math.min(maxSearchSection, text.length), 0),
+      fullText,
+      search,
+      ...facts,
       ...(description !== undefined && { description }),
     },
   };

@@ -1,10 +1,10 @@
-import type { PageText, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { type PackedSegment, packPages } from '#shared/export/bundle/packed-segment.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
-import { type ClosingInput, type ClosingStore, renderClosing } from './render-closing.ts';
+import { type ClosingInput, type ClosingStore, renderClosing, type StoredText } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
 import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
@@ -39,14 +39,16 @@ export type RenderResponse =
   /** `lost`: segments without a sidecar; then the files are not whole. */
   | { kind: 'closed'; lost: number[] };
 
-/** What a child asks while it renders the closing segment, and the answer. A file is written by one `begin`, its `bytes`, and an `end`. */
+/** What a child asks while it renders the closing segment, and the answer. A file is written by one `begin`, its `bytes` and `texts`, and an `end`. */
 export type ClosingQuestion =
   /** `SegmentSidecar`, or undefined. */
   | { kind: 'sidecar'; segment: number }
-  /** Bytes: a line of JSON for each page. */
-  | { kind: 'texts'; segment: number }
+  /** Its bytes. */
+  | ({ kind: 'text' } & StoredText)
   | { kind: 'begin'; path: string; size: number }
   | { kind: 'bytes'; bytes: Uint8Array }
+  /** Copies these texts into the file. */
+  | { kind: 'texts'; texts: readonly StoredText[] }
   /** SHA-256 of the file. */
   | { kind: 'end' };
 
@@ -99,14 +101,13 @@ function askingStore(ask: Ask): ClosingStore {
   const question = (content: ClosingQuestion): Promise<unknown> => ask(content);
   return {
     sidecar: async (segment) => (await question({ kind: 'sidecar', segment })) as SegmentSidecar | undefined,
-    texts: async (segment) => textsIn((await question({ kind: 'texts', segment })) as Uint8Array),
+    text: async (stored) => (await question({ kind: 'text', ...stored })) as Uint8Array,
     async write(path, size, body) {
       await question({ kind: 'begin', path, size });
-      for await (const bytes of body) await question({ kind: 'bytes', bytes });
+      for (const piece of body) {
+        await question(piece instanceof Uint8Array ? { kind: 'bytes', bytes: piece } : { kind: 'texts', texts: piece });
+      }
       return (await question({ kind: 'end' })) as string;
     },
   };
 }
-
-/** Of our own writing, so they are not checked again. */
-const textsIn = (list: Uint8Array): PageText[] => JSON.parse(`[${new TextDecoder().decode(list)}]`) as PageText[];

@@ -1,10 +1,11 @@
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
-import type { RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { PageText, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
+import { sidecarTexts } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import { pageSlice, type RenderOptions } from './page-slice.ts';
-import { type ClosingInput, renderClosing } from './render-closing.ts';
+import { type ClosingInput, renderClosing, type StoredText } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
 
@@ -99,10 +100,11 @@ export async function closingFrom(
     { ...site, segmentCount: sidecars.length },
     {
       sidecar: (segment) => Promise.resolve(sidecars[segment]),
-      texts: (segment) => Promise.resolve(sidecars[segment]?.pages ?? []),
+      text: (stored) => Promise.resolve(textOf(sidecars, stored)),
       async write(path, size, pieces) {
-        const parts: Uint8Array[] = [];
-        for await (const piece of pieces) parts.push(piece);
+        const parts = [...pieces].flatMap((piece) =>
+          piece instanceof Uint8Array ? [piece] : piece.map((stored) => textOf(sidecars, stored)),
+        );
         const body = Buffer.concat(parts);
         if (body.length !== size) throw new Error(`${path} has ${body.length} bytes, and ${size} were said`);
         made.push({ path, body });
@@ -112,4 +114,8 @@ export async function closingFrom(
   );
   if (lost.length > 0) throw new Error('a sidecar is missing');
   return made;
+}
+
+function textOf(sidecars: readonly { pages: readonly PageText[] }[], { segment, begin, end }: StoredText): Uint8Array {
+  return sidecarTexts(sidecars[segment]?.pages ?? []).subarray(begin, end);
 }

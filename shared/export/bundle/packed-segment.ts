@@ -12,9 +12,8 @@ export async function packPages(
   pages: readonly RenderedPage[],
 ): Promise<PackedSegment> {
   const { bytes, ...summary } = await packRendered(domain, files);
-  const facts = pages.map(({ markdown: _1, sections: _2, ...rest }) => rest);
-  const texts = pages.map(({ markdown, sections }) => ({ markdown, sections }));
-  return { segment: bytes, sidecar: sidecarBytes(sidecarOf({ ...summary, pages: facts }), texts) };
+  const facts = pages.map(({ fullText: _1, search: _2, ...rest }) => rest);
+  return { segment: bytes, sidecar: sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
 }
 
 /** Adds what a segment without pages has. */
@@ -22,12 +21,22 @@ export function sidecarOf(details: SegmentSummary & Partial<SegmentSidecar>): Se
   return { version: 1, pages: [], diagnostics: [], ...details };
 }
 
-/** JSON has no line ends in its strings, so this is nowhere else. */
+/** JSON has no line ends in its strings, so this is nowhere else. Older programs read to here, and so does who needs no texts. */
 export const textsBegin = Buffer.from(',"texts":[\n');
-export const textsEnd = Buffer.from('\n]}');
 
-/** What is stored of a sidecar: one JSON object, whose last field has the texts of its pages in lines of their own, so that they can be left out. */
+/** What stands behind each text of a page, and between two of them in the file that has them all. */
+export const textEnds = { search: ',\n', fullText: '\n\n' };
+
+/**
+ * What is stored of a sidecar: its JSON, and behind it the texts of its pages, in their order: first what the search index has of each, then
+ * its part of `llms-full.txt`. So the texts of neighbours can be copied in one piece.
+ */
 export function sidecarBytes(sidecar: SegmentSidecar, texts: readonly PageText[]): Buffer {
-  const lines = texts.map((text) => JSON.stringify(text)).join(',\n');
-  return Buffer.concat([Buffer.from(JSON.stringify(sidecar).slice(0, -1)), textsBegin, Buffer.from(lines), textsEnd]);
+  return Buffer.concat([Buffer.from(JSON.stringify(sidecar).slice(0, -1)), textsBegin, sidecarTexts(texts)]);
+}
+
+/** What stands behind the JSON. */
+export function sidecarTexts(texts: readonly PageText[]): Buffer {
+  const parts = (kind: keyof PageText): string[] => texts.map((text) => text[kind] + textEnds[kind]);
+  return Buffer.from([...parts('search'), ...parts('fullText')].join(''));
 }

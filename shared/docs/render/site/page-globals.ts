@@ -45,8 +45,8 @@ export type SiteConfig = {
 /** `_bindery/search-index.js`. */
 export type SearchIndex = {
   pages: [path: string, title: string, description: string][];
-  /** `page` is a position in `pages`. */
-  sections: [page: number, anchor: string, heading: string, text: string][];
+  /** Of each page, in the same order. */
+  sections: [anchor: string, heading: string, text: string][][];
 };
 
 /** Words that the scripts show; `_bindery/texts/<language>.js` sets them where they are not English. */

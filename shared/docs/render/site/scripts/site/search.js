@@ -27,22 +27,24 @@
   function find(index, query) {
     var words = query.toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length === 0) return [];
-    /** @type {[score: number, section: SearchIndex['sections'][number], page: SearchIndex['pages'][number]][]} */
+    /** @type {[score: number, section: SearchIndex['sections'][number][number], page: SearchIndex['pages'][number]][]} */
     var found = [];
-    index.sections.forEach(function (section) {
-      var page = index.pages[section[0]];
+    index.pages.forEach(function (page, number) {
       var title = page[1].toLowerCase();
-      var heading = section[2].toLowerCase();
-      var text = section[3].toLowerCase();
-      var score = 0;
-      for (var at = 0; at < words.length; at++) {
-        var word = words[at];
-        var points = (title.includes(word) ? 6 : 0) + (heading.includes(word) ? 4 : 0) + (text.includes(word) ? 1 : 0);
-        if (title === word || heading === word) points += 6;
-        if (points === 0) return;
-        score += points;
-      }
-      found.push([score, section, page]);
+      index.sections[number].forEach(function (section) {
+        var heading = section[1].toLowerCase();
+        var text = section[2].toLowerCase();
+        var score = 0;
+        for (var at = 0; at < words.length; at++) {
+          var word = words[at];
+          var points =
+            (title.includes(word) ? 6 : 0) + (heading.includes(word) ? 4 : 0) + (text.includes(word) ? 1 : 0);
+          if (title === word || heading === word) points += 6;
+          if (points === 0) return;
+          score += points;
+        }
+        found.push([score, section, page]);
+      });
     });
     return found
       .sort(function (a, b) {
@@ -78,10 +80,10 @@
                 root.dataset.root +
                 hit[2][0].split('/').map(encodeURIComponent).join('/') +
                 '.html' +
-                (hit[1][1] ? '#' + encodeURIComponent(hit[1][1]) : '');
+                (hit[1][0] ? '#' + encodeURIComponent(hit[1][0]) : '');
               a.append(
-                make('span', 'search-title', hit[2][1] + (hit[1][2] ? ' › ' + hit[1][2] : '')),
-                make('span', 'search-text', hit[1][3].slice(0, 140)),
+                make('span', 'search-title', hit[2][1] + (hit[1][1] ? ' › ' + hit[1][1] : '')),
+                make('span', 'search-text', hit[1][2].slice(0, 140)),
               );
               li.append(a);
               return li;
