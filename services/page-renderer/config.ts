@@ -7,7 +7,7 @@ export const pageRendererSettings = {
   slots: setting(
     'BINDERY_RENDERER_SLOTS',
     wholeNumber(1, 256).default(availableParallelism()),
-    'chunks that a renderer works on at the same time, each with a child process of its own; default: one per processor',
+    'child processes of a renderer that render chunks at the same time; it reads and stores one more chunk meanwhile; default: one per processor',
   ),
   pageDeadlineMs: setting(
     'BINDERY_PAGE_DEADLINE_MS',

@@ -42,7 +42,8 @@ export function start(config: PageRendererConfig): Promise<Running> {
     };
     const drain = startWorker(service, {
       reader: await bus.renderTasks(version),
-      slots: config.slots,
+      // A child that has rendered a chunk finds the next one read, while its own is stored and reported.
+      slots: config.slots + 1,
       rendererVersion: version,
       work: (task, deliveryCount, signal) => workOnTask(context, task, deliveryCount, signal),
     });

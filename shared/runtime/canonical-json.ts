@@ -5,17 +5,18 @@ import { createHash } from 'node:crypto';
  * (the form of RFC 8785 for the values that occur here: no non-finite numbers).
  */
 export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value !== 'object') {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
+    return JSON.stringify(value);
+  }
   if (Array.isArray(value))
     return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(',')}]`;
-  if (value !== null && typeof value === 'object') {
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-    return `{${members.join(',')}}`;
+  const members: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
   }
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
-  return JSON.stringify(value);
+  return `{${members.join(',')}}`;
 }
 
 /** SHA-256 as hex of bytes, or of text as UTF-8. */
