@@ -229,7 +229,7 @@ function endIn(path: string, last: Buffer): { description: ObjectDescription; by
 }
 
 /** Bytes from `from` up to `to` (not included); an error if the file has fewer. */
-export async function readFully(handle: FileHandle, from: number, to: number): Promise<Buffer> {
+async function readFully(handle: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(to - from);
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, from + filled);
