@@ -49,6 +49,9 @@ function ruleOf(line: string): Rule[] {
  * patterns never become regular expressions.
  */
 function globMatch(pattern: readonly string[], path: readonly string[]): boolean {
+  // Most are a name at any level, and there are as many questions as rules times files.
+  const [first, name = ''] = pattern;
+  if (first === '**' && pattern.length === 2) return segmentMatch(name, path.at(-1) ?? '');
   // reachable[j]: the pattern read so far matches the first j segments.
   let reachable = path.map(() => false).concat(false);
   reachable[0] = true;
@@ -72,6 +75,7 @@ function globMatch(pattern: readonly string[], path: readonly string[]): boolean
 
 /** `*`, `?`, `[a-z]`, `[!a]` and `\x` within one name. */
 export function segmentMatch(pattern: string, name: string): boolean {
+  if (!/[*?[\\]/.test(pattern)) return pattern === name;
   const parts = tokens(pattern);
   let part = 0;
   let at = 0;
