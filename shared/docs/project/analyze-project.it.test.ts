@@ -21,6 +21,29 @@ it('reads a project in a child as it would be read here', async () => {
   expect(await analyzeProject(pool, project, { organization: 'acme' })).toEqual(await readDocsProject(project));
 });
 
+it('asks for files together, and one that cannot be read is reported alone', async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `page-${at}`);
+  const large = memoryProject({
+    'docs.json': JSON.stringify({
+      name: 'Acme',
+      theme: 'mint',
+      colors: { primary: '#112233' },
+      navigation: { pages: names },
+    }),
+    ...Object.fromEntries(names.map((name) => [`${name}.mdx`, `# ${name}\n`])),
+  });
+  const broken: typeof large = {
+    files: large.files,
+    read: (path, maxBytes) =>
+      path === 'page-7.mdx' ? Promise.reject(new Error('the disk is broken')) : large.read(path, maxBytes),
+  };
+  const read = await analyzeProject(pool, broken, { organization: 'acme' });
+  expect(read.pages).toHaveLength(39);
+  expect(read.diagnostics).toContainEqual(
+    expect.objectContaining({ code: 'file-not-read', file: 'page-7.mdx', message: expect.stringContaining('broken') }),
+  );
+});
+
 it('passes on why it is none', async () => {
   const nothing = memoryProject({ 'a.mdx': 'x' });
   await expect(analyzeProject(pool, nothing, { organization: 'acme' })).rejects.toMatchObject({

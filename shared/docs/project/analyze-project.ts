@@ -1,5 +1,6 @@
 import { ChildDied, type ChildProgram, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { InvalidProject } from './diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
@@ -7,7 +8,9 @@ import type { DocsProject } from './read-docs-project.ts';
 export type AnalyzeRequest = { files: readonly ProjectFile[] };
 export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
 /** What the child asks for. It has no right to read uploads itself, so a child never sees files of another organization. */
-export type FileQuestion = { path: string; maxBytes: number };
+export type FileQuestion = { path: string; maxBytes: number }[];
+/** File by file. `failed`: why it cannot be read. */
+export type FileAnswer = (Uint8Array | { failed: string })[];
 
 export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
 
@@ -35,11 +38,15 @@ export async function analyzeProject(
 ): Promise<DocsProject> {
   const known = new Set(project.files.map(({ path }) => path));
   const request: AnalyzeRequest = { files: project.files };
-  const answer = async (content: unknown): Promise<Uint8Array> => {
-    const { path, maxBytes } = content as FileQuestion;
-    if (!known.has(path)) throw new Error('there is no such file in the project');
-    return (await project.read(path, maxBytes)).subarray(0, maxBytes);
+  const read = async ({ path, maxBytes }: FileQuestion[number]): Promise<FileAnswer[number]> => {
+    if (!known.has(path)) return { failed: 'there is no such file in the project' };
+    try {
+      return (await project.read(path, maxBytes)).subarray(0, maxBytes);
+    } catch (error) {
+      return { failed: messageOf(error) };
+    }
   };
+  const answer = (content: unknown): Promise<FileAnswer> => Promise.all((content as FileQuestion).map(read));
   const run = (): Promise<unknown> => pool.run(request, { deadlineMs, signal, affinity: organization, answer });
   const response = (await responseOf(run)) as AnalyzeResponse;
   if ('project' in response) return response.project;

@@ -1,17 +1,49 @@
-import { serveChild } from '#shared/docs/sandbox/child-server.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { type Ask, serveChild } from '#shared/docs/sandbox/child-server.ts';
+import type { AnalyzeRequest, AnalyzeResponse, FileAnswer, FileQuestion } from './analyze-project.ts';
 import { InvalidProject } from './diagnostics.ts';
-import type { AnalyzeRequest, AnalyzeResponse, FileQuestion } from './analyze-project.ts';
+import type { ProjectFiles } from './project-files.ts';
 import { readDocsProject } from './read-docs-project.ts';
 
 /** The child of `analyzeProject`. It asks its parent for the files of the project. */
 serveChild(async (request, ask): Promise<AnalyzeResponse> => {
   const { files } = request as AnalyzeRequest;
-  const read = async (path: string, maxBytes: number): Promise<Uint8Array> =>
-    (await ask({ path, maxBytes } satisfies FileQuestion)) as Uint8Array;
   try {
-    return { project: await readDocsProject({ files, read }) };
+    return { project: await readDocsProject({ files, read: fileReader(ask) }) };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;
     return { invalid: { code: error.code, file: error.file, message: error.message } };
   }
 });
+
+/** Half of what is read at once: while the parent looks for some, the child works on the others. */
+const mostInQuestion = 16;
+
+/** Files that are wanted at the same time are in one question: a message for each would cost as much as what is done with them. */
+function fileReader(ask: Ask): ProjectFiles['read'] {
+  let wanted: (FileQuestion[number] & { answered: (answer: FileAnswer[number] | undefined) => void })[] = [];
+
+  async function askFor(some: typeof wanted): Promise<void> {
+    const question: FileQuestion = some.map(({ path, maxBytes }) => ({ path, maxBytes }));
+    const answer = (await ask(question).catch((error: unknown) =>
+      question.map(() => ({ failed: messageOf(error) })),
+    )) as FileAnswer;
+    for (const [at, { answered }] of some.entries()) answered(answer[at]);
+  }
+
+  function askForAll(): void {
+    const all = wanted;
+    wanted = [];
+    for (let at = 0; at < all.length; at += mostInQuestion) void askFor(all.slice(at, at + mostInQuestion));
+  }
+
+  return (path, maxBytes) =>
+    new Promise((resolve, reject) => {
+      if (wanted.length === 0) setImmediate(askForAll);
+      const answered = (answer: FileAnswer[number] | undefined): void => {
+        if (answer instanceof Uint8Array) resolve(answer);
+        else reject(new Error(answer?.failed ?? 'nobody has it'));
+      };
+      wanted.push({ path, maxBytes, answered });
+    });
+}
