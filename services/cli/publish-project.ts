@@ -85,9 +85,12 @@ const deadlineMs = 60_000;
 
 /** Resolves once the assistant searches this content version of the domain. */
 export async function whenSearched(client: ApiClient, domain: string, contentVersion: string): Promise<void> {
-  for (const deadline = performance.now() + deadlineMs; performance.now() < deadline; await delay(50)) {
+  const startedAt = performance.now();
+  for (let passedMs = 0; passedMs < deadlineMs; passedMs = performance.now() - startedAt) {
     const contents = await retryWhileAway(() => client.json<ContentList>(`/v1/domains/${domain}/content`));
     if (contents.searched === contentVersion) return;
+    // The longer it takes, the less another moment matters.
+    await delay(Math.max(50, passedMs / 10));
   }
   throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);
 }
