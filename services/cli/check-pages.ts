@@ -4,6 +4,7 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import type { DocsProject } from '#shared/docs/project/read-docs-project.ts';
+import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { brokenLinkDiagnostic, brokenLinks } from '#shared/docs/render/export-report.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
@@ -25,24 +26,29 @@ const whole = Number.MAX_SAFE_INTEGER;
 
 /**
  * What an export would leave out of the pages that everybody may read, in the order of the project: each is rendered in a child process, and
- * thrown away. Broken links are found at the end, as in an export. Rejects when a file cannot be read, or children could not start.
+ * thrown away. `made`: the files that reading the project made. Broken links are found at the end, as in an export. Rejects when a file cannot be read, or children could not start.
  */
-export async function checkPages(project: DocsProject, { read }: Pick<ProjectFiles, 'read'>): Promise<Diagnostic[]> {
+export async function checkPages(
+  project: DocsProject,
+  { read }: Pick<ProjectFiles, 'read'>,
+  made: readonly MadeFile[],
+): Promise<Diagnostic[]> {
   requireNativeParser();
   const model = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
   const index = indexSite(model);
   const slots = Math.min(4, availableParallelism());
   const pool = childPool({ ...renderChild, slots, warmSpares: 0 });
-  const texts = new Map<string, Promise<string>>();
-  const textOf = (path: string): Promise<string> => {
-    const text = texts.get(path) ?? read(path, whole).then((bytes) => Buffer.from(bytes).toString());
-    texts.set(path, text);
+  const texts = new Map(made.map(({ sha256, text }) => [sha256, Promise.resolve(text)]));
+  const textOf = ({ path, sha256 }: { path: string; sha256: string }): Promise<string> => {
+    const text = texts.get(sha256) ?? read(path, whole).then((bytes) => Buffer.from(bytes).toString());
+    texts.set(sha256, text);
     return text;
   };
   const render = async (slice: PageSlice): Promise<RenderedPage | Diagnostic> => {
-    const pairs = slice.dependencies.map(async ({ path }) => [path, await textOf(path)] as const);
+    const pairs = slice.dependencies.map(async (file) => [file.path, await textOf(file)] as const);
     const dependencies = Object.fromEntries(await Promise.all(pairs));
-    const source = await read(slice.file, whole);
+    const { sha256, file } = slice;
+    const source = texts.has(sha256) ? await textOf({ path: file, sha256 }) : await read(file, whole);
     const request: RenderRequest = { kind: 'page', slice, source, dependencies, options };
     try {
       const response = (await pool.run(request, { deadlineMs: pageDeadlineMs })) as RenderResponse;

@@ -1,3 +1,4 @@
+import { exampleSettings } from '#shared/docs/render/page-slice.ts';
 import { LRUCache } from 'lru-cache';
 import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
@@ -99,12 +100,15 @@ async function cutGroup(
   group: readonly PageEntry[],
   signal: AbortSignal,
 ): Promise<(PageSection[] | undefined)[]> {
-  const { variables, styling } = content.model.settings;
+  const { variables, styling, api } = content.model.settings;
+  const examples = exampleSettings(api);
   const pages = await inParallel(group, objectsAtOnce, async (page): Promise<PageToRead> => {
-    const { file, sha256, title, description } = page;
+    const { file, sha256, title, description, frontmatter } = page;
+    const hasDescription = typeof frontmatter.description === 'string';
+    const reference = page.reference === undefined ? undefined : { path: page.reference, examples, hasDescription };
     const source = await content.source({ path: file, sha256 }, signal);
     const dependencies = await content.dependencies(page.dependencies, signal);
-    return { file, source, dependencies, title, description, variables, latex: styling.latex };
+    return { file, source, dependencies, title, description, variables, latex: styling.latex, reference };
   });
   const cut = await cutPages(context, scope, pages, signal);
   return inParallel(group, objectsAtOnce, async ({ path }, position) => {
@@ -141,7 +145,9 @@ async function openSiteContent(
   signal: AbortSignal,
 ): Promise<SiteContent> {
   const model = await readModel(objectStore, scope, signal);
-  const snippets = new Map([...model.specs, ...model.snippets].map((file) => [file.path, file]));
+  const snippets = new Map(
+    [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
+  );
   const importsOf = new Map(model.snippets.map((file) => [file.path, file.dependencies]));
   const texts = new LRUCache<string, string>({
     maxSize: cachedCharacters,

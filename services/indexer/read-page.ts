@@ -1,4 +1,6 @@
 import type { Properties } from 'hast';
+import { withReference } from '#shared/docs/reference/reference-content.ts';
+import type { PageSlice } from '#shared/docs/render/page-slice.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
@@ -19,6 +21,8 @@ export type PageToRead = {
   /** `variables` and `styling.latex` of the site's settings. */
   variables: Record<string, string>;
   latex?: boolean | undefined;
+  /** What it shows of a specification, as the slice of a page has it; `hasDescription`: the page says itself what it is about. */
+  reference?: (NonNullable<PageSlice['reference']> & { hasDescription: boolean }) | undefined;
   parser?: ParseOptions['parser'];
 };
 
@@ -54,12 +58,17 @@ export function readAndCut({ pages, texts }: CutRequest): CutResponse {
  * What readers see of a page, by section, and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
  * and snippets and variables are included. Throws `PageFailed` for a page that breaks a limit.
  */
-export function readPage({ file, source, dependencies, title, description, variables, latex, parser }: PageToRead) {
+export function readPage(page: PageToRead) {
+  const { file, source, dependencies, title, description, variables, latex, reference, parser } = page;
   const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
-  const content = toContent(evaluated.tree, () => undefined, languageOf(undefined).texts);
+  const { texts } = languageOf(undefined);
+  const { examples = {}, hasDescription = false } = reference ?? {};
+  const sliceText = reference && dependencies[reference.path];
+  const whole = withReference(evaluated, sliceText, { texts, examples, hasDescription, parser });
+  const content = toContent(whole.tree, () => undefined, texts);
   const read = { plain: true, isLeftOut: isHidden };
   const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);
-  return { sections, markdown: pageMarkdown({ title, description }, evaluated) };
+  return { sections, markdown: pageMarkdown({ title, description }, whole) };
 }
 
 /** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, mkdtemp, open, readdir, rm, stat } from 'node:f
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
+import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
@@ -190,6 +191,20 @@ export async function storeFiles(
   await inParallel(different, filesAtOnce, async (file) => {
     signal.throwIfAborted();
     await storeFile(objectStore, clock, blobKey(organization, file.sha256), project, file, signal);
+  });
+}
+
+/** Stores what was made from the project's files under its hashes. */
+export async function storeMadeFiles(
+  objectStore: ObjectStore,
+  organization: string,
+  made: readonly MadeFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  await inParallel([...made], filesAtOnce, async ({ sha256, text }) => {
+    signal.throwIfAborted();
+    const contentType = 'application/octet-stream';
+    await objectStore.put(blobKey(organization, sha256), Buffer.from(text), { contentType, signal });
   });
 }
 

@@ -8,6 +8,7 @@ import { hashesIn, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { type PageEntry, readSiteModel, type SiteModel, siteModelSchema } from '#shared/docs/project/site-model.ts';
+import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -18,7 +19,7 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
-import { type ReceivedProject, storeFiles, type Uploads } from './project-files.ts';
+import { type ReceivedProject, storeFiles, storeMadeFiles, type Uploads } from './project-files.ts';
 
 export type PublisherContext = {
   bus: Pick<BusParts, 'content'>;
@@ -123,6 +124,7 @@ async function storeProject(
 ): Promise<SiteModel> {
   const { files } = received;
   const fileOf = new Map(files.map((file) => [file.path, file]));
+  const made: MadeFile[] = [];
   const project = await analyzeProject(
     pool,
     {
@@ -132,13 +134,14 @@ async function storeProject(
         return file === undefined ? new Uint8Array() : received.read(file, maxBytes);
       },
     },
-    { organization, signal },
+    { organization, signal, keep: (file) => void made.push(file) },
   );
   const model = siteModelSchema.parse({ ...project, contentVersion });
   const modelText = JSON.stringify(model);
   const named = new Set(hashesIn(modelText));
   const needed = { ...received, files: files.filter(({ sha256 }) => named.has(sha256)) };
   await storeFiles(objectStore, clock, organization, needed, signal);
+  await storeMadeFiles(objectStore, organization, made, signal);
   await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(modelText), {
     contentType: 'application/json',
     signal,

@@ -11,12 +11,14 @@ import { closingFiles, testOptions } from '#shared/docs/render/test-project.ts';
 
 /**
  * Renders the pages that everybody may read in this process, and writes the files of a bundle into the folder, like an unpacked one.
- * Returns what is known of the pages. `read`: bytes of a file of the project.
+ * Returns what is known of the pages. `read`: bytes of a file of the project. `made`: files that
+ * publication made, by hash.
  */
 export async function unpackedSite(
   model: SiteModel,
   read: (path: string) => Promise<Uint8Array>,
   folder: string,
+  made: ReadonlyMap<string, string> = new Map(),
 ): Promise<RenderedPage[]> {
   const write = ({ path, body }: RenderedFile) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -30,8 +32,10 @@ export async function unpackedSite(
   for (const path of index.exported) {
     const slice = pageSlice(index, path, testOptions);
     const dependencies: Record<string, string> = {};
-    for (const { path } of slice.dependencies) dependencies[path] = Buffer.from(await read(path)).toString();
-    const rendered = renderPage({ slice, source: await read(slice.file), dependencies, options: testOptions });
+    for (const { path, sha256 } of slice.dependencies)
+      dependencies[path] = made.get(sha256) ?? Buffer.from(await read(path)).toString();
+    const source = made.get(slice.sha256) ?? (await read(slice.file));
+    const rendered = renderPage({ slice, source, dependencies, options: testOptions });
     files.push(...rendered.files);
     pages.push(rendered.page);
   }

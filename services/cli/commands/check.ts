@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
+import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { counted, diagnosticCounts, diagnosticLine, formatNumber, printable } from '../format.ts';
@@ -69,8 +70,10 @@ async function checkProject(folder: string, options: { pages: boolean }): Promis
   const project = await folderProject(folder);
   const pool = projectPool({ slots: 1 });
   try {
-    const docs = await analyzeProject(pool, project, { organization: 'local' });
-    const ofPages = options.pages ? await (await import('../check-pages.ts')).checkPages(docs, project) : [];
+    const made: MadeFile[] = [];
+    const keep = (file: MadeFile): void => void made.push(file);
+    const docs = await analyzeProject(pool, project, { organization: 'local', keep });
+    const ofPages = options.pages ? await (await import('../check-pages.ts')).checkPages(docs, project, made) : [];
     return { publishable: true, pages: docs.pages.length, diagnostics: [...docs.diagnostics, ...ofPages] };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;

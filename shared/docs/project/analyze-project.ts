@@ -4,6 +4,8 @@ import { messageOf } from '#shared/runtime/failures.ts';
 import { InvalidProject } from './diagnostics.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
+import { type MadeFile, maxMadeBytes } from '#shared/docs/reference/site-reference.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type AnalyzeRequest = { files: readonly ProjectFile[] };
 export type AnalyzeResponse = { project: DocsProject } | { invalid: { code: string; file: string; message: string } };
@@ -12,7 +14,16 @@ export type FileQuestion = { path: string; maxBytes: number }[];
 /** File by file. `failed`: why it cannot be read. */
 export type FileAnswer = (Uint8Array | { failed: string })[];
 
-export type AnalyzeOptions = { organization: string; deadlineMs?: number; signal?: AbortSignal | undefined };
+/** A file that the child made for pages. */
+export type FileMade = { made: MadeFile };
+
+export type AnalyzeOptions = {
+  organization: string;
+  deadlineMs?: number;
+  signal?: AbortSignal | undefined;
+  /** Gets the files that are made for pages, each once; the model names them by their hashes. */
+  keep?: (made: MadeFile) => void;
+};
 
 const defaultDeadlineMs = 60_000;
 
@@ -34,7 +45,7 @@ export function projectPool(
 export async function analyzeProject(
   pool: ChildPool,
   project: ProjectFiles,
-  { organization, deadlineMs = defaultDeadlineMs, signal }: AnalyzeOptions,
+  { organization, deadlineMs = defaultDeadlineMs, signal, keep }: AnalyzeOptions,
 ): Promise<DocsProject> {
   const known = new Set(project.files.map(({ path }) => path));
   const request: AnalyzeRequest = { files: project.files };
@@ -46,7 +57,23 @@ export async function analyzeProject(
       return { failed: messageOf(error) };
     }
   };
-  const answer = (content: unknown): Promise<FileAnswer> => Promise.all((content as FileQuestion).map(read));
+  const kept = new Set<string>();
+  let keptCharacters = 0;
+  /** The child is not trusted: under a hash there is only what has it. */
+  const keepMade = async ({ sha256, text }: MadeFile): Promise<FileAnswer> => {
+    // A child that died begins again.
+    if (kept.has(sha256)) return [];
+    keptCharacters += text.length;
+    if (keptCharacters > maxMadeBytes) throw new Error('the files that are made for pages are too large');
+    if (sha256Of(text) !== sha256) throw new Error('a file that is made for pages has another hash');
+    kept.add(sha256);
+    keep?.({ sha256, text });
+    return [];
+  };
+  const answer = (content: unknown): Promise<FileAnswer> => {
+    const asked = content as FileQuestion | FileMade;
+    return 'made' in asked ? keepMade(asked.made) : Promise.all(asked.map(read));
+  };
   const run = (): Promise<unknown> => pool.run(request, { deadlineMs, signal, affinity: organization, answer });
   const response = (await responseOf(run)) as AnalyzeResponse;
   if ('project' in response) return response.project;

@@ -4,17 +4,22 @@ import { iconOf } from './read-icons.ts';
 import type { PagePlace } from './read-navigation.ts';
 import type { ReadSource } from './read-sources.ts';
 import type { PageEntry } from './site-model.ts';
+import type { PageReference } from '#shared/docs/reference/site-reference.ts';
 
 /** The group of pages whose frontmatter may name groups but cannot be read. Nobody is in it. */
 const unreadableGroup = 'unreadable-frontmatter';
 
-/** What the site model says about one page. `dependencies`: project files that its bytes may depend on, in any order. */
+/**
+ * What the site model says about one page. `dependencies`: project files that its bytes may depend on, in any order. `reference`: what it shows
+ * of a specification; what the page says itself wins.
+ */
 export function pageEntry(
   path: string,
   { entry, frontmatter: data, groupsUnreadable, linkTargets }: ReadSource,
   places: readonly PagePlace[],
   indexing: 'navigable' | 'all',
   dependencies: string[],
+  reference?: PageReference,
 ): PageEntry {
   const [place] = places;
   return {
@@ -22,20 +27,21 @@ export function pageEntry(
     file: entry.path,
     sha256: entry.sha256,
     sizeBytes: entry.sizeBytes,
-    title: textOf(data['title']) ?? titleFromPath(path),
+    title: textOf(data['title']) ?? reference?.title ?? titleFromPath(path),
     sidebarTitle: textOf(data['sidebarTitle']),
-    description: textOf(data['description']),
+    description: textOf(data['description']) ?? reference?.description,
     icon: iconOf(data),
     tag: textOf(data['tag']),
-    deprecated: data['deprecated'] === true || data['deprecated'] === 'true',
+    deprecated: (data['deprecated'] ?? reference?.isDeprecated) === true || data['deprecated'] === 'true',
     ...pageVisibility(data, places, indexing),
     groups: groupsUnreadable ? [unreadableGroup] : groupsOf(data),
     keywords: textsOf(data['keywords']).flatMap((text) => text.split(/\s*,\s*/)),
     language: place?.language,
     version: place?.version,
     frontmatter: data,
-    dependencies: [...new Set(dependencies)].sort(),
-    linkTargets,
+    dependencies: [...new Set([...dependencies, ...(reference ? [reference.entry.path] : [])])].sort(),
+    reference: reference?.entry.path,
+    linkTargets: reference ? [...new Set([...linkTargets, ...reference.linkTargets])].sort() : linkTargets,
   };
 }
 

@@ -1,15 +1,17 @@
 import { messageOf } from '#shared/runtime/failures.ts';
 import { type Ask, serveChild } from '#shared/docs/sandbox/child-server.ts';
-import type { AnalyzeRequest, AnalyzeResponse, FileAnswer, FileQuestion } from './analyze-project.ts';
+import type { AnalyzeRequest, AnalyzeResponse, FileAnswer, FileMade, FileQuestion } from './analyze-project.ts';
 import { InvalidProject } from './diagnostics.ts';
 import type { ProjectFiles } from './project-files.ts';
+import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { readDocsProject } from './read-docs-project.ts';
 
 /** The child of `analyzeProject`. It asks its parent for the files of the project. */
 serveChild(async (request, ask): Promise<AnalyzeResponse> => {
   const { files } = request as AnalyzeRequest;
   try {
-    return { project: await readDocsProject({ files, read: fileReader(ask) }) };
+    const keep = async (made: MadeFile): Promise<void> => void (await ask({ made } satisfies FileMade));
+    return { project: await readDocsProject({ files, read: fileReader(ask) }, keep) };
   } catch (error) {
     if (!(error instanceof InvalidProject)) throw error;
     return { invalid: { code: error.code, file: error.file, message: error.message } };

@@ -2,7 +2,6 @@ import { posix } from 'node:path';
 import { byPath, portableName } from '#shared/export/bundle/archive-names.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { quoted, type Report } from './diagnostics.ts';
-import { type JsonObject, textsOf } from './json-values.ts';
 
 export type ProjectFile = { path: string; sha256: string; sizeBytes: number };
 
@@ -112,15 +111,4 @@ export function isSpec(bytes: Uint8Array, path: string): boolean {
   const text = new TextDecoder().decode(bytes.subarray(0, sniffedBytes));
   if (path.toLowerCase().endsWith('.json')) return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
   return /^(?:openapi|asyncapi|swagger)["']?\s*:\s*["']?\d/m.test(text);
-}
-
-/** The specs that a page's frontmatter refers to; all of them where it names an operation without a file. */
-export function specsOfPage(frontmatter: JsonObject, specs: readonly string[]): string[] {
-  const named = ['openapi', 'openapi-schema', 'asyncapi', 'sdk'].flatMap((key) => textsOf(frontmatter[key]));
-  if (named.length === 0) return [];
-  const found = named.flatMap((reference) => {
-    const path = (reference.split(/\s+/, 1)[0] ?? '').replace(/^\.?\//, '');
-    return specs.includes(path) ? [path] : specs;
-  });
-  return [...new Set(found)];
 }

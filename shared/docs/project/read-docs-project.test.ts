@@ -177,17 +177,19 @@ describe('what pages depend on', () => {
     ]);
   });
 
-  it('has the spec it names, or all of them', async () => {
+  it('has the part of a spec that it names', async () => {
     const model = await read({
       'docs.json': docs({ pages: ['a', 'b'] }),
       'a.mdx': '---\nopenapi: "one.json GET /x"\n---\n',
       'b.mdx': '---\nopenapi: "GET /x"\n---\n',
-      'one.json': '{"openapi": "3.0.0"}',
+      'one.json': '{"openapi": "3.0.0", "paths": {"/x": {"get": {"summary": "Get x"}}}}',
       'two.yaml': 'asyncapi: 3.0.0',
       'three.json': '{"no": "spec"}',
     });
-    expect(page(model, 'a')?.dependencies).toEqual(['one.json']);
-    expect(page(model, 'b')?.dependencies).toEqual(['one.json', 'two.yaml']);
+    for (const path of ['a', 'b'])
+      expect(page(model, path)).toMatchObject({ title: 'Get x', dependencies: ['one.json#GET /x'] });
+    expect(model.operations?.map(({ path }) => path)).toEqual(['one.json#GET /x']);
+    expect(model.diagnostics).toEqual([]);
   });
 });
 

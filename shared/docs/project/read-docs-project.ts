@@ -13,7 +13,6 @@ import {
   type ProjectFile,
   type ProjectFiles,
   sniffedBytes,
-  specsOfPage,
   usableFiles,
 } from './project-files.ts';
 import { checkIcons } from './read-icons.ts';
@@ -25,15 +24,24 @@ import { readRedirects } from './read-redirects.ts';
 import { readSettings } from './read-settings.ts';
 import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
+import {
+  type MadeFile,
+  type MadePage,
+  openSiteReference,
+  type PageReference,
+} from '#shared/docs/reference/site-reference.ts';
 
 /** A site model without its content version, which is not known yet. */
 export type DocsProject = Omit<SiteModel, 'contentVersion'>;
 
 /**
  * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into what its pages share. The same files give the
- * same model in any order. Throws `InvalidProject` when there is nothing to publish; every other problem is in `diagnostics`.
+ * same model in any order. `keep` gets the files that are made for pages: the model names them by their hashes. Throws `InvalidProject` when there is nothing to publish; every other problem is in `diagnostics`.
  */
-export async function readDocsProject(project: ProjectFiles): Promise<DocsProject> {
+export async function readDocsProject(
+  project: ProjectFiles,
+  keep: (made: MadeFile) => Promise<void> = () => Promise.resolve(),
+): Promise<DocsProject> {
   const { report, all } = diagnosticList();
   const files = usableFiles(project.files, report);
   const usable: ProjectFiles = { files, read: (path, maxBytes) => project.read(path, maxBytes) };
@@ -47,7 +55,12 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
     const candidates = [named, `${named}/index`, named.normalize('NFC'), named.normalize('NFD')];
     return candidates.find((path) => pageFiles.has(path));
   };
-  const { nodes, places } = readNavigation(config.value['navigation'], config.file, pageAt, report);
+  const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path));
+  const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
+    carried.filter(({ path }) => fileKind(path) === kind);
+  const specs = await specsOf(usable, ofKind('asset'));
+  const reference = await openSiteReference(usable, specs, settings.api, (path) => pageFiles.has(path), report);
+  const { nodes, places } = readNavigation(config.value['navigation'], config.file, pageAt, report, reference);
 
   // 2. Sources: which are pages, which are snippets, what depends on what.
   const candidates = files.filter(({ path }) => {
@@ -70,14 +83,14 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
   reportCycles(sources, importsOf, report);
 
   // 3. Files that are copied as they are.
-  const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path));
-  const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
-    carried.filter(({ path }) => fileKind(path) === kind);
-  const specs = await specsOf(usable, ofKind('asset'));
   const scripts = ofKind('script').filter(({ path }) => !imported.has(path));
-  const specPaths = specs.map(({ path }) => path);
 
   // 4. Pages.
+  const shown = new Map<string, PageReference>();
+  const noted = (found: PageReference | undefined): PageReference | undefined => {
+    if (found) shown.set(found.entry.path, found);
+    return found;
+  };
   const found: PageEntry[] = [];
   const links = new Map<string, NavigationNode>();
   for (const [file, source] of sources) {
@@ -89,10 +102,14 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
       (each) => each.linkTargets,
     );
     const linkTargets = [...new Set(targets)].sort();
-    const entry = pageEntry(path, { ...source, linkTargets }, places.get(path) ?? [], settings.seo.indexing, [
-      ...included,
-      ...specsOfPage(source.frontmatter, specPaths),
-    ]);
+    const entry = pageEntry(
+      path,
+      { ...source, linkTargets },
+      places.get(path) ?? [],
+      settings.seo.indexing,
+      included,
+      noted(reference.ofFrontmatter(source.frontmatter, file)),
+    );
     const url = textOf(source.frontmatter['url']);
     if (url === undefined || !isSafeHref(url)) found.push(entry);
     else
@@ -102,6 +119,10 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
         href: url,
         icon: entry.icon,
       });
+  }
+  for (const made of reference.pages.values()) {
+    noted(made);
+    found.push(madeEntry(made, places.get(made.path) ?? [], settings.seo.indexing));
   }
   const carriedFiles = [...ofKind('asset'), ...ofKind('style'), ...scripts];
   const { pages, files: named } = reportedFiles(found.sort(byPath), carriedFiles, report);
@@ -116,6 +137,7 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
   const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
   const assets = entriesOf(ofKind('asset'));
   const pictures = await pictureSizes(assets, usable);
+  for (const made of reference.files()) await keep(made);
   const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return jsonCopy<DocsProject>({
@@ -130,12 +152,25 @@ export async function readDocsProject(project: ProjectFiles): Promise<DocsProjec
       })
       .sort(byPath),
     specs: specs.map(entryOf),
+    operations: [...shown.values()].map(({ entry }) => entry).sort(byPath),
     assets: assets.map((file) => ({ ...file, picture: pictures.get(file.path) })),
     styles: entriesOf(ofKind('style')),
     scripts: entriesOf(scripts),
     redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
     diagnostics: all(),
   });
+}
+
+/** The entry of a page that is made from a specification. */
+function madeEntry(
+  made: MadePage,
+  places: Parameters<typeof pageEntry>[2],
+  indexing: Parameters<typeof pageEntry>[3],
+): PageEntry {
+  const { path, file, frontmatter, source } = made;
+  const entry = { path: file, sha256: source.sha256, sizeBytes: Buffer.byteLength(source.text) };
+  const read = { entry, frontmatter, groupsUnreadable: false, imports: [], linkTargets: [], undefinedVariables: [] };
+  return pageEntry(path, read, places, indexing, [], made);
 }
 
 const entryOf = ({ path, sha256, sizeBytes }: ProjectFile): ProjectFile => ({ path, sha256, sizeBytes });

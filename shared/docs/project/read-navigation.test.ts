@@ -3,10 +3,24 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { JsonValue } from './json-values.ts';
 import { readNavigation } from './read-navigation.ts';
 
+/** Pages for the operations of `a.json` alone. */
+const reference = {
+  preset: { names: [], directory: 'api-reference' },
+  pageOf: (entry: string) => (entry.endsWith('/none') ? undefined : `api/${entry.split('/').at(-1)}`),
+  pagesOfAll: ({ names }: { names: readonly string[] }) =>
+    names.includes('a.json')
+      ? [
+          { title: 'Pets', pages: ['api/pets/list'] },
+          { title: undefined, pages: ['api/ping'] },
+        ]
+      : [],
+};
+
 function read(navigation: JsonValue, missing: string[] = []) {
   const diagnostics: Diagnostic[] = [];
   const pageAt = (named: string): string | undefined => (missing.includes(named) ? undefined : named);
-  const { nodes, places } = readNavigation(navigation, 'docs.json', pageAt, (found) => diagnostics.push(found));
+  const report = (found: Diagnostic) => diagnostics.push(found);
+  const { nodes, places } = readNavigation(navigation, 'docs.json', pageAt, report, reference);
   return { nodes, places, codes: diagnostics.map(({ code }) => code), diagnostics };
 }
 
@@ -125,16 +139,33 @@ describe('navigation', () => {
     ]);
   });
 
-  it('leaves out operations and specs, with one report each', () => {
-    const { nodes, codes } = read({
+  it('has pages made for operations, all of them where a node names only an API description', () => {
+    const { nodes, places, codes } = read({
       tabs: [
         { tab: 'API', openapi: 'a.json' },
-        { tab: 'Mixed', groups: [{ group: 'G', openapi: 'a.json', pages: ['GET /a', 'a.json POST /b', 'page'] }] },
+        { tab: 'Mixed', openapi: 'a.json', pages: ['GET /a', 'a.json POST /b', 'GET /none', 'page'] },
       ],
     });
+    const pages = (...paths: string[]) => paths.map((path) => ({ kind: 'page', path }));
     expect(nodes).toMatchObject([
-      { title: 'Mixed', children: [{ title: 'G', children: [{ kind: 'page', path: 'page' }] }] },
+      {
+        title: 'API',
+        children: [{ kind: 'group', title: 'Pets', children: pages('api/pets/list') }, ...pages('api/ping')],
+      },
+      { title: 'Mixed', children: pages('api/a', 'api/b', 'page') },
     ]);
+    expect([...places.keys()]).toEqual(['api/pets/list', 'api/ping', 'api/a', 'api/b', 'page']);
+    expect(codes).toEqual([]);
+  });
+
+  it('leaves out other descriptions of interfaces, with one report each', () => {
+    const { nodes, codes } = read({
+      tabs: [
+        { tab: 'Events', asyncapi: 'b.yaml' },
+        { tab: 'SDK', sdk: 'c.json' },
+      ],
+    });
+    expect(nodes).toEqual([]);
     expect(codes).toEqual(['api-pages-not-rendered', 'api-pages-not-rendered']);
   });
 

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, tex
 import { iconOf } from './read-icons.ts';
 import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
+import { type SiteReference, sourceOf, type SpecificationSource } from '#shared/docs/reference/site-reference.ts';
 
 const maxLevels = 32;
 /** Key of a list of divisions, and the kind of its members, which is also the key of a member's name. */
@@ -16,8 +17,9 @@ const divisionLists = [
   ['languages', 'language'],
   ['menu', 'item'],
 ] as const;
-const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+\S/i;
-const specKeys = ['openapi', 'asyncapi', 'graphql', 'sdk'] as const;
+const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+\S/i;
+/** Descriptions of interfaces that no pages are made from. */
+const otherSpecKeys = ['asyncapi', 'graphql', 'sdk'] as const;
 
 /** A place of a page in the navigation: what it says about visibility, language and version. */
 export type PagePlace = {
@@ -30,7 +32,7 @@ export type PagePlace = {
 
 export type ReadNavigation = { nodes: NavigationNode[]; places: Map<string, PagePlace[]> };
 
-type Around = PagePlace & { level: number };
+type Around = PagePlace & { level: number; source: SpecificationSource };
 
 /**
  * `navigation` of docs.json as nodes, with the places of the pages. `pageAt` gives the page path for the name in an entry (`guides/x`),
@@ -42,6 +44,7 @@ export function readNavigation(
   file: string,
   pageAt: (named: string) => string | undefined,
   report: Report,
+  reference: Pick<SiteReference, 'pageOf' | 'pagesOfAll' | 'preset'>,
 ): ReadNavigation {
   if (typeof navigation !== 'object' || navigation === null) {
     const message = `${file} has no "navigation". Add it, for example "navigation": { "pages": ["index"] }.`;
@@ -64,9 +67,8 @@ export function readNavigation(
   }
 
   function entries(value: JsonValue | undefined, around: Around): NavigationNode[] {
-    const operations: string[] = [];
-    const nodes = (Array.isArray(value) ? value : []).flatMap((entry) => {
-      if (typeof entry === 'string' && methods.test(entry.trim())) operations.push(entry.trim());
+    return (Array.isArray(value) ? value : []).flatMap((entry) => {
+      if (typeof entry === 'string' && methods.test(entry.trim())) return operationOf(entry.trim(), around);
       else if (typeof entry === 'string') return pageOf(entry, around);
       else if (isJsonObject(entry)) return groupOf(entry, around);
       else
@@ -76,8 +78,31 @@ export function readNavigation(
         );
       return [];
     });
-    if (operations[0]) apiPagesLeftOut(`${operations.length} such as ${quoted(operations[0])}`);
-    return nodes;
+  }
+
+  function operationOf(entry: string, around: Around): NavigationNode[] {
+    const path = reference.pageOf(entry, around.source);
+    if (path === undefined) return [];
+    place(path, around);
+    return [{ kind: 'page', path }];
+  }
+
+  /** What is in a node: its own entries, or where it has none, all operations of the API description that it names. */
+  function contentOf(node: JsonObject, title: string, around: Around): NavigationNode[] {
+    const children = childrenOf(node, around);
+    if (children.length > 0) return children;
+    const own = sourceOf(node['openapi']);
+    if (own === undefined) {
+      if (otherSpecKeys.some((key) => node[key] !== undefined)) apiPagesLeftOut(title);
+      return [];
+    }
+    return reference.pagesOfAll(own).flatMap(({ title, pages }): NavigationNode[] => {
+      const nodes = pages.map((path): NavigationNode => {
+        place(path, around);
+        return { kind: 'page', path };
+      });
+      return title === undefined ? nodes : [{ kind: 'group', title, hidden: false, children: nodes }];
+    });
   }
 
   function pageOf(entry: string, around: Around): NavigationNode[] {
@@ -116,10 +141,9 @@ export function readNavigation(
     if (textOf(group['page']) !== undefined && group['pages'] === undefined)
       return pageOf(textOf(group['page']) ?? '', around);
     const inner = inside(group, around);
-    const children = childrenOf(group, inner);
-    const root = rootOf(group, inner);
     const title = textOf(group['group']) ?? '';
-    noteSpecs(group, title, children.length > 0);
+    const children = contentOf(group, title, inner);
+    const root = rootOf(group, inner);
     if (children.length === 0 && root === undefined) return [];
     const expanded = group['expanded'] ?? (typeof group['collapsed'] === 'boolean' ? !group['collapsed'] : undefined);
     return [
@@ -143,14 +167,13 @@ export function readNavigation(
       ...(division === 'language' ? { language: title } : {}),
       ...(division === 'version' ? { version: title } : {}),
     };
-    const children = childrenOf(node, inner);
+    const children = contentOf(node, title, inner);
     let href = textOf(node['href']);
     if (href !== undefined && !isSafeHref(href)) {
       const message = `"href" of the ${division} ${quoted(title)} is ${quoted(href)}, which is no address that a page may link to.`;
       warn('bad-link', message);
       href = undefined;
     }
-    noteSpecs(node, title, children.length > 0);
     if (children.length === 0 && href === undefined) return [];
     return [
       {
@@ -180,18 +203,21 @@ export function readNavigation(
     places.set(page, known);
   }
 
-  function noteSpecs(node: JsonObject, title: string, hasPages: boolean): void {
-    if (!hasPages && specKeys.some((key) => node[key] !== undefined)) apiPagesLeftOut(`all of ${quoted(title)}`);
-  }
-
-  function apiPagesLeftOut(which: string): void {
-    const message = `Pages made from an API description are not rendered; left out: ${which}. A page of your own with "openapi" in its frontmatter is.`;
+  function apiPagesLeftOut(title: string): void {
+    const message = `Pages are made from OpenAPI descriptions alone; all of ${quoted(title)} is left out. Write pages for it.`;
     warn('api-pages-not-rendered', message);
   }
 
-  const top: Around = { level: 0, hidden: false, searchable: undefined, language: undefined, version: undefined };
   const root: JsonObject = Array.isArray(navigation) ? { pages: navigation } : navigation;
-  const nodes = [...childrenOf(root, top), ...childrenOf(objectOf(root['global']), top)];
+  const top: Around = inside(root, {
+    level: 0,
+    hidden: false,
+    searchable: undefined,
+    language: undefined,
+    version: undefined,
+    source: reference.preset,
+  });
+  const nodes = [...contentOf(root, '', top), ...childrenOf(objectOf(root['global']), top)];
   return { nodes, places };
 }
 
@@ -201,6 +227,7 @@ function inside(node: JsonObject, around: Around): Around {
     ...around,
     hidden: around.hidden || hidden === true,
     searchable: typeof searchable === 'boolean' ? searchable : around.searchable,
+    source: sourceOf(node['openapi']) ?? around.source,
   };
 }
 

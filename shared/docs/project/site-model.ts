@@ -104,6 +104,8 @@ const pageEntrySchema = z.object({
   frontmatter: z.record(z.string(), z.json()),
   /** Project files that its bytes may depend on: all snippets, specs. Too many are fine, a missing one is a bug. */
   dependencies: z.array(z.string()),
+  /** The slice of a specification that it shows, by its name among `operations`. */
+  reference: optionalText,
   /** Internal targets that the source seems to link to, `/`-rooted without anchor and query; a superset. */
   linkTargets: z.array(z.string()),
 });
@@ -155,6 +157,8 @@ export const siteModelSchema = z.object({
   snippets: z.array(fileEntrySchema.extend({ dependencies: z.array(z.string()) })),
   /** OpenAPI and AsyncAPI files. */
   specs: z.array(fileEntrySchema),
+  /** The part of a specification that one page shows, as publication made it: `openapi.json#GET /users`. Earlier models have none. */
+  operations: z.array(fileEntrySchema).optional(),
   /** Files that are copied as they are, images above all. Earlier models have no sizes of pictures. */
   assets: z.array(fileEntrySchema.extend({ picture: pictureSizeSchema.optional() })),
   /** The project's own .css and .js files, in the order in which every page loads them. */

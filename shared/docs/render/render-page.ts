@@ -8,6 +8,7 @@ import { pageAddresses } from './content/page-addresses.ts';
 import type { Section } from './content/page-sections.ts';
 import { toContent } from './content/to-content.ts';
 import { writeContent } from './content/write-content.ts';
+import { withReference } from '#shared/docs/reference/reference-content.ts';
 import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
@@ -47,12 +48,17 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     { variables, latex, parser },
     componentRegistry,
   );
-  const { tree, diagnostics } = evaluated;
+  const { diagnostics } = evaluated;
   const report = reportInto(diagnostics, slice.file, maxDiagnostics);
-  const markdown = pageMarkdown(slice, evaluated);
+  const { texts } = languageOf(slice.language);
+  const sliceText = slice.reference && dependencies[slice.reference.path];
+  const { examples = {} } = slice.reference ?? {};
+  const hasDescription = typeof slice.frontmatter.description === 'string';
+  const page = withReference(evaluated, sliceText, { texts, examples, hasDescription, parser });
+  const markdown = pageMarkdown(slice, page);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
-  const content = toContent(tree, report, languageOf(slice.language).texts, slice.settings.iconLibrary);
+  const content = toContent(page.tree, report, texts, slice.settings.iconLibrary);
   const addresses = pageAddresses(slice, report);
   const main = writeContent(content.main, { addresses });
   const aside = writeContent(content.aside, { addresses });

@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 const root = new URL('../../../', import.meta.url);
 /** Folders whose code determines the bytes of a bundle, and the one file elsewhere. */
-const rendererFolders = ['shared/docs/render/', 'shared/docs/project/', 'shared/docs/icons/', 'shared/export/bundle/'];
+const rendererFolders = [
+  'shared/docs/render/',
+  'shared/docs/project/',
+  'shared/docs/reference/',
+  'shared/docs/icons/',
+  'shared/export/bundle/',
+];
 const rendererFiles = ['shared/runtime/canonical-json.ts'];
 
 let known: Promise<string> | undefined;

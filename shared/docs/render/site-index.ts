@@ -40,7 +40,9 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     exported: exportedPaths,
     files: new Set(files.map((file) => file.path)),
     pictures: new Map(model.assets.flatMap(({ path, picture }) => (picture === undefined ? [] : [[path, picture]]))),
-    dependencies: new Map([...model.specs, ...model.snippets].map((file) => [file.path, file])),
+    dependencies: new Map(
+      [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
+    ),
     redirects: redirectTargets(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,
     ...languagesOf(model.navigation),

@@ -14,7 +14,7 @@ export type TestProject = {
   model: SiteModel;
   text(path: string): string;
   bytes(path: string): Uint8Array;
-  render(path: string): RenderedPageFiles;
+  render: (path: string) => RenderedPageFiles;
 };
 
 export const testOptions: RenderOptions = {
@@ -34,18 +34,26 @@ export async function testProject(files: Record<string, string | Uint8Array>): P
   const all = new Map(Object.entries(written).map(([path, file]) => [path, Buffer.from(file)]));
   const bytes = (path: string): Uint8Array => all.get(path) ?? new Uint8Array();
   const text = (path: string): string => Buffer.from(bytes(path)).toString();
-  const project = await readDocsProject({
+  const made = new Map<string, string>();
+  const source = {
     files: [...all].map(([path, bytes]) => ({ path, sha256: sha256Of(bytes), sizeBytes: bytes.length })),
-    read: (path) => Promise.resolve(bytes(path)),
-  });
+    read: (path: string) => Promise.resolve(bytes(path)),
+  };
+  const project = await readDocsProject(source, ({ sha256, text }) => Promise.resolve(void made.set(sha256, text)));
   const model: SiteModel = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
-  return { model, text, bytes, render: (path) => renderOne(model, text, path) };
+  const textOf = (file: { path: string; sha256: string }): string => made.get(file.sha256) ?? text(file.path);
+  return { model, text, bytes, render: (path) => renderOne(model, textOf, path) };
 }
 
-function renderOne(model: SiteModel, text: (path: string) => string, path: string): RenderedPageFiles {
+function renderOne(
+  model: SiteModel,
+  textOf: (file: { path: string; sha256: string }) => string,
+  path: string,
+): RenderedPageFiles {
   const slice = pageSlice(indexSite(model), path, testOptions);
-  const dependencies = Object.fromEntries(slice.dependencies.map((file) => [file.path, text(file.path)]));
-  return renderPage({ slice, source: text(slice.file), dependencies, options: testOptions });
+  const dependencies = Object.fromEntries(slice.dependencies.map((file) => [file.path, textOf(file)]));
+  const source = textOf({ path: slice.file, sha256: slice.sha256 });
+  return renderPage({ slice, source, dependencies, options: testOptions });
 }
 
 /** Renders a project of one page: its content's HTML, its Markdown and the codes of its diagnostics. */

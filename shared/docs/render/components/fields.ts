@@ -12,7 +12,7 @@ import {
   textsProp,
 } from './component.ts';
 
-const places = ['path', 'query', 'body', 'header'] as const;
+const places = ['path', 'query', 'body', 'header', 'cookie'] as const;
 
 /** `ParamField`: a parameter of an operation, at the address `param-<name>`. `ResponseField`: a field of an answer, or any option. */
 const field: Component = {
@@ -27,7 +27,7 @@ const field: Component = {
     const type = contentProp(props.get('type'), context);
     const fallback = props.get('default');
     const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
-    const id = context.anchors.claim(isParameter ? `param-${name}` : name);
+    const id = context.anchors.claim(isParameter ? `param-${name}` : name, textProp(props, 'id'));
     return [
       h('div', { className: ['field', isParameter ? 'param-field' : 'response-field'], id }, [
         h('div', { className: ['field-head'] }, [
@@ -59,7 +59,7 @@ const field: Component = {
     ].filter((fact) => fact !== '');
     const head = paragraph({ type: 'inlineCode', value: name }, text(facts.length > 0 ? ` (${facts.join(', ')})` : ''));
     const item = { type: 'listItem' as const, spread: true, children: [head, ...write.blocks(children)] };
-    return [{ type: 'list', ordered: false, spread: true, children: [item] }];
+    return [{ type: 'list', ordered: false, spread: true, children: [item], data: { isOfFields: true } }];
   },
 };
 

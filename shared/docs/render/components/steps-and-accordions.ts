@@ -6,11 +6,14 @@ import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts'
 import {
   type Component,
   type Components,
+  contentNodes,
   contentProp,
   elementsNamed,
   flagProp,
   iconProp,
   numberProp,
+  paragraph,
+  text,
   textProp,
   titledMarkdown,
 } from './component.ts';
@@ -92,7 +95,12 @@ const accordion: Component = {
       ]),
     ];
   },
-  markdown: titledMarkdown,
+  markdown(element, write) {
+    const [first, ...rest] = titledMarkdown(element, write);
+    const description = write.line(contentNodes(element.props.get('description')));
+    if (first?.type !== 'paragraph' || description.length === 0) return first === undefined ? [] : [first, ...rest];
+    return [paragraph(...first.children, text(' – '), ...description), ...rest];
+  },
 };
 
 const accordionGroup: Component = {

@@ -21,6 +21,10 @@ declare module 'mdast' {
     /** The heading without what components of the project show in it. */
     name?: string;
   }
+  interface ListData {
+    /** It goes on with the fields of the next such list. */
+    isOfFields?: true;
+  }
   interface RootContentMap {
     staticElement: StaticElement;
     staticFragment: StaticFragment;

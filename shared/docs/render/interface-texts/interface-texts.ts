@@ -58,6 +58,8 @@ export type InterfaceTexts = {
   /** `{number}` is that of the footnote. */
   backToReference: string;
   pageNotRendered: string;
+  /** Sections and words of a page that is made from the description of an interface. Those with a colon stand before a list. */
+  reference: Record<ReferenceWord, string>;
   notFound: string;
   notFoundText: string;
   /** `{site}` is the name of the site. */
@@ -67,6 +69,23 @@ export type InterfaceTexts = {
   goToPage: string;
   scripts: ScriptTexts;
 };
+
+type ReferenceWord =
+  | 'servers'
+  | 'authorizations'
+  | 'pathParameters'
+  | 'queryParameters'
+  | 'headers'
+  | 'cookies'
+  | 'body'
+  | 'responses'
+  | 'callbacks'
+  | 'oneOf'
+  | 'anyOf'
+  | 'allowedValues'
+  | 'example'
+  | 'readOnly'
+  | 'writeOnly';
 
 /** A text with its names in braces replaced. */
 export function filled(text: string, values: Readonly<Record<string, string>>): string {

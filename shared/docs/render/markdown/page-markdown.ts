@@ -6,20 +6,31 @@ import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 
 /** An evaluated page, with its source where that is known. */
-type Page = { tree: Root; source?: { text: string; nodes: ReadonlySet<Nodes> } };
+type Page = {
+  tree: Root;
+  source?: { text: string; nodes: ReadonlySet<Nodes> };
+  /** What of the tree is no author's: it was made from the description of an interface. */
+  added?: { above: readonly Nodes[]; below: readonly Nodes[] };
+};
 type PageHead = { title: string; description?: string | undefined };
 
 /**
  * Markdown twin of a page: title, description, and its content with components turned into plain Markdown. What nothing had to be evaluated
  * for stays as its author wrote it.
  */
-export function pageMarkdown({ title, description }: PageHead, { tree, source }: Page): string {
+export function pageMarkdown({ title, description }: PageHead, { tree, source, added }: Page): string {
   const heading = `# ${title.replace(/\s+/g, ' ').trim()}\n`;
   const lead =
     description === undefined || description.trim() === ''
       ? ''
       : `\n> ${description.trim().replace(/\s*\n\s*/g, '\n> ')}\n`;
-  const body = (source === undefined ? markdownOf(tree.children) : bodyFrom(source, tree.children)).trim();
+  const { above = [], below = [] } = added ?? {};
+  const own = tree.children.slice(above.length, tree.children.length - below.length);
+  const written = source === undefined ? markdownOf(own) : bodyFrom(source, own);
+  const body = [addedMarkdown(above), written, addedMarkdown(below)]
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join('\n\n');
   return body === '' ? heading + lead : `${heading}${lead}\n${body}\n`;
 }
 
@@ -52,8 +63,18 @@ function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readon
   }
 }
 
-/** Markdown of static nodes. */
-export function markdownOf(nodes: readonly Nodes[]): string {
+/** Text that is Markdown already, as descriptions are: to look for what must be escaped would take most of a page's time. */
+function addedMarkdown(nodes: readonly Nodes[]): string {
+  return markdownOf(nodes, {
+    text: (node: { value: string }) => node.value,
+    inlineCode: ({ value }: { value: string }) => (value.includes('`') ? `\`\` ${value} \`\`` : `\`${value}\``),
+  });
+}
+
+type Handlers = NonNullable<NonNullable<Parameters<typeof toMarkdown>[1]>['handlers']>;
+
+/** Markdown of static nodes. `handlers` write some of them in another way. */
+export function markdownOf(nodes: readonly Nodes[], handlers: Partial<Handlers> = {}): string {
   const root: Root = { type: 'root', children: asMarkdown(nodes) };
   return toMarkdown(root, {
     bullet: '-',
@@ -66,6 +87,7 @@ export function markdownOf(nodes: readonly Nodes[]): string {
     handlers: {
       math: (node: { value: string }) => `$$\n${node.value}\n$$`,
       inlineMath: (node: { value: string }) => `$${node.value}$`,
+      ...handlers,
     },
   });
 }
@@ -89,7 +111,10 @@ function asMarkdown(nodes: readonly Nodes[]): BlockContent[] {
     if (phrasing.has(node.type)) line.push(node as PhrasingContent);
     else {
       endLine();
-      blocks.push(node as BlockContent);
+      const before = blocks.at(-1);
+      if (node.type === 'list' && node.data?.isOfFields && before?.type === 'list' && before.data?.isOfFields)
+        before.children.push(...node.children);
+      else blocks.push(node as BlockContent);
     }
   }
   endLine();

@@ -1,0 +1,101 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import { resolved } from './open-slice.ts';
+import { exampleIn, merge, shapeOf } from './schema-shape.ts';
+
+/** Which fields an example has: those of a request, or of a response. */
+export type ExampleUse = 'request' | 'response';
+
+const maxValues = 150;
+const maxDepth = 8;
+
+const byFormat: ReadonlyMap<string, JsonValue> = new Map([
+  ['date-time', '2023-11-07T05:31:56Z'],
+  ['date', '2023-12-25'],
+  ['time', '05:31:56Z'],
+  ['uuid', '3c90c3cc-0d44-4b50-8888-8dd25736052a'],
+  ['email', 'jsmith@example.com'],
+  ['uri', 'https://example.com'],
+  ['url', 'https://example.com'],
+  ['hostname', 'example.com'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+  ['binary', '<file>'],
+  ['byte', 'aGVsbG8='],
+]);
+
+/** The example of a media type, parameter or header: one that is written, or one made from its schema. The same input gives the same value. */
+export function exampleOf(document: JsonObject, written: JsonObject, use: ExampleUse): JsonValue | undefined {
+  const own = exampleIn(written);
+  if (own !== undefined) return own;
+  for (const example of Object.values(objectOf(written['examples']))) {
+    const { value } = resolved(document, example).value;
+    if (value !== undefined) return value;
+  }
+  return written['schema'] === undefined ? undefined : exampleOfSchema(document, written['schema'], use);
+}
+
+/** All examples that are written, by name. */
+export function namedExamples(document: JsonObject, written: JsonObject): [string, JsonValue][] {
+  if (!isJsonObject(written['examples'])) return [];
+  return Object.entries(written['examples']).flatMap(([name, example]) => {
+    const { value, summary } = resolved(document, example).value;
+    return value === undefined ? [] : [[typeof summary === 'string' ? summary : name, value] as [string, JsonValue]];
+  });
+}
+
+export function exampleOfSchema(document: JsonObject, schema: JsonValue, use: ExampleUse): JsonValue {
+  let values = 0;
+  const make = (part: JsonValue | undefined, depth: number, active: ReadonlySet<string>): JsonValue => {
+    values += 1;
+    const { merged, names } = merge(document, part);
+    const given = exampleIn(merged) ?? merged['default'] ?? merged['const'];
+    if (given !== undefined) return given;
+    const [first] = Array.isArray(merged['enum']) ? merged['enum'] : [];
+    if (first !== undefined) return first;
+    if (depth > maxDepth || values > maxValues || names.some((name) => active.has(name))) return emptyOf(merged);
+    const inside = new Set([...active, ...names]);
+    const shape = shapeOf(document, part);
+    if (shape.properties.length > 0 || shape.additional !== undefined) {
+      const made: JsonObject = {};
+      for (const { name, schema: property } of shape.properties) {
+        const { merged: facts } = merge(document, property);
+        if (facts[use === 'request' ? 'readOnly' : 'writeOnly'] === true) continue;
+        if (values <= maxValues) made[name] = make(property, depth + 1, inside);
+      }
+      if (shape.properties.length === 0) made['{key}'] = make(shape.additional, depth + 1, inside);
+      const [option] = shape.variants[0]?.options ?? [];
+      const chosen = option === undefined ? undefined : make(option, depth + 1, inside);
+      return isJsonObject(chosen) ? { ...made, ...chosen } : made;
+    }
+    const [option] = shape.variants[0]?.options ?? [];
+    if (option !== undefined) return make(option, depth + 1, inside);
+    if (shape.items !== undefined) return [make(shape.items, depth + 1, inside)];
+    return ofType(merged, shape.type);
+  };
+  return make(schema, 0, new Set());
+}
+
+const emptyOf = (schema: JsonObject): JsonValue =>
+  schema['type'] === 'array' ? [] : schema['properties'] === undefined ? ofType(schema, '') : {};
+
+function ofType(schema: JsonObject, shown: string): JsonValue {
+  const written = schema['type'];
+  const type = Array.isArray(written) ? written.find((each) => each !== 'null') : written;
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return typeof schema['minimum'] === 'number' && schema['minimum'] > 123 ? schema['minimum'] : 123;
+    case 'boolean':
+      return true;
+    case 'array':
+      return [];
+    case 'object':
+      return {};
+    case 'null':
+      return null;
+    default:
+      return (
+        byFormat.get(textOf(schema['format']) ?? '') ?? `<${shown === '' || shown === 'any' ? 'value' : 'string'}>`
+      );
+  }
+}

@@ -1,0 +1,84 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import { type Operation, operationsOf, resolvePointer } from './operations.ts';
+
+/** What the page of an operation or a schema is made from, opened. */
+export type OpenSlice = {
+  document: JsonObject;
+  /** Undefined for the page of a schema. */
+  operation: Operation | undefined;
+  schema: JsonValue | undefined;
+};
+
+/** Opens a slice that `sliceOperation` or `sliceSchema` wrote, maybe an earlier version of it. Undefined: it has nothing to show. */
+export function openSlice(text: string): OpenSlice | undefined {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
+  const slice = document as JsonObject;
+  const operation = operationsOf(slice)[0];
+  const schema = slice['x-bindery-schema'];
+  return operation === undefined && schema === undefined ? undefined : { document: slice, operation, schema };
+}
+
+const maxReferences = 20;
+
+/** What a value refers to, through several references if need be, with what stands beside them; and the names of those it went through. */
+export function resolved(document: JsonObject, value: JsonValue | undefined): { value: JsonObject; names: string[] } {
+  const names: string[] = [];
+  let made = objectOf(value);
+  while (names.length < maxReferences) {
+    const reference = made['$ref'];
+    if (typeof reference !== 'string') return { value: made, names };
+    if (names.includes(reference)) break;
+    names.push(reference);
+    const { $ref: _, ...beside } = made;
+    made = { ...objectOf(resolvePointer(document, reference)), ...beside };
+  }
+  const { $ref: _, ...rest } = made;
+  return { value: rest, names };
+}
+
+/** The end of a reference's path, by which authors know it. */
+export const nameOfReference = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
+
+/** Items of a list that are objects, each with its references followed. */
+export const resolvedList = (document: JsonObject, value: JsonValue | undefined): JsonObject[] =>
+  (Array.isArray(value) ? value : []).flatMap((item) => (isJsonObject(item) ? [resolved(document, item).value] : []));
+
+/** A value as a reader writes it: text as it is, others as JSON. */
+export const shownValue = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Keys of an object of a specification, without its extensions. */
+export const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =>
+  Object.entries(objectOf(value)).filter(([key]) => !key.startsWith('x-'));
+
+export type Server = { url: string; description: string | undefined };
+
+/** Servers of an operation, or else of its path or its specification, with their variables at their defaults. */
+export function serversOf({ document, operation }: OpenSlice): Server[] {
+  const own = [operation?.written['servers'], operation?.pathItem['servers'], document['servers']];
+  const listed = own.find((servers) => Array.isArray(servers) && servers.length > 0);
+  return resolvedList(document, listed).flatMap((server) => {
+    const written = textOf(server['url']);
+    if (written === undefined) return [];
+    const variables = objectOf(server['variables']);
+    const url = written.replaceAll(/\{([^{}]{1,100})\}/g, (braces, name: string) => {
+      return Object.hasOwn(variables, name) ? (textOf(objectOf(variables[name])['default']) ?? braces) : braces;
+    });
+    return [{ url: url.replace(/\/$/, ''), description: textOf(server['description']) }];
+  });
+}
+
+const longestLine = 300;
+
+/** A description that is one line of text. A longer one is content of the page. */
+export function lineOf(description: JsonValue | undefined): string | undefined {
+  const text = textOf(description);
+  return text === undefined || text.length > longestLine || /\n\s*\n|^\s*(?:[-*+>#|]|\d+\.)|```/m.test(text)
+    ? undefined
+    : text.replaceAll(/\s+/g, ' ');
+}

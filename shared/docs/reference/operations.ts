@@ -1,0 +1,143 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from '#shared/docs/project/json-values.ts';
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+const maxOperations = 5_000;
+
+/** An operation or webhook of a specification. */
+export type Operation = {
+  kind: 'operation' | 'webhook';
+  /** Upper case. */
+  method: string;
+  /** Of an operation: its path. Of a webhook: its name. */
+  path: string;
+  title: string;
+  /** The group that it is in where pages are made for all operations. */
+  group: string | undefined;
+  /** `x-hidden`: it has a page, but no place in a navigation that is made. `x-excluded`: it has no page at all. */
+  isHidden: boolean;
+  isExcluded: boolean;
+  isDeprecated: boolean;
+  /** Of the path and of the operation, as written. */
+  pathItem: JsonObject;
+  written: JsonObject;
+};
+
+/** All operations and webhooks in the order of the file, 5,000 at most. */
+export function operationsOf(specification: JsonObject): Operation[] {
+  const found: Operation[] = [];
+  for (const [kind, key] of [
+    ['operation', 'paths'],
+    ['webhook', 'webhooks'],
+  ] as const) {
+    for (const [path, item] of Object.entries(objectOf(specification[key]))) {
+      const pathItem = pathItemOf(specification, item);
+      for (const method of methods) {
+        const written = pathItem[method];
+        if (isJsonObject(written) && found.length < maxOperations)
+          found.push(operation(kind, method.toUpperCase(), path, pathItem, written));
+      }
+    }
+  }
+  return found;
+}
+
+/** A path item may be a reference to one of the components. */
+function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
+  const written = objectOf(item);
+  const reference = textOf(written['$ref']);
+  return reference === undefined ? written : { ...objectOf(resolvePointer(specification, reference)), ...written };
+}
+
+function operation(
+  kind: Operation['kind'],
+  method: string,
+  path: string,
+  pathItem: JsonObject,
+  written: JsonObject,
+): Operation {
+  const isMarked = (key: string): boolean => written[key] === true || pathItem[key] === true;
+  return {
+    kind,
+    method,
+    path,
+    title: titleOf(kind, method, path, written),
+    group: textOf(written['x-group']) ?? textsOf(written['tags'])[0],
+    isHidden: isMarked('x-hidden'),
+    isExcluded: isMarked('x-excluded'),
+    isDeprecated: written['deprecated'] === true,
+    pathItem,
+    written,
+  };
+}
+
+function titleOf(kind: Operation['kind'], method: string, path: string, written: JsonObject): string {
+  const title = textOf(metadataOf(written)['title']) ?? textOf(written['summary']);
+  if (title !== undefined) return title;
+  const id = textOf(written['operationId']);
+  if (id !== undefined && id.length < 100) return inWords(id);
+  return kind === 'webhook' ? path : `${method} ${path}`;
+}
+
+/** `listUsers` and `list_users` become `List users`. */
+function inWords(id: string): string {
+  const words = id
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[-_.\s]+/g, ' ')
+    .trim();
+  return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+}
+
+/** `x-mint.metadata`: frontmatter of the page that is made. */
+export const metadataOf = (written: JsonObject): JsonObject => objectOf(objectOf(written['x-mint'])['metadata']);
+
+/** What `GET /users/{id}` or `WEBHOOK name` names. A path may be written without its slash at the end, and with other names in braces. */
+export function findOperation(operations: readonly Operation[], method: string, path: string): Operation | undefined {
+  const named = operations.filter((operation) =>
+    method === 'WEBHOOK' ? operation.kind === 'webhook' : operation.kind === 'operation' && operation.method === method,
+  );
+  const same = (form: (path: string) => string) => named.find((operation) => form(operation.path) === form(path));
+  return (
+    same((each) => each) ?? same(withoutSlash) ?? same((each) => withoutSlash(each).replaceAll(/\{[^}]*\}/g, '{}'))
+  );
+}
+
+const withoutSlash = (path: string): string => (path.length > 1 ? path.replace(/\/$/, '') : path);
+
+/** The value that `#/components/schemas/Pet` refers to in a document; undefined when there is none, or it is in another file. */
+export function resolvePointer(document: JsonObject, reference: string): JsonObject[string] | undefined {
+  if (!reference.startsWith('#/')) return reference === '#' ? document : undefined;
+  let at: JsonObject[string] | undefined = document;
+  for (const part of reference.slice(2).split('/')) {
+    const key = decodedPart(part);
+    if (Array.isArray(at)) at = at[Number(key)];
+    else if (isJsonObject(at) && Object.hasOwn(at, key)) at = at[key];
+    else return undefined;
+  }
+  return at;
+}
+
+function decodedPart(part: string): string {
+  const plain = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(plain);
+  } catch {
+    return plain;
+  }
+}
+
+/** Names of the tags, as a reader sees them. */
+export function tagTitles(specification: JsonObject): Map<string, string> {
+  return new Map(
+    objectsOf(specification['tags']).flatMap((tag) => {
+      const name = textOf(tag['name']);
+      return name === undefined ? [] : [[name, textOf(tag['x-displayName']) ?? name] as const];
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
+import { CORE_SCHEMA, load } from 'js-yaml';
+import { decodeSource } from '#shared/docs/project/decode-source.ts';
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+
+/** A specification that cannot be used. The message is for its author, and ends the sentence "<file> is left out: it …". */
+export class SpecificationRefused extends Error {
+  override name = 'SpecificationRefused';
+}
+
+export const maxSpecificationBytes = 16 * 1024 * 1024;
+const maxValues = 1_000_000;
+const maxDepth = 200;
+/** Of the brackets in a JSON file; its parser is recursive. */
+const maxNesting = 1_000;
+const maxAliases = 5_000;
+const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Reads an OpenAPI 3.0 or 3.1 file in JSON or YAML, and turns Swagger 2 into OpenAPI 3. The result has plain objects only, and no object twice.
+ * Throws `SpecificationRefused` for what is no such file, or breaks a limit: 16 MB, a million values, 200 levels, 5,000 aliases.
+ */
+export function parseSpecification(bytes: Uint8Array, file: string): JsonObject {
+  if (bytes.byteLength > maxSpecificationBytes) throw new SpecificationRefused('is larger than 16 MB; split it');
+  const { text } = decodeSource(bytes, file);
+  const parsed = plainCopy(parse(text, file));
+  if (!isJsonObject(parsed)) throw new SpecificationRefused('is no object');
+  if (textOf(parsed['swagger'])?.startsWith('2') === true) return fromSwagger(parsed);
+  const version = textOf(parsed['openapi']);
+  if (version?.startsWith('3.') === true) return parsed;
+  throw new SpecificationRefused('does not say "openapi": "3.0" or "3.1", or "swagger": "2.0"');
+}
+
+function parse(text: string, file: string): unknown {
+  const isJson = file.toLowerCase().endsWith('.json');
+  try {
+    if (!isJson) return load(text, { schema: CORE_SCHEMA, maxAliases, maxDepth, json: true });
+    if (isNestedTooDeep(text)) throw new Error(`it is nested deeper than ${maxNesting} levels`);
+    return JSON.parse(text);
+  } catch (error) {
+    const { reason } = error as { reason?: unknown };
+    const why = (typeof reason === 'string' ? reason : messageOf(error)).slice(0, 200);
+    throw new SpecificationRefused(`is no valid ${isJson ? 'JSON' : 'YAML'}: ${why}`);
+  }
+}
+
+function isNestedTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (inString) {
+      if (character === 0x5c) at += 1;
+      else if (character === 0x22) inString = false;
+    } else if (character === 0x22) inString = true;
+    else if (character === 0x7b || character === 0x5b) {
+      depth += 1;
+      if (depth > maxNesting) return true;
+    } else if (character === 0x7d || character === 0x5d) depth -= 1;
+  }
+  return false;
+}
+
+/** A tree of JSON values. What YAML's aliases share is there as often as it is used, and counts each time. */
+function plainCopy(root: unknown): JsonValue {
+  let values = 0;
+  const copy = (value: unknown, depth: number): JsonValue => {
+    values += 1;
+    if (values > maxValues) throw new SpecificationRefused('has more than a million values; split it');
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (typeof value !== 'object') return null;
+    if (depth > maxDepth) throw new SpecificationRefused(`is nested deeper than ${maxDepth} levels; make it flatter`);
+    if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
+    const made: JsonObject = {};
+    for (const [key, item] of Object.entries(value)) if (!dangerousKeys.has(key)) made[key] = copy(item, depth + 1);
+    return made;
+  };
+  return copy(root, 0);
+}
+
+function fromSwagger(swagger: JsonObject): JsonObject {
+  try {
+    return plainCopy(upgradeFromTwoToThree(swagger)) as JsonObject;
+  } catch (error) {
+    if (error instanceof SpecificationRefused) throw error;
+    throw new SpecificationRefused(`is Swagger 2 that cannot be read as OpenAPI 3: ${messageOf(error).slice(0, 200)}`);
+  }
+}

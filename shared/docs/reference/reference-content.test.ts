@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest';
+import { testProject } from '#shared/docs/render/test-project.ts';
+
+const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
+
+/** The page of an operation: what is below the head of its Markdown, its HTML and the codes of its diagnostics. */
+async function pageOf(operation: string, rest = '', page = '---\nopenapi: POST /things\n---\n') {
+  const indented = operation.trim().replaceAll(/^/gm, '      ');
+  const project = await testProject({
+    'docs.json': JSON.stringify({ ...settings, navigation: { pages: ['page'] } }),
+    'page.mdx': page,
+    'api.yaml': `openapi: 3.1.0\nservers: [{ url: 'https://api.example.com/v1' }]\npaths:\n  /things:\n    post:\n${indented}\n${rest}`,
+  });
+  const { files, page: rendered } = project.render('page');
+  const markdown = Buffer.from(files[1]?.body ?? '').toString();
+  const html = Buffer.from(files[0]?.body ?? '').toString();
+  return {
+    html,
+    below: markdown.slice(markdown.indexOf('\n\n') + 2),
+    withoutCode: markdown
+      .slice(markdown.indexOf('\n\n') + 2)
+      .replaceAll(/```[\s\S]*?```\s*/g, '')
+      .trim(),
+    anchors: rendered.anchors,
+    codes: [...project.model.diagnostics, ...rendered.diagnostics].map(({ code }) => code),
+  };
+}
+
+/** The body of a request with such a schema. */
+const bodyOf = (schema: string) =>
+  `requestBody:\n  content:\n    application/json:\n      schema:\n${schema.trim().replaceAll(/^/gm, '        ')}`;
+
+const components = `components:
+  schemas:
+    Category:
+      type: object
+      required: [name]
+      properties:
+        name: { type: string }
+        parent: { $ref: '#/components/schemas/Category' }
+        children: { type: array, items: { $ref: '#/components/schemas/Category' } }
+    Cat: { title: A cat, type: object, required: [meow], properties: { meow: { type: boolean } } }
+    Dog: { type: object, properties: { bark: { type: string, enum: [loud, soft] } } }
+    Named: { type: object, required: [name], properties: { name: { type: string, description: Its name. } } }
+`;
+
+const constructs: [name: string, operation: string][] = [
+  [
+    'parameters',
+    `parameters:
+  - { name: id, in: path, required: true, schema: { type: string, format: uuid } }
+  - { name: limit, in: query, description: At *most* this many., schema: { type: integer, minimum: 1, maximum: 100, default: 20 } }
+  - { name: X-Trace, in: header, deprecated: true, schema: { type: string }, example: abc }
+  - { name: session, in: cookie, required: true, schema: { type: string } }`,
+  ],
+  [
+    'media types',
+    'requestBody:\n  required: true\n  description: What to make.\n  content:\n    application/json: { schema: { $ref: "#/components/schemas/Named" } }\n    multipart/form-data: { schema: { type: object, properties: { file: { type: string, format: binary } } } }',
+  ],
+  [
+    'responses',
+    'responses:\n  200:\n    description: Made\n    headers: { X-Rate: { required: true, schema: { type: integer } } }\n    content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Named" } } } }\n  4XX: { description: Wrong }\n  default: { description: Other }',
+  ],
+  ['recursion', bodyOf("$ref: '#/components/schemas/Category'")],
+  [
+    'oneOf',
+    bodyOf(
+      "oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }]\ndiscriminator: { propertyName: kind }",
+    ),
+  ],
+  [
+    'anyOf',
+    bodyOf(
+      "type: object\nproperties:\n  pet:\n    anyOf: [{ $ref: '#/components/schemas/Cat' }, { type: 'null' }]\n  id:\n    anyOf: [{ type: string }, { type: integer }]",
+    ),
+  ],
+  [
+    'allOf',
+    bodyOf(
+      "allOf:\n  - $ref: '#/components/schemas/Named'\n  - { type: object, required: [age], properties: { age: { type: integer } } }",
+    ),
+  ],
+  [
+    'enums',
+    bodyOf(
+      'type: object\nproperties:\n  size: { type: string, enum: [s, m, l], default: m }\n  kind: { const: thing }\n  level: { type: integer, enum: [1, 2], x-mint-enum: { "1": low, "2": high } }',
+    ),
+  ],
+  [
+    'constraints',
+    bodyOf(
+      'type: object\nproperties:\n  code: { type: string, minLength: 3, maxLength: 5, pattern: "^[A-Z]+$" }\n  tags: { type: array, items: { type: string }, maxItems: 4, uniqueItems: true }\n  share: { type: number, exclusiveMinimum: 0, multipleOf: 0.5 }\n  none: { type: [string, "null"], default: null }',
+    ),
+  ],
+  [
+    'deprecated and read-only',
+    `${bodyOf('type: object\nproperties:\n  id: { type: string, readOnly: true }\n  old: { type: string, deprecated: true }\n  password: { type: string, writeOnly: true }')}
+responses:
+  200:
+    description: Made
+    content:
+      application/json:
+        schema:
+          type: object
+          properties:
+            id: { type: string, readOnly: true }
+            password: { type: string, writeOnly: true }`,
+  ],
+  ['maps', bodyOf('type: object\nadditionalProperties: { type: integer, description: How many. }')],
+  ['security', 'security: [{ bearer: [read, write] }, { key: [] }]'],
+  [
+    'servers',
+    'servers:\n  - { url: "https://{region}.example.com", description: By region, variables: { region: { default: eu } } }\n  - { url: "https://test.example.com" }',
+  ],
+  [
+    'callbacks',
+    'callbacks:\n  done:\n    "{$request.body#/url}":\n      post:\n        requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }\n        responses: { 204: { description: Heard } }',
+  ],
+  [
+    'descriptions',
+    'externalDocs: { url: "https://example.com/more", description: More }\ndescription: |\n  First.\n\n  ## Details\n\n  A [link](/page), <b>tags</b> and `code`.\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |',
+  ],
+];
+
+const securitySchemes = `  securitySchemes:
+    bearer: { type: http, scheme: bearer, description: A token. }
+    key: { type: apiKey, in: query, name: api_key }
+`;
+
+describe('a page of an operation', () => {
+  test.each(constructs)('shows %s', async (_name, operation) => {
+    const { withoutCode, html, codes } = await pageOf(operation, components + securitySchemes);
+    expect(codes).toEqual([]);
+    expect(html).not.toMatch(/\[object Object\]|\$ref/);
+    expect(withoutCode).toMatchSnapshot();
+  });
+
+  test('has an address for each field, and what is required is marked', async () => {
+    const { html, anchors } = await pageOf(bodyOf("$ref: '#/components/schemas/Category'"), components);
+    expect(anchors).toEqual(['request-body', 'body-name', 'body-parent', 'body-children']);
+    expect(html).toMatch(/id="body-name">.{1,300}field-required/s);
+  });
+
+  test('has the same request in eight languages, and answers', async () => {
+    const operation = `parameters: [{ name: q, in: query, required: true, schema: { type: string }, example: a b }]
+security: [{ bearer: [] }]
+${bodyOf("$ref: '#/components/schemas/Named'")}
+responses: { 201: { description: Made, content: { application/json: { schema: { $ref: '#/components/schemas/Named' } } } } }`;
+    const { below } = await pageOf(operation, components + securitySchemes);
+    const fences = below.slice(below.indexOf('```'));
+    expect(fences.match(/^```\w+ title="[^"]*"$/gm)).toHaveLength(9);
+    expect(fences).toMatchSnapshot();
+  });
+
+  test('gives way to examples and parameters of its author', async () => {
+    const operation =
+      'parameters: [{ name: id, in: query, schema: { type: string } }, { name: more, in: query, schema: { type: string } }]';
+    const page =
+      '---\nopenapi: POST /things\n---\n\n<ParamField query="id" type="mine">Mine.</ParamField>\n\n<RequestExample>\n```bash\nmine\n```\n</RequestExample>\n';
+    const { below } = await pageOf(operation, '', page);
+    expect(below.match(/`id`/g)).toHaveLength(1);
+    expect(below).toContain('`more`');
+    expect(below.match(/```\w+/g)).toEqual(['```bash']);
+  });
+
+  test('has the code samples of the specification', async () => {
+    const { below } = await pageOf('x-codeSamples: [{ lang: python, label: SDK, source: "client.make()" }]');
+    expect(below).toContain('```python title="SDK"\nclient.make()\n```');
+    expect(below.match(/```\w+/g)).toHaveLength(1);
+  });
+
+  test('of a schema shows its fields and an example', async () => {
+    const { below } = await pageOf('summary: Make', components, '---\nopenapi-schema: Named\n---\n');
+    expect(below).toContain('- `name` (string, required)');
+    expect(below).toContain('"name": "<string>"');
+  });
+
+  test('says when a reference leads nowhere, and goes on', async () => {
+    const { withoutCode, codes } = await pageOf(
+      bodyOf(
+        "type: object\nproperties:\n  a: { $ref: '#/components/schemas/Gone' }\n  b: { $ref: './other.yaml' }\n  c: { type: string }",
+      ),
+    );
+    expect(codes).toEqual(['openapi-reference-missing', 'openapi-reference-missing']);
+    expect(withoutCode).toContain('`c` (string)');
+  });
+});
+
+describe('a hostile specification', () => {
+  test('cannot put tags into a page', async () => {
+    const { html } = await pageOf(
+      'summary: "<script>alert(1)</script>"\ndescription: "<img src=x onerror=alert(1)> [x](javascript:alert(1))"\nresponses: { "<b>": { description: "<svg onload=alert(1)>" } }\nparameters: [{ name: "\\"><script>", in: query, schema: { type: "<i>" } }]\nx-codeSamples: [{ lang: "\\"><script>", source: "<script>" }]',
+    );
+    expect(html).not.toMatch(/<script>|<img|<svg onload|<[^>]*javascript:/);
+  });
+
+  test('of schemas in circles costs no more than its page', async () => {
+    const schemas = Array.from({ length: 60 }, (_, at) => {
+      const others = Array.from({ length: 60 }, (_each, to) => `p${to}: { $ref: '#/components/schemas/S${to}' }`).join(
+        ', ',
+      );
+      return `    S${at}: { type: object, properties: { ${others} } }`;
+    });
+    const options = Array.from({ length: 60 }, (_, to) => `{ $ref: '#/components/schemas/S${to}' }`).join(', ');
+    const rest = `components:\n  schemas:\n${schemas.join('\n')}\n    All: { allOf: [${options}], oneOf: [${options}], anyOf: [{ $ref: '#/components/schemas/All' }] }\n`;
+    const { html } = await pageOf(bodyOf("$ref: '#/components/schemas/All'"), rest);
+    expect(html.match(/class="field /g)?.length).toBeLessThan(400);
+    const loop =
+      "components: { schemas: { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } } }\n";
+    expect((await pageOf(bodyOf("$ref: '#/components/schemas/A'"), loop)).codes).toEqual([]);
+  });
+});

@@ -1,0 +1,468 @@
+import type { Code, Nodes, Root } from 'mdast';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from '#shared/docs/project/json-values.ts';
+import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
+import { type StaticElement, StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
+import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
+import { type ExampleUse, exampleOf, exampleOfSchema, namedExamples } from './example-value.ts';
+import {
+  entriesOf,
+  lineOf,
+  openSlice,
+  type OpenSlice,
+  resolved,
+  resolvedList,
+  serversOf,
+  shownValue,
+} from './open-slice.ts';
+import type { Operation } from './operations.ts';
+import { type CodeSample, requestSamples, type SampleRequest } from './request-samples.ts';
+import { element, type FieldInput, SchemaFields } from './schema-fields.ts';
+
+export type ReferenceOptions = {
+  texts: InterfaceTexts;
+  /** `api.examples` of docs.json. */
+  examples: { languages?: string[] | undefined; autogenerate?: boolean | undefined };
+  /** The page says itself what it is about. */
+  hasDescription: boolean;
+  parser: ParseOptions['parser'];
+};
+
+/**
+ * A page with what its slice of a specification says: below the page's own content, and examples beside it. What the page says itself wins: a
+ * parameter, the fields of the response, an example. A slice that cannot be read adds nothing.
+ */
+export function withReference<Page extends { tree: Root }>(
+  page: Page,
+  sliceText: string | undefined,
+  options: ReferenceOptions,
+): Page & { added?: AddedNodes } {
+  const slice = sliceText === undefined ? undefined : openSlice(sliceText);
+  if (slice === undefined) return page;
+  const { tree } = page;
+  const own = ownContent(tree);
+  const writer = new ReferenceWriter(slice, options, own);
+  const added = slice.operation === undefined ? writer.schema() : writer.operation(slice.operation);
+  const children = [...added.above, ...tree.children, ...added.below] as Root['children'];
+  return { ...page, tree: { ...tree, children }, added };
+}
+
+/** What an author wrote about an operation on its page. */
+type OwnContent = { parameters: ReadonlySet<string>; components: ReadonlySet<string> };
+
+const places = ['path', 'query', 'header', 'cookie', 'body'] as const;
+
+function ownContent(page: Root): OwnContent {
+  const parameters = new Set<string>();
+  const components = new Set<string>();
+  const pending: Nodes[] = [...page.children];
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    if (node.type === 'staticElement') {
+      components.add(node.name);
+      for (const place of places) {
+        const name = node.props.get(place);
+        if (node.name.startsWith('Param') && typeof name === 'string') parameters.add(`${place} ${name}`);
+      }
+    }
+    if ('children' in node) pending.push(...node.children);
+  }
+  return { parameters, components };
+}
+
+/** What stands around the page's own content. */
+export type AddedNodes = { above: Nodes[]; below: Nodes[] };
+
+const text = (value: string): Nodes => ({ type: 'text', value });
+const paragraph = (...children: Nodes[]): Nodes => ({ type: 'paragraph', children: children as [] });
+const code = (value: string): Nodes => ({ type: 'inlineCode', value });
+/** Its address is the same in all languages. */
+const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => ({
+  type: 'heading',
+  depth,
+  children: [{ type: 'text', value: title }],
+  data: { id },
+});
+const fence = (language: string, title: string, value: string): Code => ({
+  type: 'code',
+  lang: language,
+  meta: `title="${title.replaceAll(/["\n]/g, ' ')}"`,
+  value,
+});
+
+const maxResponses = 30;
+const maxCallbacks = 10;
+const longestExample = 5_000;
+
+class ReferenceWriter {
+  readonly #slice: OpenSlice;
+  readonly #document: JsonObject;
+  readonly #options: ReferenceOptions;
+  readonly #texts: InterfaceTexts['reference'];
+  readonly #own: OwnContent;
+  readonly #fields: SchemaFields;
+
+  constructor(slice: OpenSlice, options: ReferenceOptions, own: OwnContent) {
+    this.#slice = slice;
+    this.#document = slice.document;
+    this.#options = options;
+    this.#texts = options.texts.reference;
+    this.#own = own;
+    this.#fields = new SchemaFields(slice.document, options.texts, options.parser);
+  }
+
+  schema(): AddedNodes {
+    const schema = this.#slice.schema ?? {};
+    const example = exampleOfSchema(this.#document, schema, 'response');
+    const examples = [this.#exampleFence('application/json', this.#texts.example, example)];
+    const isOwn = this.#own.components.has('ResponseExample');
+    return {
+      above: [],
+      below: [
+        ...this.#fields.body(schema, 'schema', 'schema'),
+        ...(isOwn ? [] : [element('ResponseExample', {}, examples)]),
+      ],
+    };
+  }
+
+  operation(operation: Operation): AddedNodes {
+    const { written } = operation;
+    const description = textOf(written['description']);
+    const isHead = lineOf(description) !== undefined;
+    const parameters = this.#parameters(operation);
+    return {
+      above: this.#options.hasDescription || isHead ? [] : this.#fields.description(description, false),
+      below: [
+        ...this.#externalDocs(written),
+        ...this.#servers(),
+        ...this.#authorizations(written),
+        ...this.#parameterSections(parameters),
+        ...this.#body(written, 'body'),
+        ...this.#responses(written, 'response', 2),
+        ...this.#callbacks(written),
+        ...this.#requestExample(operation, parameters),
+        ...this.#responseExample(written),
+      ],
+    };
+  }
+
+  #externalDocs(written: JsonObject): Nodes[] {
+    const { url, description } = objectOf(written['externalDocs']);
+    const href = textOf(url);
+    if (href === undefined) return [];
+    return [paragraph({ type: 'link', url: href, children: [{ type: 'text', value: textOf(description) ?? href }] })];
+  }
+
+  /** One server is in the address of the examples; several are worth a list. */
+  #servers(): Nodes[] {
+    const servers = serversOf(this.#slice).slice(0, 20);
+    if (servers.length < 2) return [];
+    const items = servers.map(({ url, description }) => ({
+      type: 'listItem' as const,
+      children: [paragraph(code(url), ...(description === undefined ? [] : [text(` – ${description}`)])) as never],
+    }));
+    return [heading(this.#texts.servers, 'servers'), { type: 'list', children: items }];
+  }
+
+  #authorizations(written: JsonObject): Nodes[] {
+    const alternatives = this.#security(written).filter((schemes) => schemes.length > 0);
+    const shown = new Map<string, StaticElement>();
+    for (const { name, scheme, scopes } of alternatives.flat()) {
+      const { place, field, value } = credentialOf(scheme);
+      if (shown.has(name) || this.#own.parameters.has(`${place} ${field}`)) continue;
+      const description = [textOf(scheme['description']) ?? '', value === undefined ? '' : `\`${field}: ${value}\``];
+      const input: FieldInput = {
+        name: field,
+        id: `authorization-${field}`,
+        schema: { type: 'string' },
+        isRequired: alternatives.length === this.#security(written).length,
+        description: description.filter((part) => part !== '').join('\n\n'),
+      };
+      const made = this.#fields.field('ParamField', input, 'request');
+      if (scopes.length > 0)
+        made.children.push(paragraph(...scopes.flatMap((scope, at) => [text(at === 0 ? '' : ', '), code(scope)])));
+      made.props = new Map([...made.props, ['post', [place]]]);
+      shown.set(name, made);
+    }
+    return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];
+  }
+
+  /** Sets of schemes of which a request needs one. */
+  #security(written: JsonObject): { name: string; scheme: JsonObject; scopes: string[] }[][] {
+    const schemes = objectOf(objectOf(this.#document['components'])['securitySchemes']);
+    return objectsOf(written['security'] ?? this.#document['security']).map((set) =>
+      Object.entries(set).flatMap(([name, scopes]) =>
+        Object.hasOwn(schemes, name)
+          ? [{ name, scheme: resolved(this.#document, schemes[name]).value, scopes: textsOf(scopes) }]
+          : [],
+      ),
+    );
+  }
+
+  /** Of the operation and its path; the operation's own wins. */
+  #parameters({ pathItem, written }: Operation): JsonObject[] {
+    const all = [pathItem, written].flatMap((part) => resolvedList(this.#document, part['parameters']));
+    const byName = new Map(
+      all.map((parameter) => [`${textOf(parameter['in'])} ${textOf(parameter['name'])}`, parameter]),
+    );
+    return [...byName.values()].filter((parameter) => parameter['x-hidden'] !== true);
+  }
+
+  #parameterSections(parameters: JsonObject[]): Nodes[] {
+    const titles = {
+      path: this.#texts.pathParameters,
+      query: this.#texts.queryParameters,
+      header: this.#texts.headers,
+      cookie: this.#texts.cookies,
+    };
+    return Object.entries(titles).flatMap(([place, title]) => {
+      const shown = parameters.flatMap((parameter) => {
+        const name = textOf(parameter['name']) ?? '';
+        if (textOf(parameter['in']) !== place || this.#own.parameters.has(`${place} ${name}`)) return [];
+        return [this.#parameter(parameter, name, place)];
+      });
+      return shown.length === 0 ? [] : [heading(title, `${place}-parameters`), ...shown];
+    });
+  }
+
+  #parameter(parameter: JsonObject, name: string, place: string): StaticElement {
+    const media = objectOf(Object.values(objectOf(parameter['content']))[0]);
+    const schema = parameter['schema'] ?? media['schema'];
+    return this.#fields.field(
+      'ParamField',
+      {
+        name,
+        id: place === 'path' || place === 'query' ? `param-${name}` : `${place}-${name}`,
+        schema,
+        isRequired: parameter['required'] === true || place === 'path',
+        isDeprecated: parameter['deprecated'] === true,
+        description: textOf(parameter['description']),
+        example: parameter['example'] ?? namedExamples(this.#document, parameter)[0]?.[1],
+      },
+      'request',
+    );
+  }
+
+  #body(written: JsonObject, id: string): Nodes[] {
+    const body = resolved(this.#document, written['requestBody']).value;
+    const media = entriesOf(body['content']);
+    if (media.length === 0 || this.#own.components.has('Body')) return [];
+    if ([...this.#own.parameters].some((name) => name.startsWith('body '))) return [];
+    const required = body['required'] === true ? [text(' '), code(this.#options.texts.required)] : [];
+    return [
+      heading(this.#texts.body, 'request-body'),
+      ...this.#fields.description(textOf(body['description']), true),
+      ...this.#media(media, id, 'request', required),
+    ];
+  }
+
+  /** The fields of a body; a tab for each media type, where there are several. */
+  #media(media: [string, JsonValue][], id: string, use: ExampleUse, marks: Nodes[]): Nodes[] {
+    const fields = (content: JsonValue, own: string): Nodes[] => {
+      const { schema } = resolved(this.#document, content).value;
+      return schema === undefined ? [] : this.#fields.body(schema, own, use);
+    };
+    const [only] = media;
+    if (only !== undefined && media.length === 1) return [paragraph(code(only[0]), ...marks), ...fields(only[1], id)];
+    const tabs = media.map(([type, content], at) =>
+      element('Tab', { title: type, id: `${id}-${type}` }, fields(content, at === 0 ? id : `${id}-${at + 1}`)),
+    );
+    return [...(marks.length > 0 ? [paragraph(...marks.slice(1))] : []), element('Tabs', { sync: false }, tabs)];
+  }
+
+  #responses(written: JsonObject, id: string, depth: 2 | 3): Nodes[] {
+    const responses = entriesOf(written['responses']).slice(0, maxResponses);
+    if (responses.length === 0 || this.#own.components.has('ResponseField')) return [];
+    const isFirst = responses.findIndex(([status]) => status.startsWith('2'));
+    const shown = responses.map(([status, response], at) => {
+      const { value } = resolved(this.#document, response);
+      const own = `${id}-${status}`;
+      const media = entriesOf(value['content']);
+      const headers = entriesOf(value['headers']).map(([name, header]) => {
+        const { value: facts } = resolved(this.#document, header);
+        return this.#parameterOf(facts, name, `${own}-header-${name}`);
+      });
+      const description = textOf(value['description']);
+      const line = lineOf(description);
+      return element(
+        'Accordion',
+        {
+          title: new StaticNodes([{ type: 'inlineCode', value: status }]),
+          ...(line !== undefined && { description: new StaticNodes(inlineOf(this.#fields.description(line, true))) }),
+          id: own,
+          defaultOpen: at === Math.max(0, isFirst),
+        },
+        [
+          ...(line === undefined ? this.#fields.description(description, true) : []),
+          ...(headers.length === 0
+            ? []
+            : [paragraph({ type: 'strong', children: [{ type: 'text', value: this.#texts.headers }] }), ...headers]),
+          ...this.#media(media, own, 'response', []),
+        ],
+      );
+    });
+    return [heading(this.#texts.responses, 'responses', depth), element('AccordionGroup', {}, shown)];
+  }
+
+  #parameterOf(facts: JsonObject, name: string, id: string): StaticElement {
+    return this.#fields.field(
+      'ResponseField',
+      {
+        name,
+        id,
+        schema: facts['schema'],
+        isRequired: facts['required'] === true,
+        isDeprecated: facts['deprecated'] === true,
+        description: textOf(facts['description']),
+        example: facts['example'],
+      },
+      'response',
+    );
+  }
+
+  /** Requests that the server makes, each with its address, body and the answers it takes. */
+  #callbacks(written: JsonObject): Nodes[] {
+    const callbacks = entriesOf(written['callbacks']).slice(0, maxCallbacks);
+    const shown = callbacks.flatMap(([name, callback]) => {
+      const expressions = entriesOf(resolved(this.#document, callback).value).slice(0, maxCallbacks);
+      return expressions.flatMap(([expression, item]) => {
+        const { value } = resolved(this.#document, item);
+        return Object.entries(value).flatMap(([method, called]) => {
+          if (!isJsonObject(called)) return [];
+          const id = `callback-${name}`;
+          const title = new StaticNodes([{ type: 'text', value: name }]);
+          return [
+            element('Accordion', { title, id }, [
+              paragraph(code(`${method.toUpperCase()} ${expression}`)),
+              ...this.#fields.description(textOf(called['description']) ?? textOf(called['summary']), true),
+              ...this.#body(called, `${id}-body`).slice(1),
+              ...this.#responses(called, `${id}-response`, 3).slice(1),
+            ]),
+          ];
+        });
+      });
+    });
+    return shown.length === 0
+      ? []
+      : [heading(this.#texts.callbacks, 'callbacks'), element('AccordionGroup', {}, shown)];
+  }
+
+  #requestExample(operation: Operation, parameters: JsonObject[]): Nodes[] {
+    if (this.#own.components.has('RequestExample') || operation.kind === 'webhook') return [];
+    const { languages, autogenerate } = this.#options.examples;
+    const given = givenSamples(operation.written, languages);
+    const samples =
+      given.length > 0 || autogenerate === false
+        ? given
+        : requestSamples(this.#request(operation, parameters), languages);
+    if (samples.length === 0) return [];
+    return [
+      element(
+        'RequestExample',
+        {},
+        samples.map(({ language, title, code: value }) => fence(language, title, value)),
+      ),
+    ];
+  }
+
+  #request(operation: Operation, parameters: JsonObject[]): SampleRequest {
+    const { method, path, written } = operation;
+    const server = serversOf(this.#slice)[0]?.url ?? 'https://api.example.com';
+    const base = /^https?:\/\//.test(server)
+      ? server
+      : `https://api.example.com${server.startsWith('/') ? server : ''}`;
+    const valueOf = (parameter: JsonObject): string => {
+      const example = exampleOf(this.#document, parameter, 'request');
+      return example === undefined
+        ? `<${textOf(parameter['name'])}>`
+        : shownValue(Array.isArray(example) ? (example[0] ?? '') : example);
+    };
+    const request: SampleRequest = { method, url: base + path, query: [], headers: [], cookies: [], body: undefined };
+    for (const parameter of parameters) {
+      const name = textOf(parameter['name']) ?? '';
+      const isShown = parameter['required'] === true || parameter['example'] !== undefined;
+      if (!isShown || name === '') continue;
+      const pair: [string, string] = [name, valueOf(parameter)];
+      if (parameter['in'] === 'query') request.query.push(pair);
+      else if (parameter['in'] === 'header') request.headers.push(pair);
+      else if (parameter['in'] === 'cookie') request.cookies.push(pair);
+    }
+    for (const { scheme } of this.#security(written)[0] ?? []) {
+      const { place, field, value } = credentialOf(scheme);
+      const pair: [string, string] = [field, value ?? '<api-key>'];
+      if (place === 'header') request.headers.push(pair);
+      else if (place === 'query') request.query.push(pair);
+      else request.cookies.push(pair);
+    }
+    const [media] = entriesOf(resolved(this.#document, written['requestBody']).value['content']);
+    if (media) request.body = this.#requestBody(media[0], resolved(this.#document, media[1]).value);
+    return request;
+  }
+
+  #requestBody(mimeType: string, media: JsonObject): SampleRequest['body'] {
+    const example = exampleOf(this.#document, media, 'request');
+    if (example === undefined) return undefined;
+    if (/form/.test(mimeType) && isJsonObject(example)) {
+      const fields = Object.entries(example).map(([name, value]): [string, string] => [name, shownValue(value)]);
+      return { mimeType, text: '', fields };
+    }
+    return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };
+  }
+
+  #responseExample(written: JsonObject): Nodes[] {
+    if (this.#own.components.has('ResponseExample')) return [];
+    const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
+      const { value } = resolved(this.#document, response);
+      const [media] = entriesOf(value['content']);
+      if (media === undefined) return [];
+      const facts = resolved(this.#document, media[1]).value;
+      const named = namedExamples(this.#document, facts).slice(0, 4);
+      if (named.length > 1)
+        return named.map(([name, example]) => this.#exampleFence(media[0], `${status} ${name}`, example));
+      const example = exampleOf(this.#document, facts, 'response');
+      return example === undefined ? [] : [this.#exampleFence(media[0], status, example)];
+    });
+    return fences.length === 0 ? [] : [element('ResponseExample', {}, fences.slice(0, 8))];
+  }
+
+  #exampleFence(mimeType: string, title: string, example: JsonValue): Code {
+    const isJson = typeof example !== 'string' || /json/.test(mimeType);
+    const written = isJson ? JSON.stringify(example, undefined, 2) : example;
+    if (written.length <= longestExample) return fence(isJson ? 'json' : 'text', title, written);
+    return fence('text', title, `${written.slice(0, longestExample).toWellFormed()}\n…`);
+  }
+}
+
+/** The words of a description of one line. */
+const inlineOf = (nodes: Nodes[]): Nodes[] =>
+  nodes.flatMap((node) => (node.type === 'paragraph' ? node.children : 'children' in node ? node.children : [node]));
+
+/** Where a request carries a credential, and in which form. */
+function credentialOf(scheme: JsonObject): { place: string; field: string; value: string | undefined } {
+  const type = textOf(scheme['type']);
+  if (type === 'apiKey')
+    return { place: textOf(scheme['in']) ?? 'header', field: textOf(scheme['name']) ?? 'X-API-Key', value: undefined };
+  const isBasic = type === 'http' && textOf(scheme['scheme'])?.toLowerCase() === 'basic';
+  return { place: 'header', field: 'Authorization', value: isBasic ? 'Basic <credentials>' : 'Bearer <token>' };
+}
+
+/** `x-codeSamples`, in the languages that the site wants, in their order. */
+function givenSamples(written: JsonObject, languages: readonly string[] | undefined): CodeSample[] {
+  const given = objectsOf(written['x-codeSamples'] ?? written['x-code-samples']).flatMap((sample): CodeSample[] => {
+    const { lang, label, source } = sample;
+    const [language, value] = [textOf(lang) ?? 'text', textOf(source)];
+    return value === undefined ? [] : [{ language, title: textOf(label) ?? language, code: value }];
+  });
+  if (languages === undefined) return given.slice(0, 20);
+  const place = ({ language }: CodeSample): number => {
+    const at = languages.findIndex((name) => name.toLowerCase() === language.toLowerCase());
+    return at < 0 ? languages.length : at;
+  };
+  return given.toSorted((a, b) => place(a) - place(b)).slice(0, 20);
+}

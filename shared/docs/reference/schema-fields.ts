@@ -1,0 +1,231 @@
+import type { Nodes, PhrasingContent } from 'mdast';
+import type { JsonObject, JsonValue } from '#shared/docs/project/json-values.ts';
+import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
+import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
+import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
+import { descriptionNodes } from './description-nodes.ts';
+import { nameOfReference, shownValue } from './open-slice.ts';
+import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
+
+const maxDepth = 8;
+/** Of a page. What is further inside is named by its type. */
+const maxFields = 300;
+const maxValues = 60;
+const longestValue = 120;
+
+export const element = (name: string, props: Record<string, StaticValue>, children: Nodes[] = []): StaticElement => ({
+  type: 'staticElement',
+  name,
+  props: new Map(Object.entries(props).filter(([, value]) => value !== undefined)),
+  children,
+});
+
+const text = (value: string): PhrasingContent => ({ type: 'text', value });
+const code = (value: string): PhrasingContent => ({
+  type: 'inlineCode',
+  value: value.length > longestValue ? `${value.slice(0, longestValue).toWellFormed()}…` : value,
+});
+
+/** A field to show: a parameter, a property, a header. */
+export type FieldInput = {
+  name: string;
+  /** Its address on the page. */
+  id: string;
+  schema: JsonValue | undefined;
+  isRequired: boolean;
+  isDeprecated?: boolean;
+  description?: string | undefined;
+  example?: JsonValue | undefined;
+};
+
+/** What the fields of a page share. `use`: a request has no read-only fields, a response no write-only ones; a schema by itself has both. */
+export class SchemaFields {
+  readonly #document: JsonObject;
+  readonly #texts: InterfaceTexts;
+  readonly #parser: ParseOptions['parser'];
+  /** By the object of the specification: most are asked for more than once. */
+  readonly #shapes = new Map<JsonValue | undefined, Shape>();
+  #fields = 0;
+
+  constructor(document: JsonObject, texts: InterfaceTexts, parser: ParseOptions['parser']) {
+    this.#document = document;
+    this.#texts = texts;
+    this.#parser = parser;
+  }
+
+  #shape(schema: JsonValue | undefined): Shape {
+    const known = this.#shapes.get(schema);
+    if (known !== undefined) return known;
+    const shape = shapeOf(this.#document, schema);
+    this.#shapes.set(schema, shape);
+    return shape;
+  }
+
+  /** A field with everything inside it. */
+  field(
+    kind: 'ParamField' | 'ResponseField',
+    input: FieldInput,
+    use: FieldUse,
+    inside: Inside = outermost,
+  ): StaticElement {
+    this.#fields += 1;
+    const shape = this.#shape(input.schema);
+    const { defaultValue } = shape;
+    const circle = shape.names.find((name) => inside.names.has(name));
+    const children = [
+      ...this.description(input.description ?? shape.description, true),
+      ...this.#facts(shape, input.example ?? shape.example),
+      ...(circle === undefined ? this.#properties(shape, input.id, use, inside) : []),
+    ];
+    const readOrWrite = shape.isReadOnly ? this.#texts.reference.readOnly : this.#texts.reference.writeOnly;
+    return element(
+      kind,
+      {
+        name: input.name,
+        id: input.id,
+        type: circle === undefined ? shape.type : typeInCircle(shape.type, nameOfReference(circle)),
+        required: input.isRequired || undefined,
+        deprecated: input.isDeprecated === true || shape.isDeprecated || undefined,
+        default: defaultValue === undefined ? undefined : shortened(shownDefault(defaultValue)),
+        pre: shape.labels.pre.length > 0 ? shape.labels.pre : undefined,
+        post: [
+          ...shape.labels.post,
+          ...(use === 'schema' && (shape.isReadOnly || shape.isWriteOnly) ? [readOrWrite] : []),
+        ],
+      },
+      children,
+    );
+  }
+
+  /** What a body is: its properties as fields, or the type of what has none. */
+  body(schema: JsonValue | undefined, id: string, use: FieldUse): Nodes[] {
+    const shape = this.#shape(schema);
+    const inside: Inside = { depth: 0, names: new Set(shape.names) };
+    const shown = this.#members(shape, id, use, inside);
+    const isPlainObject = shape.type === 'object' && shape.properties.length > 0;
+    return [
+      ...(isPlainObject ? [] : [{ type: 'paragraph' as const, children: [code(shape.type)] }]),
+      ...this.description(shape.description, true),
+      ...this.#facts(shape, undefined),
+      ...shown,
+    ];
+  }
+
+  description(written: string | undefined, isField: boolean): Nodes[] {
+    return written === undefined ? [] : descriptionNodes(written, this.#parser, isField);
+  }
+
+  /** Constraints, allowed values and an example, each a line. */
+  #facts(shape: Shape, example: JsonValue | undefined): Nodes[] {
+    const { reference } = this.#texts;
+    const lines: Nodes[] = [];
+    if (shape.constraints.length > 0) lines.push(line(shape.constraints.map((constraint) => [code(constraint)])));
+    const values = shape.values.slice(0, maxValues);
+    if (values.some(({ description }) => description !== undefined)) {
+      const items = values.map(({ value, description }) => ({
+        type: 'listItem' as const,
+        children: [
+          {
+            type: 'paragraph' as const,
+            children: [code(shownValue(value)), ...(description === undefined ? [] : [text(` – ${description}`)])],
+          },
+        ],
+      }));
+      lines.push({ type: 'paragraph', children: [text(reference.allowedValues)] }, { type: 'list', children: items });
+    } else if (values.length > 0) {
+      const more = shape.values.length > values.length ? [[text('…')]] : [];
+      lines.push(line([...values.map(({ value }) => [code(shownValue(value))]), ...more], reference.allowedValues));
+    }
+    const isShort =
+      example !== undefined && (typeof example !== 'object' || JSON.stringify(example).length < longestValue);
+    if (isShort && !isSame(example, shape.defaultValue) && example !== '')
+      lines.push(line([[code(shownValue(example))]], reference.example));
+    return lines;
+  }
+
+  /** The members of a field's schema, behind a mark that opens them. */
+  #properties(shape: Shape, id: string, use: FieldUse, { depth, names }: Inside): Nodes[] {
+    if (depth >= maxDepth) return [];
+    const members = this.#members(shape, id, use, { depth: depth + 1, names: new Set([...names, ...shape.names]) });
+    return members.length === 0 ? [] : [element('Expandable', {}, members)];
+  }
+
+  #members(shape: Shape, id: string, use: FieldUse, inside: Inside): Nodes[] {
+    if (this.#fields >= maxFields) return [];
+    const shownHere = shape.properties.filter((property) => this.#isUsed(property, use));
+    const nodes: Nodes[] = shownHere.flatMap(({ name, schema, isRequired }) =>
+      this.#fields >= maxFields
+        ? []
+        : [this.field('ResponseField', { name, id: `${id}-${name}`, schema, isRequired }, use, inside)],
+    );
+    for (const { kind, options } of shape.variants) nodes.push(...this.#variants(kind, options, id, use, inside));
+    if (shape.additional !== undefined && inside.depth <= maxDepth) {
+      const input = { name: '{key}', id: `${id}-key`, schema: shape.additional, isRequired: false };
+      nodes.push(this.field('ResponseField', input, use, inside));
+    }
+    if (shape.items !== undefined && inside.depth <= maxDepth) nodes.push(...this.#items(shape.items, id, use, inside));
+    return nodes;
+  }
+
+  /** An array shows what is in its items as its own. */
+  #items(items: JsonValue, id: string, use: FieldUse, { depth, names }: Inside): Nodes[] {
+    const shape = this.#shape(items);
+    if (shape.names.some((name) => names.has(name))) return [];
+    const inside = { depth: depth + 1, names: new Set([...names, ...shape.names]) };
+    const isPlain = shape.properties.length === 0 && shape.variants.length === 0;
+    return [
+      ...(isPlain ? [...this.description(shape.description, true), ...this.#facts(shape, shape.example)] : []),
+      ...this.#members(shape, id, use, inside),
+    ];
+  }
+
+  #variants(kind: 'oneOf' | 'anyOf', options: JsonValue[], id: string, use: FieldUse, inside: Inside): Nodes[] {
+    const words = this.#texts.reference[kind];
+    const shown = options.slice(0, 20).map((option, at): Nodes => {
+      const shape = this.#shape(option);
+      const isCircle = shape.names.some((name) => inside.names.has(name));
+      const names = new Set([...inside.names, ...shape.names]);
+      const members =
+        isCircle || inside.depth >= maxDepth
+          ? []
+          : [
+              ...this.description(shape.description, true),
+              ...this.#facts(shape, undefined),
+              ...this.#members(shape, `${id}-${at + 1}`, use, { depth: inside.depth + 1, names }),
+            ];
+      const name = nameOf(this.#document, option);
+      return members.length === 0
+        ? { type: 'paragraph', children: [code(name)] }
+        : element('Expandable', { title: shortened(name) }, members);
+    });
+    return [{ type: 'paragraph', children: [text(words)] }, ...shown];
+  }
+
+  #isUsed({ schema }: Property, use: FieldUse): boolean {
+    if (use === 'schema') return true;
+    const { isReadOnly, isWriteOnly } = this.#shape(schema);
+    return use === 'request' ? !isReadOnly : !isWriteOnly;
+  }
+}
+
+export type FieldUse = 'request' | 'response' | 'schema';
+
+/** How deep a field is, and the references around it: none of them is followed again. */
+type Inside = { depth: number; names: ReadonlySet<string> };
+
+const outermost: Inside = { depth: 0, names: new Set() };
+
+const typeInCircle = (type: string, name: string): string => (type === 'object' ? name : `${type} · ${name}`);
+
+const shortened = (value: string): string =>
+  value.length > longestValue ? `${value.slice(0, longestValue).toWellFormed()}…` : value;
+
+const shownDefault = (value: JsonValue): string => (value === '' ? '""' : shownValue(value));
+
+const isSame = (first: JsonValue, second: JsonValue | undefined): boolean =>
+  JSON.stringify(first) === JSON.stringify(second);
+
+function line(parts: PhrasingContent[][], label?: string): Nodes {
+  const joined = parts.flatMap((part, at) => (at === 0 ? part : [text(', '), ...part]));
+  return { type: 'paragraph', children: [...(label === undefined ? [] : [text(`${label} `)]), ...joined] };
+}

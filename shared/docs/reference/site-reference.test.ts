@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest';
+import { pageSlice } from '#shared/docs/render/page-slice.ts';
+import { pageKey } from '#shared/docs/render/segment-keys.ts';
+import { indexSite } from '#shared/docs/render/site-index.ts';
+import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
+import type { JsonObject } from '#shared/docs/project/json-values.ts';
+
+const settings = { name: 'Test', theme: 'mint', colors: { primary: '#0f766e' } };
+const docs = (navigation: unknown, more: object = {}) => JSON.stringify({ ...settings, navigation, ...more });
+
+const operation = (summary: string, more: object = {}) => ({
+  summary,
+  responses: { 200: { description: 'Fine' } },
+  ...more,
+});
+const pets: JsonObject = {
+  openapi: '3.1.0',
+  tags: [{ name: 'pets', 'x-displayName': 'Your pets' }],
+  paths: {
+    '/pets': {
+      get: operation('List pets', { tags: ['pets'] }),
+      post: operation('Add a pet', { tags: ['pets'], description: 'Adds one.', deprecated: true }),
+    },
+    '/secret': { get: operation('Secret', { 'x-excluded': true }) },
+    '/quiet': { get: operation('Quiet', { 'x-hidden': true }) },
+    '/ping': {
+      get: operation('Ping', {
+        'x-mint': { href: '/health/ping', content: 'Ask **often**.', metadata: { sidebarTitle: 'Ping it' } },
+      }),
+    },
+  },
+  webhooks: { petAdded: { post: operation('A pet was added', { tags: ['pets'] }) } },
+};
+const specification = JSON.stringify(pets);
+
+describe('pages made from a specification', () => {
+  test('are made for all operations and webhooks, in groups by their tags', async () => {
+    const { model } = await testProject({
+      'docs.json': docs({
+        tabs: [
+          { tab: 'Guide', pages: ['index'] },
+          { tab: 'API', openapi: 'pets.json' },
+        ],
+      }),
+      'index.mdx': 'Hello',
+      'pets.json': specification,
+    });
+    expect(model.diagnostics).toEqual([]);
+    expect(model.pages.map(({ path, title, hidden, inNavigation }) => [path, title, hidden, inNavigation])).toEqual([
+      ['api-reference/pets/a-pet-was-added', 'A pet was added', false, true],
+      ['api-reference/pets/add-a-pet', 'Add a pet', false, true],
+      ['api-reference/pets/list-pets', 'List pets', false, true],
+      ['api-reference/quiet', 'Quiet', false, false],
+      ['health/ping', 'Ping', false, true],
+      ['index', 'index', false, true].map((value, at) => (at === 1 ? 'Index' : value)),
+    ]);
+    const tab = model.navigation[1];
+    expect(tab && 'children' in tab ? tab.children : []).toMatchObject([
+      {
+        kind: 'group',
+        title: 'Your pets',
+        children: [{ title: 'List pets' }, { title: 'Add a pet' }, { title: 'A pet was added' }],
+      },
+      { kind: 'page', title: 'Ping it' },
+    ]);
+    const added = model.pages.find(({ path }) => path.endsWith('add-a-pet'));
+    expect(added).toMatchObject({ description: 'Adds one.', deprecated: true, file: 'pets.json' });
+  });
+
+  test('are made for a folder, and in the folder that the node names', async () => {
+    const { model } = await testProject({
+      'docs.json': docs({ groups: [{ group: 'API', openapi: { source: '/apis', directory: 'ref' } }] }),
+      'apis/a.yaml': 'openapi: 3.0.3\npaths:\n  /a:\n    get: { operationId: listAllOfA }\n',
+      'apis/b.json': JSON.stringify({ swagger: '2.0', info: {}, paths: { '/b': { get: { summary: 'B' } } } }),
+    });
+    expect(model.pages.map(({ path, title }) => [path, title])).toEqual([
+      ['ref/b', 'B'],
+      ['ref/list-all-of-a', 'List all of a'],
+    ]);
+  });
+
+  test('are made for entries, with the specification of the nearest node', async () => {
+    const { model, render } = await testProject({
+      'docs.json': docs(
+        {
+          groups: [
+            {
+              group: 'A',
+              openapi: 'a.json',
+              pages: [{ group: 'In', pages: ['GET /x'] }, 'b.json GET /x', 'GET /none'],
+            },
+            { group: 'Hooks', pages: ['pets.json webhook petAdded', 'GET /pets'] },
+          ],
+        },
+        { api: { openapi: ['pets.json'] } },
+      ),
+      'a.json': JSON.stringify({ openapi: '3.0.0', paths: { '/x': { get: { summary: 'X of A' } } } }),
+      'b.json': JSON.stringify({ openapi: '3.0.0', paths: { '/x/': { get: { summary: 'X of B' } } } }),
+      'pets.json': specification,
+    });
+    expect(model.pages.map(({ title }) => title)).toEqual(['A pet was added', 'List pets', 'X of A', 'X of B']);
+    expect(model.diagnostics).toMatchObject([{ code: 'openapi-operation-missing', file: 'docs.json' }]);
+    const html = Buffer.from(render('api-reference/x-of-a').files[0]?.body ?? '').toString();
+    expect(html).toContain('<span class="method method-get">GET</span><code>/x</code>');
+  });
+
+  test('give way to pages of the project', async () => {
+    const { model, render } = await testProject({
+      'docs.json': docs({ pages: ['pets.json GET /pets', 'own'] }),
+      'api-reference/pets/list-pets.mdx': '---\ntitle: Mine\n---\n\nMy own words.',
+      'own.mdx': '---\ntitle: Own\ndescription: Own words.\nopenapi: POST /pets\n---\n\nAbove.\n',
+      'pets.json': specification,
+    });
+    expect(model.pages.map(({ title, description }) => [title, description])).toEqual([
+      ['Mine', undefined],
+      ['Own', 'Own words.'],
+    ]);
+    const markdown = Buffer.from(render('own').files[1]?.body ?? '').toString();
+    expect(markdown).toContain('> Own words.\n\nAbove.\n\n## Responses');
+  });
+
+  test('have content and frontmatter that the operation brings along', async () => {
+    const { render } = await testProject({ 'docs.json': docs({ pages: ['GET /ping'] }), 'pets.json': specification });
+    const { files, page } = render('health/ping');
+    expect(page.title).toBe('Ping');
+    expect(Buffer.from(files[1]?.body ?? '').toString()).toContain('# Ping\n\nAsk **often**.\n\n## Responses');
+  });
+
+  test('change with their own part of the specification alone', async () => {
+    const keys = async (change: (written: JsonObject) => void) => {
+      const changed = JSON.parse(specification) as JsonObject;
+      change(changed);
+      const files = { 'docs.json': docs({ pages: ['GET /pets', 'GET /quiet'] }), 'pets.json': JSON.stringify(changed) };
+      const { model } = await testProject(files);
+      const index = indexSite(model);
+      return model.pages.map(({ path }) => pageKey('r-1', pageSlice(index, path, testOptions)));
+    };
+    const [list, quiet] = await keys(() => undefined);
+    const [sameList, otherQuiet] = await keys(({ paths }) => {
+      const { get } = (paths as Record<string, { get: JsonObject }>)['/quiet'] ?? {};
+      if (get) get['description'] = 'Changed.';
+    });
+    expect(sameList).toBe(list);
+    expect(otherQuiet).not.toBe(quiet);
+  });
+
+  test.each([
+    ['openapi-not-read', 'broken.json', '{"openapi": "3.0.0", '],
+    ['openapi-file-missing', 'none.json', ''],
+    ['openapi-not-fetched', 'https://api.example.com/openapi.json', ''],
+  ])('are left out with %s', async (code, name, text) => {
+    const { model } = await testProject({
+      'docs.json': docs({
+        groups: [
+          { group: 'A', openapi: name },
+          { group: 'B', pages: ['index'] },
+        ],
+      }),
+      'index.mdx': 'Hello',
+      ...(text === '' ? {} : { [name]: text }),
+    });
+    expect(model.diagnostics.map((found) => found.code)).toEqual([code]);
+    expect(model.pages).toHaveLength(1);
+  });
+});

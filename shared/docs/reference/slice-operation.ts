@@ -1,0 +1,118 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import { type Operation, resolvePointer } from './operations.ts';
+
+const maxValues = 20_000;
+
+/** The specification of one page, and what was wrong with its references. */
+export type OperationSlice = {
+  /** JSON: an OpenAPI document that has this operation or schema alone, and the components that it reaches. */
+  text: string;
+  /** References to nothing in the file; a few of them. */
+  unresolved: string[];
+  /** It reaches more than 20,000 values: what is further away is cut off. */
+  isCut: boolean;
+};
+
+/** The part of a specification that the page of an operation is made from. */
+export function sliceOperation(specification: JsonObject, operation: Operation): OperationSlice {
+  const { kind, method, path, pathItem, written } = operation;
+  const slicer = new Slicer(specification);
+  const { callbacks, ...rest } = written;
+  const item: JsonObject = {};
+  for (const key of ['parameters', 'servers'] as const)
+    if (pathItem[key] !== undefined) item[key] = slicer.copy(pathItem[key]);
+  const made = slicer.copy(rest) as JsonObject;
+  // Last, because they may be long.
+  if (callbacks !== undefined) made['callbacks'] = slicer.copy(callbacks);
+  item[method.toLowerCase()] = made;
+  return slicer.document({ [kind === 'webhook' ? 'webhooks' : 'paths']: { [path]: item } });
+}
+
+/** The part of a specification that the page of a schema is made from; undefined when there is no schema of that name. */
+export function sliceSchema(specification: JsonObject, name: string): OperationSlice | undefined {
+  const schemas = objectOf(objectOf(specification['components'])['schemas']);
+  if (!Object.hasOwn(schemas, name)) return undefined;
+  const slicer = new Slicer(specification);
+  const schema = slicer.copy({ $ref: `#/components/schemas/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` });
+  return slicer.document({ 'x-bindery-schema': schema });
+}
+
+/** Copies values of a specification, and then what they refer to, into a document of its own. */
+class Slicer {
+  readonly #specification: JsonObject;
+  readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  readonly #open: string[] = [];
+  readonly #unresolved = new Set<string>();
+  #values = 0;
+  #isCut = false;
+
+  constructor(specification: JsonObject) {
+    this.#specification = specification;
+  }
+
+  copy(value: JsonValue): JsonValue {
+    this.#values += 1;
+    if (this.#values > maxValues) {
+      this.#isCut = true;
+      return Array.isArray(value) ? [] : typeof value === 'object' ? {} : value;
+    }
+    if (Array.isArray(value)) return value.map((item) => this.copy(item));
+    if (!isJsonObject(value)) return value;
+    const made: JsonObject = {};
+    for (const [key, item] of Object.entries(value)) {
+      if (key === '$ref' && typeof item === 'string') {
+        const target = this.#target(item);
+        if (target !== undefined) made[key] = target;
+        // The name says more than nothing.
+        else if (value['title'] === undefined) made['title'] = lastName(item);
+      } else made[key] = this.copy(item);
+    }
+    return made;
+  }
+
+  /** All that was copied refers to, and the document around it. */
+  document(content: JsonObject): OperationSlice {
+    const { info, servers, security, components } = this.#specification;
+    const schemes = objectOf(objectOf(components)['securitySchemes']);
+    const securitySchemes = this.copy(schemes);
+    const definitions: JsonObject = {};
+    for (let reference = this.#open.shift(); reference !== undefined; reference = this.#open.shift()) {
+      const target = resolvePointer(this.#specification, reference) ?? {};
+      const name = this.#names.get(reference) ?? '';
+      definitions[name] = this.copy(target);
+    }
+    const { title, version } = objectOf(info);
+    const made: JsonObject = {
+      openapi: '3.1.0',
+      info: { title: textOf(title) ?? '', version: textOf(version) ?? '' },
+      ...(servers !== undefined && { servers }),
+      ...(security !== undefined && { security }),
+      ...content,
+      components: { securitySchemes, schemas: definitions },
+    };
+    return { text: JSON.stringify(made), unresolved: [...this.#unresolved].slice(0, 5), isCut: this.#isCut };
+  }
+
+  /** Where the value of a reference is in the new document. */
+  #target(reference: string): string | undefined {
+    let name = this.#names.get(reference);
+    if (name === undefined) {
+      if (resolvePointer(this.#specification, reference) === undefined) {
+        this.#unresolved.add(reference);
+        return undefined;
+      }
+      const wanted = lastName(reference);
+      name = wanted;
+      for (let count = 2; this.#taken.has(name); count += 1) name = `${wanted}-${count}`;
+      this.#taken.add(name);
+      this.#names.set(reference, name);
+      this.#open.push(reference);
+    }
+    return `#/components/schemas/${name}`;
+  }
+}
+
+/** `Pet` for `#/components/schemas/Pet`. */
+const lastName = (reference: string): string =>
+  (reference.split(/[/#]/).at(-1) ?? '').replaceAll(/[^\p{L}\p{N}_.-]/gu, '-').slice(0, 100) || 'schema';
