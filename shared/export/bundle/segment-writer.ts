@@ -1,11 +1,16 @@
 import { createHash, hash } from 'node:crypto';
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { constants, crc32, createDeflateRaw, deflateRaw, type InputType, type ZlibOptions } from 'node:zlib';
+import { constants, crc32, deflateRaw, type InputType, type ZlibOptions } from 'node:zlib';
 import { tarHeader, tarPadding } from './tar-header.ts';
 
-/** zlib always gets its input in blocks of this size: then its output depends on the bytes alone, not on the sizes of files. */
-const blockBytes = 64 * 1024;
+/** Pieces of a segment are deflated apart, and several at once. Their size is fixed, so that the output depends on the bytes alone. */
+const pieceBytes = 256 * 1024;
+const piecesAtOnce = 4;
+/** How far deflate looks back: a piece may refer to the end of the one before. */
+const windowBytes = 32 * 1024;
 
 export type SegmentWriter = {
   /** The packed bytes. Somebody must read them in the meantime: `add` and `finish` wait for the reader. */
@@ -21,49 +26,54 @@ export type SegmentWriter = {
 /**
  * Packs files into a segment: tar entries as raw deflate data, ended by a full flush on a byte boundary and without a last block, so that
  * segments can be joined as they are. The same files in the same order give the same bytes. Compresses off the event loop, in memory of
- * a few blocks.
+ * a few pieces.
  */
 export function segmentWriter(): SegmentWriter {
-  const deflate = createDeflateRaw(deflateOptions);
   const contents = segmentContents();
   const packed = createHash('sha256');
   let sizeBytes = 0;
   let crc = 0;
   let rawLength = 0;
-  let block = Buffer.allocUnsafe(blockBytes);
+  let piece = Buffer.allocUnsafe(pieceBytes);
   let filled = 0;
+  let before: Uint8Array = new Uint8Array(0);
+  /** Pieces that are being deflated, in their order. */
+  const deflating: Promise<Buffer>[] = [];
+  const output = new PassThrough({ highWaterMark: windowBytes });
+  const closed = finished(output);
+  closed.catch(() => {}); // Whoever adds or finishes next throws it.
 
-  const ended = Promise.withResolvers<void>();
-  ended.promise.catch(() => {}); // `finish` throws it, but nobody may call that.
-  const output = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
-      packed.update(chunk);
-      sizeBytes += chunk.length;
-      done(null, chunk);
-    },
-    flush(done) {
-      ended.resolve();
-      done();
-    },
-  });
-  pipeline(deflate, output, (error) => error && ended.reject(error));
+  /** Gives the oldest piece to the reader. */
+  async function passOn(): Promise<void> {
+    const bytes = await deflating[0];
+    deflating.shift();
+    if (bytes === undefined) return;
+    packed.update(bytes);
+    sizeBytes += bytes.length;
+    if (!output.write(bytes)) await Promise.race([once(output, 'drain'), closed]);
+  }
 
-  async function writeBlock(): Promise<void> {
-    const full = block.subarray(0, filled);
+  async function writePiece(): Promise<void> {
+    const full = piece.subarray(0, filled);
     crc = crc32(full, crc);
     rawLength += filled;
-    block = Buffer.allocUnsafe(blockBytes);
+    const deflated = deflatePiece(full, before);
+    deflated.catch(() => {}); // Thrown when its turn comes.
+    deflating.push(deflated);
+    before = full.subarray(-windowBytes);
+    piece = Buffer.allocUnsafe(pieceBytes);
     filled = 0;
-    await new Promise<void>((resolve, reject) => deflate.write(full, (error) => (error ? reject(error) : resolve())));
+    if (output.destroyed) await closed;
+    while (deflating.length >= piecesAtOnce) await passOn();
   }
 
   async function writeRaw(bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
-      const taken = Math.min(blockBytes - filled, bytes.length - from);
-      block.set(bytes.subarray(from, from + taken), filled);
+      const taken = Math.min(pieceBytes - filled, bytes.length - from);
+      piece.set(bytes.subarray(from, from + taken), filled);
       filled += taken;
       from += taken;
-      if (filled === blockBytes) await writeBlock();
+      if (filled === pieceBytes) await writePiece();
     }
   }
 
@@ -90,16 +100,22 @@ export function segmentWriter(): SegmentWriter {
       return contents.added(path, size, digest.digest('hex'));
     },
     async finish() {
-      if (filled > 0) await writeBlock();
-      deflate.end();
-      await ended.promise;
+      if (filled > 0) await writePiece();
+      while (deflating.length > 0) await passOn();
+      if (output.destroyed) await closed;
+      output.end();
       return { sha256: packed.digest('hex'), crc32: crc, rawLength, sizeBytes, files: contents.files };
     },
   };
 }
 
-const deflateOptions = { level: 6, chunkSize: blockBytes, finishFlush: constants.Z_FULL_FLUSH };
-const deflateWhole = promisify<InputType, ZlibOptions, Buffer>(deflateRaw);
+const deflate = promisify<InputType, ZlibOptions, Buffer>(deflateRaw);
+
+/** `before`: what comes before it in the segment. */
+function deflatePiece(piece: Uint8Array, before: Uint8Array): Promise<Buffer> {
+  const dictionary = before.length === 0 ? undefined : before;
+  return deflate(piece, { level: 6, dictionary, chunkSize: pieceBytes / 2, finishFlush: constants.Z_FULL_FLUSH });
+}
 
 /** What a segment has so far. */
 function segmentContents() {
@@ -126,8 +142,8 @@ function segmentContents() {
 export type FileToPack = { path: string; body: Uint8Array };
 
 /**
- * Packs files into one segment in memory: for chunks, which are a few hundred kilobytes. The same bytes as those of a `segmentWriter`, in half of
- * its time. Rejects as that does.
+ * Packs files into one segment in memory: for chunks, which are a few hundred kilobytes. The same bytes as those of a `segmentWriter`,
+ * in half of its time. Rejects as that does.
  */
 export async function packSegment(files: Iterable<FileToPack>): Promise<SegmentSummary & { bytes: Buffer }> {
   const contents = segmentContents();
@@ -137,7 +153,11 @@ export async function packSegment(files: Iterable<FileToPack>): Promise<SegmentS
     contents.added(path, body.length, hash('sha256', body, 'hex'));
   }
   const raw = Buffer.concat(parts);
-  const bytes = await deflateWhole(raw, { ...deflateOptions, chunkSize: Math.max(blockBytes, raw.length >> 2) });
+  const pieces: Promise<Buffer>[] = [];
+  for (let at = 0; at < raw.length; at += pieceBytes) {
+    pieces.push(deflatePiece(raw.subarray(at, at + pieceBytes), raw.subarray(Math.max(0, at - windowBytes), at)));
+  }
+  const bytes = Buffer.concat(await Promise.all(pieces));
   return {
     sha256: hash('sha256', bytes, 'hex'),
     crc32: crc32(raw),
