@@ -90,7 +90,7 @@ export async function whenSearched(client: ApiClient, domain: string, contentVer
     const contents = await retryWhileAway(() => client.json<ContentList>(`/v1/domains/${domain}/content`));
     if (contents.searched === contentVersion) return;
     // The longer it takes, the less another moment matters.
-    await delay(Math.max(50, passedMs / 10));
+    await delay(Math.min(500, Math.max(50, passedMs / 10)));
   }
   throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);
 }
