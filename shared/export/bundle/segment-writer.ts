@@ -46,7 +46,7 @@ export function segmentWriter(): SegmentWriter {
   /** Gives the oldest piece to the reader. */
   async function passOn(): Promise<void> {
     const bytes = await deflating[0];
-    deflating.shift();
+    void deflating.shift();
     if (bytes === undefined) return;
     packed.update(bytes);
     sizeBytes += bytes.length;
