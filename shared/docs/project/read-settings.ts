@@ -16,8 +16,8 @@ import { iconOf } from './read-icons.ts';
 import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
-/** Of the format. Another one looks like the first. */
 const decorations = ['gradient', 'grid', 'windows'] as const;
+/** Of the format. Another one looks like the first. */
 const themes = 'mint maple palm willow linden almond aspen sequoia luma'.split(' ');
 const defaultPrimary = '#16A34A';
 const knownKeys = new Set(
