@@ -1,11 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
 import { resolved } from './open-slice.ts';
-import { exampleIn, merge, shapeOf } from './schema-shape.ts';
+import { exampleIn, merge, type Property, shapeOf } from './schema-shape.ts';
 
 /** Which fields an example has: those of a request, or of a response. */
 export type ExampleUse = 'request' | 'response';
 
-const maxValues = 150;
+const maxValues = 60;
+/** A request with more fields than these is shown with the required ones: eight times the same is long. */
+const mostOptional = 8;
 const maxDepth = 8;
 
 const byFormat: ReadonlyMap<string, JsonValue> = new Map([
@@ -57,7 +59,8 @@ export function exampleOfSchema(document: JsonObject, schema: JsonValue, use: Ex
     const shape = shapeOf(document, part);
     if (shape.properties.length > 0 || shape.additional !== undefined) {
       const made: JsonObject = {};
-      for (const { name, schema: property } of shape.properties) {
+      const isLong = use === 'request' && shape.properties.length > mostOptional && shape.properties.some(isRequired);
+      for (const { name, schema: property } of isLong ? shape.properties.filter(isRequired) : shape.properties) {
         const { merged: facts } = merge(document, property);
         if (facts[use === 'request' ? 'readOnly' : 'writeOnly'] === true) continue;
         if (values <= maxValues) made[name] = make(property, depth + 1, inside);
@@ -74,6 +77,8 @@ export function exampleOfSchema(document: JsonObject, schema: JsonValue, use: Ex
   };
   return make(schema, 0, new Set());
 }
+
+const isRequired = ({ isRequired }: Property): boolean => isRequired;
 
 const emptyOf = (schema: JsonObject): JsonValue =>
   schema['type'] === 'array' ? [] : schema['properties'] === undefined ? ofType(schema, '') : {};

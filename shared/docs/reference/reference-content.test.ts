@@ -210,3 +210,14 @@ describe('a hostile specification', () => {
     expect((await pageOf(bodyOf("$ref: '#/components/schemas/A'"), loop)).codes).toEqual([]);
   });
 });
+
+test('a schema that a page shows already is a link to it', async () => {
+  const error =
+    "{ description: Wrong, content: { application/json: { schema: { $ref: '#/components/schemas/Problem' } } } }";
+  const rest =
+    'components: { schemas: { Problem: { type: object, properties: { code: { type: string }, text: { type: string } } } } }\n';
+  const { html, anchors } = await pageOf(`responses: { 400: ${error}, 404: ${error} }`, rest);
+  expect(anchors).toContain('response-400-code');
+  expect(anchors).not.toContain('response-404-code');
+  expect(html).toContain('<a href="#response-400">Problem</a>');
+});

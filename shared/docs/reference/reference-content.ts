@@ -264,9 +264,10 @@ class ReferenceWriter {
 
   /** The fields of a body; a tab for each media type, where there are several. */
   #media(media: [string, JsonValue][], id: string, use: ExampleUse, marks: Nodes[]): Nodes[] {
+    const anchor = id === 'body' ? 'request-body' : id.startsWith('response-') ? id : undefined;
     const fields = (content: JsonValue, own: string): Nodes[] => {
       const { schema } = resolved(this.#document, content).value;
-      return schema === undefined ? [] : this.#fields.body(schema, own, use);
+      return schema === undefined ? [] : this.#fields.body(schema, own, use, anchor);
     };
     const [only] = media;
     if (only !== undefined && media.length === 1) return [paragraph(code(only[0]), ...marks), ...fields(only[1], id)];

@@ -9,7 +9,7 @@ import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
 /** Of a page. What is further inside is named by its type. */
-const maxFields = 300;
+const maxFields = 100;
 const maxValues = 60;
 const longestValue = 120;
 
@@ -45,6 +45,8 @@ export class SchemaFields {
   readonly #parser: ParseOptions['parser'];
   /** By the object of the specification: most are asked for more than once. */
   readonly #shapes = new Map<JsonValue | undefined, Shape>();
+  /** Where on the page a schema with a name is shown with its members. */
+  readonly #shownAt = new Map<string, string>();
   #fields = 0;
 
   constructor(document: JsonObject, texts: InterfaceTexts, parser: ParseOptions['parser']) {
@@ -97,10 +99,10 @@ export class SchemaFields {
     );
   }
 
-  /** What a body is: its properties as fields, or the type of what has none. */
-  body(schema: JsonValue | undefined, id: string, use: FieldUse): Nodes[] {
+  /** What a body is: its properties as fields, or the type of what has none. `anchor`: an address on the page that leads to it. */
+  body(schema: JsonValue | undefined, id: string, use: FieldUse, anchor?: string): Nodes[] {
     const shape = this.#shape(schema);
-    const inside: Inside = { depth: 0, names: new Set(shape.names) };
+    const inside: Inside = { depth: 0, names: new Set(shape.names), anchor };
     const shown = this.#members(shape, id, use, inside);
     const isPlainObject = shape.type === 'object' && shape.properties.length > 0;
     return [
@@ -146,12 +148,17 @@ export class SchemaFields {
   /** The members of a field's schema, behind a mark that opens them. */
   #properties(shape: Shape, id: string, use: FieldUse, { depth, names }: Inside): Nodes[] {
     if (depth >= maxDepth) return [];
-    const members = this.#members(shape, id, use, { depth: depth + 1, names: new Set([...names, ...shape.names]) });
-    return members.length === 0 ? [] : [element('Expandable', {}, members)];
+    const inside = { depth: depth + 1, names: new Set([...names, ...shape.names]), anchor: id };
+    const members = this.#members(shape, id, use, inside);
+    const [first] = members;
+    if (first === undefined || (members.length === 1 && first.type === 'paragraph')) return members;
+    return [element('Expandable', {}, members)];
   }
 
   #members(shape: Shape, id: string, use: FieldUse, inside: Inside): Nodes[] {
     if (this.#fields >= maxFields) return [];
+    const before = this.#shownBefore(shape, use, inside.anchor);
+    if (before) return [before];
     const shownHere = shape.properties.filter((property) => this.#isUsed(property, use));
     const nodes: Nodes[] = shownHere.flatMap(({ name, schema, isRequired }) =>
       this.#fields >= maxFields
@@ -167,11 +174,25 @@ export class SchemaFields {
     return nodes;
   }
 
+  /** A link to the same members, where the page has them already: errors are often the same for all answers. */
+  #shownBefore({ names, properties }: Shape, use: FieldUse, anchor: string | undefined): Nodes | undefined {
+    const [name] = names;
+    if (name === undefined || properties.length < 2) return undefined;
+    const key = [use, ...names].join(' ');
+    const place = this.#shownAt.get(key);
+    if (place === undefined) {
+      if (anchor !== undefined) this.#shownAt.set(key, anchor);
+      return undefined;
+    }
+    const shownName = nameOfReference(name);
+    return { type: 'paragraph', children: [{ type: 'link', url: `#${place}`, children: [text(shownName)] }] };
+  }
+
   /** An array shows what is in its items as its own. */
-  #items(items: JsonValue, id: string, use: FieldUse, { depth, names }: Inside): Nodes[] {
+  #items(items: JsonValue, id: string, use: FieldUse, { depth, names, anchor }: Inside): Nodes[] {
     const shape = this.#shape(items);
     if (shape.names.some((name) => names.has(name))) return [];
-    const inside = { depth: depth + 1, names: new Set([...names, ...shape.names]) };
+    const inside = { depth: depth + 1, names: new Set([...names, ...shape.names]), anchor };
     const isPlain = shape.properties.length === 0 && shape.variants.length === 0;
     return [
       ...(isPlain ? [...this.description(shape.description, true), ...this.#facts(shape, shape.example)] : []),
@@ -191,7 +212,7 @@ export class SchemaFields {
           : [
               ...this.description(shape.description, true),
               ...this.#facts(shape, undefined),
-              ...this.#members(shape, `${id}-${at + 1}`, use, { depth: inside.depth + 1, names }),
+              ...this.#members(shape, `${id}-${at + 1}`, use, { ...inside, depth: inside.depth + 1, names }),
             ];
       const name = nameOf(this.#document, option);
       return members.length === 0
@@ -210,10 +231,10 @@ export class SchemaFields {
 
 export type FieldUse = 'request' | 'response' | 'schema';
 
-/** How deep a field is, and the references around it: none of them is followed again. */
-type Inside = { depth: number; names: ReadonlySet<string> };
+/** How deep a field is, the references around it, none of which is followed again, and the nearest address. */
+type Inside = { depth: number; names: ReadonlySet<string>; anchor: string | undefined };
 
-const outermost: Inside = { depth: 0, names: new Set() };
+const outermost: Inside = { depth: 0, names: new Set(), anchor: undefined };
 
 const typeInCircle = (type: string, name: string): string => (type === 'object' ? name : `${type} · ${name}`);
 
