@@ -8,7 +8,6 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageNames } from '#shared/docs/render/bundle-paths.ts';
 import { anchorOf } from '#shared/docs/render/content/content-context.ts';
@@ -16,6 +15,7 @@ import { type SeededRandom, seededRandom } from '../support/chaos/fault-injectio
 import { corpusFolder, generatedFiles, localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { memoryProject } from '../support/memory-project.ts';
 import { openBrowser } from '../support/open-browser.ts';
+import { publishedProject } from '../support/published-project.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
 
 /*
@@ -62,9 +62,9 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'quality-'));
     project = await files();
-    const model = { contentVersion: `cv_${'0'.repeat(32)}`, ...(await readDocsProject(project)) };
-    const pages = await unpackedSite(model, (path) => project.read(path, Number.MAX_SAFE_INTEGER), folder);
-    for (const { path, file } of model.pages) sources.set(path, file);
+    const published = await publishedProject(project);
+    const pages = await unpackedSite(published, folder);
+    for (const { path, file } of published.model.pages) sources.set(path, file);
     report = JSON.parse(readFileSync(join(folder, '_bindery/report.json'), 'utf8')) as Report;
     const random = seededRandom(seed);
     sample = drawn(

@@ -8,20 +8,19 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Code, Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
-import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
 import { codeFacts, codeHtml } from '#shared/docs/render/code/code-block.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { type EvaluatedPage, evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
-import { pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
+import type { RenderOptions } from '#shared/docs/render/page-slice.ts';
 import { type PageInput, renderPage } from '#shared/docs/render/render-page.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { packRendered } from '#shared/export/bundle/pack-export.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { corpusFolder, isThere, localProject } from '../../support/docs-projects.ts';
+import { publishedProject } from '../../support/published-project.ts';
 import { medianOf, ratio, shown, table } from '../export/measurement.ts';
 import { childStarts } from './child-start.ts';
 import { chunkRequests } from './chunk-requests.ts';
@@ -129,17 +128,9 @@ const options: RenderOptions = {
 
 /** All pages of a project with what they need, as a child gets them. */
 async function pagesOf(files: ProjectFiles): Promise<PageInput[]> {
-  const model = { ...(await readDocsProject(files)), contentVersion: `cv_${'0'.repeat(32)}` };
+  const { model, pageInput } = await publishedProject(files);
   const index = indexSite(model);
-  const text = async (path: string): Promise<string> => Buffer.from(await files.read(path, maxSourceBytes)).toString();
-  return Promise.all(
-    [...index.exported].map(async (path) => {
-      const slice = pageSlice(index, path, options);
-      const dependencies: Record<string, string> = {};
-      for (const file of slice.dependencies) dependencies[file.path] = await text(file.path);
-      return { slice, source: await text(slice.file), dependencies, options };
-    }),
-  );
+  return Promise.all([...index.exported].map((path) => pageInput(index, path, options)));
 }
 
 function neutralFiles(): ProjectFiles {
