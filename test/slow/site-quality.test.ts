@@ -10,6 +10,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageNames } from '#shared/docs/render/bundle-paths.ts';
+import { redirectTargets } from '#shared/docs/render/site-index.ts';
 import { anchorOf } from '#shared/docs/render/content/content-context.ts';
 import { type SeededRandom, seededRandom } from '../support/chaos/fault-injection.ts';
 import { corpusFolder, generatedFiles, localProject, ownDocumentation } from '../support/docs-projects.ts';
@@ -58,11 +59,15 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
   /** Files of pages by their paths. */
   const sources = new Map<string, string>();
   let sample: string[];
+  /** Of redirects, by their sources. */
+  let ends: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'quality-'));
     project = await files();
     const published = await publishedProject(project);
+    const { pages: all, redirects } = published.model;
+    ends = redirectTargets(redirects, (path) => all.some((page) => page.path === path));
     const pages = await unpackedSite(published, folder);
     for (const { path, file } of published.model.pages) sources.set(path, file);
     report = JSON.parse(readFileSync(join(folder, '_bindery/report.json'), 'utf8')) as Report;
@@ -106,7 +111,7 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
   });
 
   test('no link is broken that was not broken in the source', { timeout: 5 * minuteMs }, async () => {
-    const known = knownBroken(report);
+    const known = knownBroken(report, ends);
     const names = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
@@ -204,7 +209,7 @@ function drawn(pages: readonly string[], count: number, random: SeededRandom): s
 }
 
 /** `page target` of every link that the report of the export calls broken, as the page's file has it. */
-function knownBroken({ brokenLinks, pages }: Report): ReadonlySet<string> {
+function knownBroken({ brokenLinks, pages }: Report, ends: ReadonlyMap<string, string>): ReadonlySet<string> {
   const plain = (target: string): string => decoded(target).replace(/^\/+|\/+$/g, '');
   const reported = Object.entries(pages).flatMap(([page, found]) =>
     found.flatMap(({ code, message }) => {
@@ -216,7 +221,8 @@ function knownBroken({ brokenLinks, pages }: Report): ReadonlySet<string> {
     [...brokenLinks, ...reported].flatMap(({ page, target }) => {
       const [path = '', hash] = target.split('#', 2);
       const end = hash === undefined ? '' : `#${decoded(hash)}`;
-      return pageNames(plain(path)).map((name) => `${page} ${name}${end}`);
+      const redirected = ends.get(`/${plain(path)}`)?.split('#')[0] ?? '';
+      return [...pageNames(plain(path)), redirected].map((name) => `${page} ${name}${end}`);
     }),
   );
 }

@@ -101,14 +101,16 @@ function problemOf(
   files: ReadonlySet<string>,
   redirects: ReadonlyMap<string, string>,
 ): BrokenLink['reason'] | undefined {
-  const [rooted = '', hash] = target.split('#', 2);
+  const [rooted = '', written] = target.split('#', 2);
   const path = pagePathOfAddress(decoded(rooted));
-  const page = pageNames(path).find((name) => anchors.has(name));
-  if (page === undefined) {
-    const isThere = files.has(path) || files.has(pageFile(path)) || redirects.has(`/${path}`);
-    return isThere ? undefined : 'no such page or file';
+  const own = pageNames(path).find((name) => anchors.has(name));
+  const [end, endHash] = own === undefined ? (redirects.get(`/${path}`)?.split('#', 2) ?? []) : [own];
+  if (own === undefined && end === undefined) {
+    return files.has(path) || files.has(pageFile(path)) ? undefined : 'no such page or file';
   }
-  if (hash === undefined || hash === '') return undefined;
-  const known = anchors.get(page);
-  return known?.has(decoded(hash)) || known?.has(hash) ? undefined : 'no such anchor';
+  const hash = written ?? endHash;
+  // Of what is elsewhere, nobody knows.
+  const known = anchors.get(end ?? '');
+  if (known === undefined || hash === undefined || hash === '') return undefined;
+  return known.has(decoded(hash)) || known.has(hash) ? undefined : 'no such anchor';
 }

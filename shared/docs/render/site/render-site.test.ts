@@ -35,7 +35,7 @@ const files = {
     ],
   }),
   'start.mdx':
-    '---\ntitle: "Start </script>"\ndescription: First\n---\n\n[gone](/nowhere) [bad](/deep/one#none) [good](/deep/one#here)',
+    '---\ntitle: "Start </script>"\ndescription: First\n---\n\n[gone](/nowhere) [bad](/deep/one#none) [good](/deep/one#here) [moved](/old#none) [away](/out#x)',
   'deep/one.mdx': '---\ntitle: One\n---\n\n## Here\n\nwords to find',
   'deep/two.mdx': '---\ntitle: Two\nnoindex: true\n---\n\nx',
   'hidden.mdx': '---\ntitle: Hidden\n---\n\nx',
@@ -224,17 +224,18 @@ describe('closing segment', () => {
     expect(report['byCode']).toContainEqual(
       expect.objectContaining({ code: 'broken-link', severity: 'warning', count: 1, files: 1 }),
     );
-    expect(report['byCode']).toContainEqual(expect.objectContaining({ code: 'broken-anchor', count: 1, files: 1 }));
+    expect(report['byCode']).toContainEqual(expect.objectContaining({ code: 'broken-anchor', count: 2, files: 1 }));
     expect(report['brokenLinks']).toEqual([
       { page: 'start', line: 6, target: '/nowhere', reason: 'no such page or file' },
       { page: 'start', line: 6, target: '/deep/one#none', reason: 'no such anchor' },
+      { page: 'start', line: 6, target: '/old#none', reason: 'no such anchor' },
     ]);
     const listed = Object.values(report['pages'] as Record<string, { severity: string; code: string }[]>).flat();
     expect(listed.filter(({ code }) => code.startsWith('broken'))).toEqual([]);
     const site = report['site'] as { severity: string }[];
     expect(report['summary']).toMatchObject({
-      brokenLinks: 2,
-      warnings: 2 + [...listed, ...site].filter(({ severity }) => severity === 'warning').length,
+      brokenLinks: 3,
+      warnings: 3 + [...listed, ...site].filter(({ severity }) => severity === 'warning').length,
     });
   });
 
