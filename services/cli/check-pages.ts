@@ -26,7 +26,8 @@ const whole = Number.MAX_SAFE_INTEGER;
 
 /**
  * What an export would leave out of the pages that everybody may read, in the order of the project: each is rendered in a child process, and
- * thrown away. `made`: the files that reading the project made. Broken links are found at the end, as in an export. Rejects when a file cannot be read, or children could not start.
+ * thrown away. `made`: the files that reading the project made. Broken links are found at the end, as in an export. Rejects when a file cannot
+ * be read, or children could not start.
  */
 export async function checkPages(
   project: DocsProject,

@@ -1,7 +1,7 @@
-import { exampleSettings } from '#shared/docs/render/page-slice.ts';
 import { LRUCache } from 'lru-cache';
 import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
+import { exampleSettings } from '#shared/docs/reference/example-value.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';

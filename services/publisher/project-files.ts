@@ -194,17 +194,17 @@ export async function storeFiles(
   });
 }
 
-/** Stores what was made from the project's files under its hashes. */
+/** The same for what was made from the project's files. */
 export async function storeMadeFiles(
   objectStore: ObjectStore,
+  clock: Clock,
   organization: string,
   made: readonly MadeFile[],
   signal: AbortSignal,
 ): Promise<void> {
-  await inParallel([...made], filesAtOnce, async ({ sha256, text }) => {
+  await inParallel(made, filesAtOnce, async ({ sha256, text }) => {
     signal.throwIfAborted();
-    const contentType = 'application/octet-stream';
-    await objectStore.put(blobKey(organization, sha256), Buffer.from(text), { contentType, signal });
+    await storeBytes(objectStore, clock, blobKey(organization, sha256), Buffer.from(text), signal);
   });
 }
 
@@ -217,12 +217,21 @@ async function storeFile(
   signal: AbortSignal,
 ): Promise<void> {
   if (file.sizeBytes <= mostHeldBytes) {
-    const body = await project.read(file);
-    if (await objectStore.putIfAbsent(key, body, { signal })) return;
-    if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) await objectStore.put(key, body, { signal });
+    await storeBytes(objectStore, clock, key, await project.read(file), signal);
   } else if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) {
     await objectStore.putStream(key, project.stream(file), { signal });
   }
+}
+
+async function storeBytes(
+  objectStore: ObjectStore,
+  clock: Clock,
+  key: string,
+  body: Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await objectStore.putIfAbsent(key, body, { signal })) return;
+  if (!isStoredRecently(await objectStore.head(key, { signal }), clock)) await objectStore.put(key, body, { signal });
 }
 
 const longestUploadMs = dayMs;

@@ -141,7 +141,7 @@ async function storeProject(
   const named = new Set(hashesIn(modelText));
   const needed = { ...received, files: files.filter(({ sha256 }) => named.has(sha256)) };
   await storeFiles(objectStore, clock, organization, needed, signal);
-  await storeMadeFiles(objectStore, organization, made, signal);
+  await storeMadeFiles(objectStore, clock, organization, made, signal);
   await objectStore.put(siteModelKey({ organization, domain, contentVersion }), Buffer.from(modelText), {
     contentType: 'application/json',
     signal,

@@ -36,7 +36,8 @@ export type DocsProject = Omit<SiteModel, 'contentVersion'>;
 
 /**
  * Reads a docs project (`docs.json` or `mint.json` at its root, pages in MDX and Markdown) into what its pages share. The same files give the
- * same model in any order. `keep` gets the files that are made for pages: the model names them by their hashes. Throws `InvalidProject` when there is nothing to publish; every other problem is in `diagnostics`.
+ * same model in any order. `keep` gets the files that are made for pages: the model names them by their hashes. Throws `InvalidProject` when there
+ * is nothing to publish; every other problem is in `diagnostics`.
  */
 export async function readDocsProject(
   project: ProjectFiles,

@@ -1,6 +1,26 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  textOf,
+  textsOf,
+} from '#shared/docs/project/json-values.ts';
+import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 import { resolved } from './open-slice.ts';
 import { exampleIn, merge, type Property, shapeOf } from './schema-shape.ts';
+
+/** `api.examples` of docs.json. */
+export type ExampleSettings = { languages?: string[]; autogenerate?: boolean };
+
+export function exampleSettings(api: SiteSettings['api']): ExampleSettings {
+  const { languages, autogenerate } = objectOf(objectOf(api)['examples']);
+  const names = textsOf(languages);
+  return {
+    ...(names.length > 0 && { languages: names }),
+    ...(typeof autogenerate === 'boolean' && { autogenerate }),
+  };
+}
 
 /** Which fields an example has: those of a request, or of a response. */
 export type ExampleUse = 'request' | 'response';

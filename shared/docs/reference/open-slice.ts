@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  objectsOf,
+  textOf,
+  textsOf,
+} from '#shared/docs/project/json-values.ts';
 import { type Operation, operationsOf, resolvePointer } from './operations.ts';
 
 /** What the page of an operation or a schema is made from, opened. */
@@ -46,7 +54,7 @@ export function resolved(document: JsonObject, value: JsonValue | undefined): { 
 export const nameOfReference = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
 /** Items of a list that are objects, each with its references followed. */
-export const resolvedList = (document: JsonObject, value: JsonValue | undefined): JsonObject[] =>
+const resolvedList = (document: JsonObject, value: JsonValue | undefined): JsonObject[] =>
   (Array.isArray(value) ? value : []).flatMap((item) => (isJsonObject(item) ? [resolved(document, item).value] : []));
 
 /** A value as a reader writes it: text as it is, others as JSON. */
@@ -71,6 +79,39 @@ export function serversOf({ document, operation }: OpenSlice): Server[] {
     });
     return [{ url: url.replace(/\/$/, ''), description: textOf(server['description']) }];
   });
+}
+
+/** Parameters of an operation and its path; the operation's own wins. */
+export function parametersOf({ document }: OpenSlice, { pathItem, written }: Operation): JsonObject[] {
+  const all = [pathItem, written].flatMap((part) => resolvedList(document, part['parameters']));
+  const byName = new Map(
+    all.map((parameter) => [`${textOf(parameter['in'])} ${textOf(parameter['name'])}`, parameter]),
+  );
+  return [...byName.values()].filter((parameter) => parameter['x-hidden'] !== true);
+}
+
+/** Sets of schemes of which a request needs one. */
+export function securityOf(
+  { document }: OpenSlice,
+  written: JsonObject,
+): { name: string; scheme: JsonObject; scopes: string[] }[][] {
+  const schemes = objectOf(objectOf(document['components'])['securitySchemes']);
+  return objectsOf(written['security'] ?? document['security']).map((set) =>
+    Object.entries(set).flatMap(([name, scopes]) =>
+      Object.hasOwn(schemes, name)
+        ? [{ name, scheme: resolved(document, schemes[name]).value, scopes: textsOf(scopes) }]
+        : [],
+    ),
+  );
+}
+
+/** Where a request carries a credential, and in which form. */
+export function credentialOf(scheme: JsonObject): { place: string; field: string; value: string | undefined } {
+  const type = textOf(scheme['type']);
+  if (type === 'apiKey')
+    return { place: textOf(scheme['in']) ?? 'header', field: textOf(scheme['name']) ?? 'X-API-Key', value: undefined };
+  const isBasic = type === 'http' && textOf(scheme['scheme'])?.toLowerCase() === 'basic';
+  return { place: 'header', field: 'Authorization', value: isBasic ? 'Basic <credentials>' : 'Bearer <token>' };
 }
 
 const longestLine = 300;

@@ -1,35 +1,27 @@
-import type { Code, Nodes, Root } from 'mdast';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  objectOf,
-  objectsOf,
-  textOf,
-  textsOf,
-} from '#shared/docs/project/json-values.ts';
+import type { Nodes, Root } from 'mdast';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { type StaticElement, StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
-import { type ExampleUse, exampleOf, exampleOfSchema, namedExamples } from './example-value.ts';
+import { type ExampleSettings, type ExampleUse, exampleOfSchema, namedExamples } from './example-value.ts';
 import {
+  credentialOf,
   entriesOf,
   lineOf,
   openSlice,
   type OpenSlice,
+  parametersOf,
   resolved,
-  resolvedList,
+  securityOf,
   serversOf,
-  shownValue,
 } from './open-slice.ts';
+import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
 import type { Operation } from './operations.ts';
-import { type CodeSample, requestSamples, type SampleRequest } from './request-samples.ts';
 import { element, type FieldInput, SchemaFields } from './schema-fields.ts';
 
 export type ReferenceOptions = {
   texts: InterfaceTexts;
-  /** `api.examples` of docs.json. */
-  examples: { languages?: string[] | undefined; autogenerate?: boolean | undefined };
+  examples: ExampleSettings;
   /** The page says itself what it is about. */
   hasDescription: boolean;
   parser: ParseOptions['parser'];
@@ -89,16 +81,8 @@ const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => ({
   children: [{ type: 'text', value: title }],
   data: { id },
 });
-const fence = (language: string, title: string, value: string): Code => ({
-  type: 'code',
-  lang: language,
-  meta: `title="${title.replaceAll(/["\n]/g, ' ')}"`,
-  value,
-});
-
 const maxResponses = 30;
 const maxCallbacks = 10;
-const longestExample = 5_000;
 
 class ReferenceWriter {
   readonly #slice: OpenSlice;
@@ -120,7 +104,7 @@ class ReferenceWriter {
   schema(): AddedNodes {
     const schema = this.#slice.schema ?? {};
     const example = exampleOfSchema(this.#document, schema, 'response');
-    const examples = [this.#exampleFence('application/json', this.#texts.example, example)];
+    const examples = [exampleFence('application/json', this.#texts.example, example)];
     const isOwn = this.#own.components.has('ResponseExample');
     return {
       above: [],
@@ -135,7 +119,7 @@ class ReferenceWriter {
     const { written } = operation;
     const description = textOf(written['description']);
     const isHead = lineOf(description) !== undefined;
-    const parameters = this.#parameters(operation);
+    const parameters = parametersOf(this.#slice, operation);
     return {
       above: this.#options.hasDescription || isHead ? [] : this.#fields.description(description, false),
       below: [
@@ -146,8 +130,7 @@ class ReferenceWriter {
         ...this.#body(written, 'body'),
         ...this.#responses(written, 'response', 2),
         ...this.#callbacks(written),
-        ...this.#requestExample(operation, parameters),
-        ...this.#responseExample(written),
+        ...this.#examples(operation, parameters),
       ],
     };
   }
@@ -171,7 +154,7 @@ class ReferenceWriter {
   }
 
   #authorizations(written: JsonObject): Nodes[] {
-    const alternatives = this.#security(written).filter((schemes) => schemes.length > 0);
+    const alternatives = securityOf(this.#slice, written).filter((schemes) => schemes.length > 0);
     const shown = new Map<string, StaticElement>();
     for (const { name, scheme, scopes } of alternatives.flat()) {
       const { place, field, value } = credentialOf(scheme);
@@ -181,7 +164,7 @@ class ReferenceWriter {
         name: field,
         id: `authorization-${field}`,
         schema: { type: 'string' },
-        isRequired: alternatives.length === this.#security(written).length,
+        isRequired: alternatives.length === securityOf(this.#slice, written).length,
         description: description.filter((part) => part !== '').join('\n\n'),
       };
       const made = this.#fields.field('ParamField', input, 'request');
@@ -191,27 +174,6 @@ class ReferenceWriter {
       shown.set(name, made);
     }
     return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];
-  }
-
-  /** Sets of schemes of which a request needs one. */
-  #security(written: JsonObject): { name: string; scheme: JsonObject; scopes: string[] }[][] {
-    const schemes = objectOf(objectOf(this.#document['components'])['securitySchemes']);
-    return objectsOf(written['security'] ?? this.#document['security']).map((set) =>
-      Object.entries(set).flatMap(([name, scopes]) =>
-        Object.hasOwn(schemes, name)
-          ? [{ name, scheme: resolved(this.#document, schemes[name]).value, scopes: textsOf(scopes) }]
-          : [],
-      ),
-    );
-  }
-
-  /** Of the operation and its path; the operation's own wins. */
-  #parameters({ pathItem, written }: Operation): JsonObject[] {
-    const all = [pathItem, written].flatMap((part) => resolvedList(this.#document, part['parameters']));
-    const byName = new Map(
-      all.map((parameter) => [`${textOf(parameter['in'])} ${textOf(parameter['name'])}`, parameter]),
-    );
-    return [...byName.values()].filter((parameter) => parameter['x-hidden'] !== true);
   }
 
   #parameterSections(parameters: JsonObject[]): Nodes[] {
@@ -354,116 +316,18 @@ class ReferenceWriter {
       : [heading(this.#texts.callbacks, 'callbacks'), element('AccordionGroup', {}, shown)];
   }
 
-  #requestExample(operation: Operation, parameters: JsonObject[]): Nodes[] {
-    if (this.#own.components.has('RequestExample') || operation.kind === 'webhook') return [];
-    const { languages, autogenerate } = this.#options.examples;
-    const given = givenSamples(operation.written, languages);
-    const samples =
-      given.length > 0 || autogenerate === false
-        ? given
-        : requestSamples(this.#request(operation, parameters), languages);
-    if (samples.length === 0) return [];
-    return [
-      element(
-        'RequestExample',
-        {},
-        samples.map(({ language, title, code: value }) => fence(language, title, value)),
-      ),
-    ];
-  }
-
-  #request(operation: Operation, parameters: JsonObject[]): SampleRequest {
-    const { method, path, written } = operation;
-    const server = serversOf(this.#slice)[0]?.url ?? 'https://api.example.com';
-    const base = /^https?:\/\//.test(server)
-      ? server
-      : `https://api.example.com${server.startsWith('/') ? server : ''}`;
-    const valueOf = (parameter: JsonObject): string => {
-      const example = exampleOf(this.#document, parameter, 'request');
-      return example === undefined
-        ? `<${textOf(parameter['name'])}>`
-        : shownValue(Array.isArray(example) ? (example[0] ?? '') : example);
+  #examples(operation: Operation, parameters: JsonObject[]): Nodes[] {
+    const shown = {
+      RequestExample: () => requestFences(this.#slice, operation, parameters, this.#options.examples),
+      ResponseExample: () => responseFences(this.#slice, operation),
     };
-    const request: SampleRequest = { method, url: base + path, query: [], headers: [], cookies: [], body: undefined };
-    for (const parameter of parameters) {
-      const name = textOf(parameter['name']) ?? '';
-      const isShown = parameter['required'] === true || parameter['example'] !== undefined;
-      if (!isShown || name === '') continue;
-      const pair: [string, string] = [name, valueOf(parameter)];
-      if (parameter['in'] === 'query') request.query.push(pair);
-      else if (parameter['in'] === 'header') request.headers.push(pair);
-      else if (parameter['in'] === 'cookie') request.cookies.push(pair);
-    }
-    for (const { scheme } of this.#security(written)[0] ?? []) {
-      const { place, field, value } = credentialOf(scheme);
-      const pair: [string, string] = [field, value ?? '<api-key>'];
-      if (place === 'header') request.headers.push(pair);
-      else if (place === 'query') request.query.push(pair);
-      else request.cookies.push(pair);
-    }
-    const [media] = entriesOf(resolved(this.#document, written['requestBody']).value['content']);
-    if (media) request.body = this.#requestBody(media[0], resolved(this.#document, media[1]).value);
-    return request;
-  }
-
-  #requestBody(mimeType: string, media: JsonObject): SampleRequest['body'] {
-    const example = exampleOf(this.#document, media, 'request');
-    if (example === undefined) return undefined;
-    if (/form/.test(mimeType) && isJsonObject(example)) {
-      const fields = Object.entries(example).map(([name, value]): [string, string] => [name, shownValue(value)]);
-      return { mimeType, text: '', fields };
-    }
-    return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };
-  }
-
-  #responseExample(written: JsonObject): Nodes[] {
-    if (this.#own.components.has('ResponseExample')) return [];
-    const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
-      const { value } = resolved(this.#document, response);
-      const [media] = entriesOf(value['content']);
-      if (media === undefined) return [];
-      const facts = resolved(this.#document, media[1]).value;
-      const named = namedExamples(this.#document, facts).slice(0, 4);
-      if (named.length > 1)
-        return named.map(([name, example]) => this.#exampleFence(media[0], `${status} ${name}`, example));
-      const example = exampleOf(this.#document, facts, 'response');
-      return example === undefined ? [] : [this.#exampleFence(media[0], status, example)];
+    return Object.entries(shown).flatMap(([name, make]) => {
+      const fences = this.#own.components.has(name) ? [] : make();
+      return fences.length === 0 ? [] : [element(name, {}, fences)];
     });
-    return fences.length === 0 ? [] : [element('ResponseExample', {}, fences.slice(0, 8))];
-  }
-
-  #exampleFence(mimeType: string, title: string, example: JsonValue): Code {
-    const isJson = typeof example !== 'string' || /json/.test(mimeType);
-    const written = isJson ? JSON.stringify(example, undefined, 2) : example;
-    if (written.length <= longestExample) return fence(isJson ? 'json' : 'text', title, written);
-    return fence('text', title, `${written.slice(0, longestExample).toWellFormed()}\n…`);
   }
 }
 
 /** The words of a description of one line. */
 const inlineOf = (nodes: Nodes[]): Nodes[] =>
   nodes.flatMap((node) => (node.type === 'paragraph' ? node.children : 'children' in node ? node.children : [node]));
-
-/** Where a request carries a credential, and in which form. */
-function credentialOf(scheme: JsonObject): { place: string; field: string; value: string | undefined } {
-  const type = textOf(scheme['type']);
-  if (type === 'apiKey')
-    return { place: textOf(scheme['in']) ?? 'header', field: textOf(scheme['name']) ?? 'X-API-Key', value: undefined };
-  const isBasic = type === 'http' && textOf(scheme['scheme'])?.toLowerCase() === 'basic';
-  return { place: 'header', field: 'Authorization', value: isBasic ? 'Basic <credentials>' : 'Bearer <token>' };
-}
-
-/** `x-codeSamples`, in the languages that the site wants, in their order. */
-function givenSamples(written: JsonObject, languages: readonly string[] | undefined): CodeSample[] {
-  const given = objectsOf(written['x-codeSamples'] ?? written['x-code-samples']).flatMap((sample): CodeSample[] => {
-    const { lang, label, source } = sample;
-    const [language, value] = [textOf(lang) ?? 'text', textOf(source)];
-    return value === undefined ? [] : [{ language, title: textOf(label) ?? language, code: value }];
-  });
-  if (languages === undefined) return given.slice(0, 20);
-  const place = ({ language }: CodeSample): number => {
-    const at = languages.findIndex((name) => name.toLowerCase() === language.toLowerCase());
-    return at < 0 ? languages.length : at;
-  };
-  return given.toSorted((a, b) => place(a) - place(b)).slice(0, 20);
-}

@@ -1,7 +1,8 @@
 import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
-import { isJsonObject, listOf, objectOf, textOf, textsOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
+import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
+import { type ExampleSettings, exampleSettings } from '#shared/docs/reference/example-value.ts';
 import { siteAddress, siteBase } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
@@ -42,7 +43,7 @@ export type PageSlice = {
   /** Files whose text the renderer gets beside the source, with the hash of that text. */
   dependencies: { path: string; sha256: string }[];
   /** Which of them says what the page shows of a specification, and `api.examples` of docs.json. */
-  reference?: { path: string; examples: { languages?: string[]; autogenerate?: boolean } };
+  reference?: { path: string; examples: ExampleSettings };
   /** The project's own style sheets and scripts, in order; no scripts where tenants' scripts are not allowed. */
   styles: string[];
   scripts: string[];
@@ -85,22 +86,9 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       canonical: siteAddress(settings, path),
       previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
       next: place.next === undefined ? undefined : pageLink(index, place.next),
-      reference: page.reference === undefined ? undefined : referenceOf(page.reference, settings),
+      reference:
+        page.reference === undefined ? undefined : { path: page.reference, examples: exampleSettings(settings.api) },
     }),
-  };
-}
-
-function referenceOf(path: string, { api }: SiteSettings): NonNullable<PageSlice['reference']> {
-  return { path, examples: exampleSettings(api) };
-}
-
-/** `api.examples` of docs.json. */
-export function exampleSettings(api: SiteSettings['api']): NonNullable<PageSlice['reference']>['examples'] {
-  const { languages, autogenerate } = objectOf(objectOf(api)['examples']);
-  const names = textsOf(languages);
-  return {
-    ...(names.length > 0 && { languages: names }),
-    ...(typeof autogenerate === 'boolean' && { autogenerate }),
   };
 }
 

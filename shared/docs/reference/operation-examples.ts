@@ -1,0 +1,115 @@
+import type { Code } from 'mdast';
+import { isJsonObject, type JsonObject, type JsonValue, objectsOf, textOf } from '#shared/docs/project/json-values.ts';
+import { exampleOf, type ExampleSettings, namedExamples } from './example-value.ts';
+import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf, shownValue } from './open-slice.ts';
+import type { Operation } from './operations.ts';
+import { type CodeSample, requestSamples, type SampleRequest } from './request-samples.ts';
+
+const longestExample = 5_000;
+
+/** The request in several languages: those that are written in the specification, or else made ones. None for what the server calls. */
+export function requestFences(
+  slice: OpenSlice,
+  operation: Operation,
+  parameters: readonly JsonObject[],
+  { languages, autogenerate }: ExampleSettings,
+): Code[] {
+  if (operation.kind === 'webhook') return [];
+  const given = givenSamples(operation.written, languages);
+  const samples =
+    given.length > 0 || autogenerate === false
+      ? given
+      : requestSamples(requestOf(slice, operation, parameters), languages);
+  return samples.map(({ language, title, code: value }) => fence(language, title, value));
+}
+
+function requestOf(
+  slice: OpenSlice,
+  { method, path, written }: Operation,
+  parameters: readonly JsonObject[],
+): SampleRequest {
+  const { document } = slice;
+  const server = serversOf(slice)[0]?.url ?? 'https://api.example.com';
+  const base = /^https?:\/\//.test(server) ? server : `https://api.example.com${server.startsWith('/') ? server : ''}`;
+  const valueOf = (parameter: JsonObject): string => {
+    const example = exampleOf(document, parameter, 'request');
+    return example === undefined
+      ? `<${textOf(parameter['name'])}>`
+      : shownValue(Array.isArray(example) ? (example[0] ?? '') : example);
+  };
+  const request: SampleRequest = { method, url: base + path, query: [], headers: [], cookies: [], body: undefined };
+  for (const parameter of parameters) {
+    const name = textOf(parameter['name']) ?? '';
+    const isShown = parameter['required'] === true || parameter['example'] !== undefined;
+    if (!isShown || name === '') continue;
+    const pair: [string, string] = [name, valueOf(parameter)];
+    if (parameter['in'] === 'query') request.query.push(pair);
+    else if (parameter['in'] === 'header') request.headers.push(pair);
+    else if (parameter['in'] === 'cookie') request.cookies.push(pair);
+  }
+  for (const { scheme } of securityOf(slice, written)[0] ?? []) {
+    const { place, field, value } = credentialOf(scheme);
+    const pair: [string, string] = [field, value ?? '<api-key>'];
+    if (place === 'header') request.headers.push(pair);
+    else if (place === 'query') request.query.push(pair);
+    else request.cookies.push(pair);
+  }
+  const [media] = entriesOf(resolved(document, written['requestBody']).value['content']);
+  if (media) request.body = requestBody(document, media[0], resolved(document, media[1]).value);
+  return request;
+}
+
+function requestBody(document: JsonObject, mimeType: string, media: JsonObject): SampleRequest['body'] {
+  const example = exampleOf(document, media, 'request');
+  if (example === undefined) return undefined;
+  if (/form/.test(mimeType) && isJsonObject(example)) {
+    const fields = Object.entries(example).map(([name, value]): [string, string] => [name, shownValue(value)]);
+    return { mimeType, text: '', fields };
+  }
+  return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };
+}
+
+/** Examples of the responses, those that are named each for itself. */
+export function responseFences({ document }: OpenSlice, { written }: Operation): Code[] {
+  const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
+    const { value } = resolved(document, response);
+    const [media] = entriesOf(value['content']);
+    if (media === undefined) return [];
+    const facts = resolved(document, media[1]).value;
+    const named = namedExamples(document, facts).slice(0, 4);
+    if (named.length > 1) return named.map(([name, example]) => exampleFence(media[0], `${status} ${name}`, example));
+    const example = exampleOf(document, facts, 'response');
+    return example === undefined ? [] : [exampleFence(media[0], status, example)];
+  });
+  return fences.slice(0, 8);
+}
+
+/** An example as it is sent. A long one is cut. */
+export function exampleFence(mimeType: string, title: string, example: JsonValue): Code {
+  const isJson = typeof example !== 'string' || /json/.test(mimeType);
+  const written = isJson ? JSON.stringify(example, undefined, 2) : example;
+  if (written.length <= longestExample) return fence(isJson ? 'json' : 'text', title, written);
+  return fence('text', title, `${written.slice(0, longestExample).toWellFormed()}\n…`);
+}
+
+const fence = (language: string, title: string, value: string): Code => ({
+  type: 'code',
+  lang: language,
+  meta: `title="${title.replaceAll(/["\n]/g, ' ')}"`,
+  value,
+});
+
+/** `x-codeSamples`, in the languages that the site wants, in their order. */
+function givenSamples(written: JsonObject, languages: readonly string[] | undefined): CodeSample[] {
+  const given = objectsOf(written['x-codeSamples'] ?? written['x-code-samples']).flatMap((sample): CodeSample[] => {
+    const { lang, label, source } = sample;
+    const [language, value] = [textOf(lang) ?? 'text', textOf(source)];
+    return value === undefined ? [] : [{ language, title: textOf(label) ?? language, code: value }];
+  });
+  if (languages === undefined) return given.slice(0, 20);
+  const place = ({ language }: CodeSample): number => {
+    const at = languages.findIndex((name) => name.toLowerCase() === language.toLowerCase());
+    return at < 0 ? languages.length : at;
+  };
+  return given.toSorted((a, b) => place(a) - place(b)).slice(0, 20);
+}
