@@ -65,7 +65,9 @@ export async function checkPages(
     const slices = [...index.exported].map((path) => pageSlice(index, path, options));
     const results = await inParallel(slices, slots, render);
     const pages = results.flatMap((result) => ('path' in result ? [result] : []));
-    const files = new Set([...renderSite(model, options), ...filesOfSite(model).files].map(({ path }) => path));
+    const files = new Set(
+      [...renderSite(model, { ...options, domain: 'checked' }), ...filesOfSite(model).files].map(({ path }) => path),
+    );
     for (const path of index.exported) for (const ending of ['.html', '.md']) files.add(`${path}${ending}`);
     for (const { path } of pages.filter(({ feedItems }) => feedItems.length > 0)) files.add(`${path}/rss.xml`);
     files.add('llms-full.txt');

@@ -15,6 +15,8 @@ export type ExportRequest = {
   groups?: string[] | undefined;
   deployment?: string | undefined;
   onPageError?: string | undefined;
+  assistantKey?: string | undefined;
+  features?: Record<string, string | boolean> | undefined;
 };
 
 /** A job that ended as `failed`; the message is its error. */

@@ -5,6 +5,7 @@ import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
 import { runInstallation } from '#infra/supervisor/run-installation.ts';
 import { serviceNames } from '#infra/supervisor/services.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { apiClient, retryWhileAway } from './api-client.ts';
 import { askQuestion } from './commands/ask.ts';
@@ -106,11 +107,13 @@ async function showDemo(local: LocalInstallation, dataFolder: string, say: (line
   const publication = await retryWhileAway(() => publishProject(admin, local.domain, demoProject));
   say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
 
-  // The same content and code give the same job, so a second start finds it done.
+  // Content, code and what its config.js says: the same give the same job, so a second start finds it done.
+  const { domain, baseUrl, assistantKey } = local;
+  const saysToo = sha256OfJson({ baseUrl, assistantKey }).slice(0, 12);
   const started = await startExport(
     admin,
-    { domain: local.domain },
-    `demo-${publication.contentVersion}-${await rendererVersion()}`,
+    { domain, assistantKey },
+    `demo-${publication.contentVersion}-${await rendererVersion()}-${saysToo}`,
   );
   const job = await waitForExport(admin, started.jobId, () => {});
   say(`· exported ${job.pageCount} pages as job ${job.jobId}`);

@@ -27,11 +27,11 @@ const pagesBetweenPauses = 50;
  */
 export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const { model, organization, domain, contentVersion, label, rendererVersion } = input;
-  const { deployment, onPageError, allowTenantScripts } = input.options;
+  const { deployment, onPageError, allowTenantScripts, site } = input.options;
   const options = { deployment, onPageError, allowTenantScripts, groups: [...input.options.groups].sort() };
   const exported = exportedPages(model, options.groups, input.selection);
   const chunks: PlanChunk[] = [
-    { kind: 'site', key: siteKey(rendererVersion, domain, model, options, exported) },
+    { kind: 'site', key: siteKey(rendererVersion, model, { ...options, domain, site }, exported) },
     ...assetChunks(input, exported),
     ...(await pageChunks(input, options, exported)),
   ];
@@ -44,6 +44,7 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
     ...named,
     rendererVersion,
     ...options,
+    ...(site === undefined ? {} : { site }),
     pageTotal: exported.length,
     chunks,
     closingKey: closingKey(

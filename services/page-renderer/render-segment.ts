@@ -49,8 +49,8 @@ export async function renderChunk(
 }
 
 async function renderSite(context: RendererContext, { plan, index, exported }: PlannedSite, signal: AbortSignal) {
-  const { organization, deployment, onPageError, allowTenantScripts, groups } = plan;
-  const options = { deployment, onPageError, allowTenantScripts, groups };
+  const { organization, domain, deployment, onPageError, allowTenantScripts, groups, site } = plan;
+  const options = { domain, deployment, onPageError, allowTenantScripts, groups, site };
   const request = { kind: 'site', model: index.model, options, exported } as const;
   const { files } = await runChild(context.pool, request, {
     deadlineMs: siteDeadlineMs,

@@ -48,12 +48,34 @@ export function pageMarkdownKey(content: ContentId, path: string): string {
 
 export const deploymentTypes = ['cloud', 'client-hosted', 'air-gapped'] as const;
 
+/** What pages can do beside being read. */
+export const siteFeatures = {
+  /** `server`: asks the platform. `bundle`: searches the index in the bundle, which needs no server. */
+  search: z.enum(['server', 'bundle', 'off']),
+  assistant: z.boolean(),
+  analytics: z.boolean(),
+  playground: z.boolean(),
+};
+
+/** What `_bindery/config.js` says beside what follows from the content and the deployment type. No page's bytes depend on it. */
+const siteOptionsSchema = z.object({
+  /** The platform's public address when the export was asked for, without a slash at the end: a replay says the same. */
+  serverUrl: z.string().optional(),
+  /** A public key of the organization. */
+  assistantKey: z.string().optional(),
+  /** Where the request wanted others than the deployment type has. */
+  features: z.object(siteFeatures).partial().optional(),
+});
+
+export type SiteOptions = z.infer<typeof siteOptionsSchema>;
+
 /** What changes the bytes of an export beside its content and its pages. */
 const renderOptions = {
   groups: z.array(z.string()),
   deployment: z.enum(deploymentTypes),
   onPageError: z.enum(['fail', 'report']),
   allowTenantScripts: z.boolean(),
+  site: siteOptionsSchema.optional(),
 };
 
 /** The options of an export that its requester chose. `selectionKey` names the object with the chosen pages; absent: all pages. */

@@ -19,7 +19,7 @@ export const objectStoreSettings = {
   publicUrl: setting(
     'BINDERY_PUBLIC_URL',
     z.string().default('http://127.0.0.1:8080'),
-    'address under which clients reach the gateway; links of the object store "folder" start with it',
+    'address under which clients and readers reach the gateway: pages of exports ask it, and links of the object store "folder" start with it',
   ),
   maxLinkLifetimeSeconds: setting(
     'BINDERY_MAX_LINK_LIFETIME_SECONDS',

@@ -42,7 +42,7 @@ async function bundleOf(model: SiteModel, text: (file: string) => string, select
     segments.push({ ...summary, key: String(segments.length), open: async () => Readable.from([bytes]) });
   };
   for (const chunk of plan.chunks) {
-    if (chunk.kind === 'site') await add(renderSite(model, options, exported));
+    if (chunk.kind === 'site') await add(renderSite(model, { ...options, domain }, exported));
     else if (chunk.kind === 'assets') await add(chunk.paths.map((path) => ({ path, body: Buffer.from(text(path)) })));
     else {
       const made = chunk.paths.map((path) => {

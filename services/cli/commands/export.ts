@@ -6,7 +6,7 @@ import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
-import { downloadVerified, signBundleLink, startExport, waitForExport } from '../export-client.ts';
+import { downloadVerified, type ExportRequest, signBundleLink, startExport, waitForExport } from '../export-client.ts';
 import { counted } from '../format.ts';
 import { createOutput, type Output, progressBar } from '../terminal.ts';
 
@@ -18,6 +18,10 @@ type ExportOptions = ServerCommandOptions & {
   groups?: string[];
   deployment?: string;
   onPageError?: string;
+  assistantKey?: string;
+  search?: string;
+  with?: string[];
+  without?: string[];
   idempotencyKey?: string;
 };
 
@@ -35,12 +39,18 @@ export function exportCommand(program: Command): void {
     .option('--groups <groups...>', 'include pages restricted to these groups')
     .option('--deployment <type>', 'cloud, client-hosted or air-gapped')
     .option('--on-page-error <what>', 'fail or report')
+    .option('--assistant-key <key>', 'public key (svc_dsc_…) with which the pages search and ask the assistant')
+    .option('--search <where>', 'server, bundle (its own index, needs no server) or off')
+    .option('--with <features...>', 'switch on assistant, analytics or playground')
+    .option('--without <features...>', 'switch them off')
     .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
     .action(async (named: string | undefined, options: ExportOptions) => {
       const output = createOutput(options.json);
       const client = connect(options, 'admin');
-      const { version, paths, groups, deployment, onPageError } = options;
-      const request = { domain: domainOrLocal(named, options), version, paths, groups, deployment, onPageError };
+      const { version, paths, groups, deployment, onPageError, assistantKey } = options;
+      const domain = domainOrLocal(named, options);
+      const features = featuresOf(options);
+      const request = { domain, version, paths, groups, deployment, onPageError, assistantKey, features };
       if (options.out !== undefined) await checkTarget(options.out);
       const job = await startExport(client, request, options.idempotencyKey);
       if (!options.wait && options.out === undefined) {
@@ -67,6 +77,16 @@ export function exportCommand(program: Command): void {
         `${file}: ${link.sizeBytes} bytes, SHA-256 ${link.sha256} as announced, ${checked.files} files as its manifest says.`,
       );
     });
+}
+
+/** Undefined when all are as the deployment type has them. */
+function featuresOf({ search, with: on = [], without: off = [] }: ExportOptions): ExportRequest['features'] {
+  const chosen = [
+    ...(search === undefined ? [] : [['search', search] as const]),
+    ...on.map((name) => [name, true] as const),
+    ...off.map((name) => [name, false] as const),
+  ];
+  return chosen.length === 0 ? undefined : Object.fromEntries<string | boolean>(chosen);
 }
 
 /** An export takes minutes: that its file cannot be written is said before. */

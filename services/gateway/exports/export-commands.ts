@@ -1,19 +1,21 @@
 import { hasEnded, isKnown } from '#shared/aggregates/content/decide.ts';
 import { exportJobAggregate, type ExportEventOf } from '#shared/aggregates/export-job/export-job.ts';
 import type { StartExportBody } from '#shared/contracts/http/exports.ts';
-import { type ExportSelection, selectionKey } from '#shared/contracts/stored-objects.ts';
+import { type ExportSelection, selectionKey, type SiteOptions } from '#shared/contracts/stored-objects.ts';
+import { parseApiKey } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { askBus, askedLog, writeWithinMs } from '../ask-bus.ts';
-import { type Principal, resolveDomain } from '../auth/authenticate.ts';
+import { keyRefusal, type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import type { RequestOrigin } from '../public-route.ts';
 import { leavePlace, takePlace } from './export-places.ts';
 import { type JobView, readJobForDecision, viewOf } from './read-job.ts';
 import {
+  checkFeatures,
   checkPagesExist,
   jobIdOfIdempotencyKey,
   newJobId,
@@ -40,6 +42,7 @@ export async function startExport(
 ): Promise<JobView> {
   const { body, principal } = request;
   const { organization, organizationPlan } = principal;
+  checkFeatures(body);
   // 1. The same request under the same idempotency key is the job that there is.
   const domain = resolveDomain(principal.domains, body.domain).slug;
   const requested = requestedExport(body);
@@ -59,6 +62,7 @@ export async function startExport(
         throw new ApiError('not_found', `The files of content version ${contentVersion} are gone. Publish again.`);
       checkPagesExist(body.paths, known, contentVersion);
     }
+    const site = await siteOptions(context, request);
     // 3. The selection is stored before the commit that names it.
     const { paths, groups, deployment, onPageError } = requested;
     const selection = paths === undefined ? undefined : await storeSelection(context, organization, paths);
@@ -76,6 +80,7 @@ export async function startExport(
         onPageError,
         // The bundle is the client's own site.
         allowTenantScripts: true,
+        ...(site === undefined ? {} : { site }),
       },
       requestDigest,
     });
@@ -172,6 +177,44 @@ async function inPlace(
     if (isOurs && isRefused) await leavePlace(context, principal.organization, jobId).catch(() => {});
     throw error;
   }
+}
+
+/** What the job keeps for `_bindery/config.js`. An air-gapped site is told of no server. Throws `invalid_request` for a key that opens nothing. */
+async function siteOptions(
+  context: GatewayContext,
+  { body: { deployment, assistantKey, features }, principal }: ExportRequest & { body: StartExportBody },
+): Promise<SiteOptions | undefined> {
+  if (assistantKey !== undefined) await checkAssistantKey(context, principal.organization, assistantKey);
+  const chosen = features === undefined || Object.keys(features).length === 0 ? {} : { features };
+  if (deployment === 'air-gapped') return 'features' in chosen ? chosen : undefined;
+  return {
+    serverUrl: context.config.publicUrl.replace(/\/+$/, ''),
+    ...(assistantKey === undefined ? {} : { assistantKey }),
+    ...chosen,
+  };
+}
+
+/** The message never has the key: it may be a secret one. */
+async function checkAssistantKey(
+  { keys, clock }: Pick<GatewayContext, 'keys' | 'clock'>,
+  organization: string,
+  text: string,
+): Promise<void> {
+  const refused = (sentence: string) =>
+    new ApiError('invalid_request', sentence, { fields: [{ path: 'assistantKey', message: sentence }] });
+  const parsed = parseApiKey(text);
+  if (parsed?.kind === 'admin')
+    throw refused(
+      'The assistantKey is an admin key, which is secret. Name an assistant key (svc_dsc_…), which pages may show.',
+    );
+  const found = parsed && (await keys.find(parsed.sha256));
+  // Readers will use it, from other addresses than whoever starts the export.
+  const document = found?.organization === organization && { ...found, key: { ...found.key, allowedAddresses: [] } };
+  const need = { kinds: ['assistant'], scope: 'read' } as const;
+  if (!document || keyRefusal(document, need, { now: clock.now(), address: '' }) !== undefined)
+    throw refused(
+      'The assistantKey is no assistant key of this organization, or it was revoked. Create one with POST /v1/api-keys.',
+    );
 }
 
 async function contentState({ bus }: GatewayContext, organization: string, domain: string) {

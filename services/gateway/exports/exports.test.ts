@@ -112,6 +112,70 @@ describe('start', () => {
     });
   });
 
+  const optionsOf = async (answer: { json: () => { jobId: string } }) =>
+    (await gateway.bus.exports.last(exportLogSubject(acme.id, answer.json().jobId)))?.commit.data.state.options;
+
+  test('records the public address, the named assistant key and features, and a replay takes them over', async () => {
+    await gateway.close();
+    gateway = await gatewayHarness({ BINDERY_PUBLIC_URL: 'https://bindery.test/' });
+    acme = await createOrganization(gateway);
+    await publish(one);
+    const features = { search: 'bundle', playground: false };
+    const answer = await start({ domain: 'docs', assistantKey: acme.assistantKey, features });
+    const site = { serverUrl: 'https://bindery.test', assistantKey: acme.assistantKey, features };
+    expect(await optionsOf(answer)).toMatchObject({ site });
+    await advance(answer.json().jobId, completed);
+    const replayed = await request('POST', `${jobs}/${answer.json().jobId}/replay`);
+    expect(await optionsOf(replayed)).toMatchObject({ site });
+    const history = await request('GET', `${jobs}/${answer.json().jobId}/events`);
+    expect(history.body).toContain('"serverUrl"');
+    expect(history.body).not.toContain('svc_dsc_');
+  });
+
+  test('takes no key but a good assistant key of the organization, and never says it', async () => {
+    await publish(one);
+    const other = await createOrganization(gateway, 'Other');
+    const create = async (payload: object): Promise<{ id: string; key: string }> =>
+      (await request('POST', '/v1/api-keys', payload)).json();
+    const revoked = await create({ kind: 'assistant', name: 'old' });
+    await gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${revoked.id}`, headers: bearer(acme.adminKey) });
+    await gateway.bus.projected();
+    const withKey = (assistantKey: string) => start({ domain: 'docs', assistantKey });
+    for (const key of [
+      revoked.key,
+      other.assistantKey,
+      acme.adminKey,
+      `${acme.assistantKey.slice(0, -1)}_`,
+      'svc_dsc_',
+    ]) {
+      const refused = await withKey(key);
+      expect(refused.statusCode).toBe(400);
+      expect(refused.json()).toMatchObject({ code: 'invalid_request', fields: [{ path: 'assistantKey' }] });
+      expect(refused.body).not.toContain(key);
+    }
+    // Readers come from elsewhere, so the addresses of a key are not those of who starts the export.
+    const elsewhere = await create({ kind: 'assistant', name: 'far', allowedAddresses: ['192.0.2.0/24'] });
+    expect((await withKey(elsewhere.key)).statusCode).toBe(202);
+  });
+
+  test('an air-gapped site is told of no server, and cannot be asked to call one', async () => {
+    await publish(one);
+    const airGapped = (more: object) => start({ domain: 'docs', deployment: 'air-gapped', ...more });
+    expect(await optionsOf(await airGapped({}))).not.toHaveProperty('site');
+    const features = { search: 'bundle', playground: true };
+    expect((await optionsOf(await airGapped({ features })))?.site).toEqual({ features });
+    const refused = await airGapped({
+      assistantKey: acme.assistantKey,
+      features: { search: 'server', assistant: true },
+    });
+    expect(refused.statusCode).toBe(400);
+    expect(refused.json().fields).toMatchObject([
+      { path: 'assistantKey' },
+      { path: 'features.search' },
+      { path: 'features.assistant' },
+    ]);
+  });
+
   test('the same request under the same idempotency key is the same job, another one a conflict', async () => {
     await publish(one);
     const headers = { 'idempotency-key': 'build-17' };

@@ -49,6 +49,26 @@ export function resolveContentVersion(
   return chosen;
 }
 
+/** Throws an `invalid_request` that names each field which asks an air-gapped site to call a server. Pure. */
+export function checkFeatures({ deployment, assistantKey, features = {} }: StartExportBody): void {
+  if (deployment !== 'air-gapped') return;
+  const asking = {
+    assistantKey: assistantKey !== undefined,
+    'features.search': features.search === 'server',
+    'features.assistant': features.assistant === true,
+    'features.analytics': features.analytics === true,
+  };
+  const fields = Object.entries(asking).flatMap(([path, isAsking]) =>
+    isAsking ? [{ path, message: 'an air-gapped site asks no server' }] : [],
+  );
+  if (fields.length === 0) return;
+  throw new ApiError(
+    'invalid_request',
+    'An air-gapped site asks no server: it has no assistant, no analytics, and at most the search in its own index (features.search "bundle").',
+    { fields },
+  );
+}
+
 const mostPathsNamed = 20;
 
 /** Throws an `invalid_request` that names the paths, as they were written, that are no pages of the content. Pure. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ExportCommit, ExportEvent, ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { actorSchema } from '../commit.ts';
 import { contentLabel, contentVersion, domainName, domainSlug, jobId, sha256Hex, timestamp } from '../identifiers.ts';
-import { deploymentTypes } from '../stored-objects.ts';
+import { deploymentTypes, siteFeatures } from '../stored-objects.ts';
 
 /** Body of `POST /v1/static-export/jobs`. */
 export const startExportBodySchema = z.object({
@@ -13,6 +13,10 @@ export const startExportBodySchema = z.object({
   groups: z.array(z.string().min(1).max(100)).max(100).default([]),
   deployment: z.enum(deploymentTypes).default('cloud'),
   onPageError: z.enum(['fail', 'report']).default('fail'),
+  /** Public key (`svc_dsc_…`) of the organization, with which the pages search and ask the assistant. */
+  assistantKey: z.string().max(100).optional(),
+  /** What pages can do, where it is not to be as the deployment type has it. */
+  features: z.strictObject(siteFeatures).partial().optional(),
 });
 
 export type StartExportBody = z.infer<typeof startExportBodySchema>;
@@ -111,8 +115,8 @@ export type HistoryEntry = z.infer<typeof historyEntrySchema>;
 
 export const exportHistorySchema = z.object({ jobId, events: z.array(historyEntrySchema) });
 
-/** Fields that clients do not see: keys of the object store, and the digest that guards idempotency. */
-const internalFields = new Set(['requestDigest', 'bundleKey', 'selectionKey']);
+/** Fields that clients do not see: keys of the object store and of the assistant, and the digest that guards idempotency. */
+const internalFields = new Set(['requestDigest', 'bundleKey', 'selectionKey', 'assistantKey']);
 
 /** The entries of one commit. Stream sequences, commit ids and internal fields are left out. Pure. */
 export function toHistoryEntries(commit: ExportCommit): HistoryEntry[] {

@@ -184,6 +184,9 @@ export type RenderOptions = Pick<ExportOptions, 'onPageError' | 'allowTenantScri
   groups: readonly string[];
 };
 
+/** What decides the site segment. No page's bytes depend on `domain` or `site`. */
+export type SiteRenderOptions = RenderOptions & { domain: string; site?: ExportOptions['site'] };
+
 /** A link of header or footer, ready to use: a file of the bundle or an address elsewhere. */
 export type ChromeLink = { label: string; file?: string; hash?: string; href?: string; icon?: string; type?: string };
 

@@ -8,7 +8,7 @@ import { type ClosingInput, type ClosingStore, renderClosing, type StoredText } 
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
 import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';
-import type { RenderOptions } from './page-slice.ts';
+import type { RenderOptions, SiteRenderOptions } from './page-slice.ts';
 
 /** A request to a rendering child. All of it passes structured clone. */
 export type RenderRequest =
@@ -22,7 +22,7 @@ export type RenderRequest =
       options: RenderOptions;
     }
   | { kind: 'failed-page'; slice: PageInput['slice']; source: PageInput['source']; reason: string }
-  | { kind: 'site'; model: SiteModel; options: RenderOptions; exported?: readonly string[] }
+  | { kind: 'site'; model: SiteModel; options: SiteRenderOptions; exported?: readonly string[] }
   /** A file of the project where its scripts are not allowed; without a source, what stands for one that cannot be read. */
   | { kind: 'isolated-file'; path: string; source: Uint8Array | undefined }
   /** The child asks for sidecars, and gives the files, by `ClosingQuestion`. */

@@ -1,7 +1,7 @@
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { isIsolated } from './isolate/isolate-file.ts';
-import type { PageSlice, RenderOptions } from './page-slice.ts';
+import type { PageSlice, RenderOptions, SiteRenderOptions } from './page-slice.ts';
 import { exportedPages } from './site-index.ts';
 
 /*
@@ -29,12 +29,11 @@ export function chunkKey(domain: string, pageKeys: readonly string[], options: R
 /** Of the site segment. `exported`: the paths of the plan's pages. */
 export function siteKey(
   rendererVersion: string,
-  domain: string,
   model: SiteModel,
-  options: RenderOptions,
+  options: SiteRenderOptions,
   exported?: Iterable<string>,
 ): string {
-  return sha256OfJson({ kind: 'site', rendererVersion, domain, slice: siteSlice(model, options, exported) });
+  return sha256OfJson({ kind: 'site', rendererVersion, slice: siteSlice(model, options, exported) });
 }
 
 /** Of a segment of project files, in bundle order. Where the project's scripts are not allowed, some of them are changed. */
@@ -69,10 +68,11 @@ export type SiteSlice = {
     scripts: string[];
   };
   exported: string[];
-  options: Pick<RenderOptions, 'deployment' | 'allowTenantScripts'>;
+  options: Pick<SiteRenderOptions, 'domain' | 'deployment' | 'allowTenantScripts' | 'site'>;
 };
 
-export function siteSlice(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): SiteSlice {
+export function siteSlice(model: SiteModel, options: SiteRenderOptions, exported?: Iterable<string>): SiteSlice {
+  const { domain, deployment, allowTenantScripts, site } = options;
   const paths = (files: readonly FileEntry[]) => files.map((file) => file.path);
   return {
     model: {
@@ -88,6 +88,6 @@ export function siteSlice(model: SiteModel, options: RenderOptions, exported?: I
       scripts: paths(model.scripts),
     },
     exported: [...(exported ?? exportedPages(model, options.groups))],
-    options: { deployment: options.deployment, allowTenantScripts: options.allowTenantScripts },
+    options: { domain, deployment, allowTenantScripts, site },
   };
 }

@@ -4,7 +4,7 @@ import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { sidecarTexts } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { RenderedFile } from './bundle-paths.ts';
-import { pageSlice, type RenderOptions } from './page-slice.ts';
+import { pageSlice, type SiteRenderOptions } from './page-slice.ts';
 import { type ClosingInput, renderClosing, type StoredText } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
@@ -17,7 +17,8 @@ export type TestProject = {
   render: (path: string) => RenderedPageFiles;
 };
 
-export const testOptions: RenderOptions = {
+export const testOptions: SiteRenderOptions = {
+  domain: 'test',
   groups: [],
   onPageError: 'fail',
   allowTenantScripts: true,

@@ -24,11 +24,11 @@ export type SidebarFile = {
   icons: Record<string, SidebarIcon>;
 };
 
-/** `_bindery/config.js`. */
+/** `_bindery/config.js`. After `site.js` ran it has only values that can be used: what lacks one is off. */
 export type SiteConfig = {
   deployment: 'cloud' | 'client-hosted' | 'air-gapped';
   features: {
-    /** `server`: the host's search. `bundle`: the index that is in the bundle, which needs no server. `off`. */
+    /** `server`: the platform's search. `bundle`: the index that is in the bundle, which needs no server. `off`. */
     search: 'server' | 'bundle' | 'off';
     assistant: boolean;
     analytics: boolean;
@@ -36,10 +36,12 @@ export type SiteConfig = {
   };
   /** Where the site is, such as `https://docs.example.com`: for canonical addresses. Empty: not known. */
   siteUrl: string;
-  /** Base address of the Bindery server for search and assistant. Empty: none. */
+  /** Public address of the Bindery platform, without a slash at the end. Empty: none. */
   serverUrl: string;
-  /** Public assistant key of the server. */
+  /** Public key for search and assistant. Empty: none. */
   assistantKey: string;
+  /** Name of the site on the platform. */
+  domain: string;
 };
 
 /** `_bindery/search-index.js`. */

@@ -1,7 +1,9 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { siteKey } from '../segment-keys.ts';
+import { chunkKey, siteKey } from '../segment-keys.ts';
+import { pageSlice } from '../page-slice.ts';
+import { indexSite } from '../site-index.ts';
 import { renderSite } from './render-site.ts';
 import type { RenderedFile } from '../bundle-paths.ts';
 import { closingFiles, testOptions, testProject, type TestProject } from '../test-project.ts';
@@ -79,9 +81,9 @@ describe('site segment', () => {
       ...files,
       'deep/one.mdx': files['deep/one.mdx'].replace('One', 'Uno'),
     });
-    const key = siteKey('r-000000000000', 'acme', model, testOptions);
-    expect(siteKey('r-000000000000', 'acme', edited, testOptions)).toBe(key);
-    expect(siteKey('r-000000000000', 'acme', renamed, testOptions)).not.toBe(key);
+    const key = siteKey('r-000000000000', model, testOptions);
+    expect(siteKey('r-000000000000', edited, testOptions)).toBe(key);
+    expect(siteKey('r-000000000000', renamed, testOptions)).not.toBe(key);
   });
 
   test('a sidebar has the icons that it names: drawings, pictures, emoji', async () => {
@@ -169,23 +171,44 @@ describe('site segment', () => {
     expect(named(renderSite(model, testOptions)).has('robots.txt')).toBe(false);
   });
 
-  test('features follow the deployment type', async () => {
+  test('config.js has the features of the deployment type, and says what the request recorded', async () => {
     const { model } = await testProject(files);
-    const featuresOf = (deployment: 'cloud' | 'client-hosted' | 'air-gapped') => {
-      const window: { binderyConfig?: { features: unknown } } = {};
-      runInNewContext(named(renderSite(model, { ...testOptions, deployment })).get('_bindery/config.js') ?? '', {
-        window,
-      });
-      return JSON.parse(JSON.stringify(window.binderyConfig?.features)) as unknown;
+    const configOf = (options: Partial<typeof testOptions>) => {
+      const window: { binderyConfig?: object } = {};
+      const made = named(renderSite(model, { ...testOptions, ...options })).get('_bindery/config.js') ?? '';
+      runInNewContext(made, { window });
+      return JSON.parse(JSON.stringify(window.binderyConfig)) as { features: object };
     };
-    expect(featuresOf('cloud')).toEqual({ search: 'server', assistant: true, analytics: true, playground: true });
-    expect(featuresOf('client-hosted')).toEqual({
+    const features = (deployment: 'cloud' | 'client-hosted' | 'air-gapped') => configOf({ deployment }).features;
+    expect(features('cloud')).toEqual({ search: 'server', assistant: true, analytics: true, playground: true });
+    expect(features('client-hosted')).toEqual({
       search: 'bundle',
       assistant: false,
       analytics: false,
       playground: true,
     });
-    expect(featuresOf('air-gapped')).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
+    expect(features('air-gapped')).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
+    const site = { serverUrl: 'https://b.test', assistantKey: 'svc_dsc_</script>', features: { playground: false } };
+    expect(configOf({ deployment: 'cloud', domain: 'acme', site })).toMatchObject({
+      deployment: 'cloud',
+      features: { search: 'server', assistant: true, analytics: true, playground: false },
+      serverUrl: 'https://b.test',
+      assistantKey: 'svc_dsc_</script>',
+      domain: 'acme',
+    });
+  });
+
+  test('what config.js says is part of the key of the site segment, and of no page', async () => {
+    const { model } = await testProject(files);
+    const site = { serverUrl: 'https://b.test' };
+    const keys = [testOptions, { ...testOptions, site }, { ...testOptions, domain: 'other' }].map((options) =>
+      siteKey('r-000000000000', model, options),
+    );
+    expect(new Set(keys).size).toBe(3);
+    const index = indexSite(model);
+    const withSite = { ...testOptions, site };
+    expect(pageSlice(index, 'start', withSite)).toEqual(pageSlice(index, 'start', testOptions));
+    expect(chunkKey('test', [], withSite)).toBe(chunkKey('test', [], testOptions));
   });
 });
 

@@ -19,14 +19,15 @@ import { html, SafeHtml, scriptJson } from '../html.ts';
 import { filled } from '../interface-texts/interface-texts.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
-import type { RenderOptions } from '../page-slice.ts';
+import type { SiteRenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
 import { fontCss } from './font-css.ts';
-import type { SidebarEntry, SidebarFile, SidebarIcon, SiteConfig } from './page-globals.ts';
+import type { SidebarEntry, SidebarFile, SidebarIcon } from './page-globals.ts';
+import { siteConfigScript } from './site-config.ts';
 import { writeContent } from '../content/write-content.ts';
 import { paletteCss } from './palette.ts';
 import { thirdPartyNotices } from './third-party.ts';
@@ -35,7 +36,7 @@ import { thirdPartyNotices } from './third-party.ts';
  * Files of the site segment, sorted by path: theme, scripts, notices, sidebars, settings, redirects, and the files for crawlers. A file at the project's
  * root replaces a generated one of the same name, but not `404.html`. `exported`: the paths of the plan's pages; by default all that need no group.
  */
-export function renderSite(model: SiteModel, options: RenderOptions, exported?: Iterable<string>): RenderedFile[] {
+export function renderSite(model: SiteModel, options: SiteRenderOptions, exported?: Iterable<string>): RenderedFile[] {
   return filesOf(siteSlice(model, options, exported), model);
 }
 
@@ -47,7 +48,7 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const backdrop = backdropCss(settings.background, (path) => index.files.has(path));
   const files = new Map<string, string>([
     ['_bindery/theme.css', `${paletteCss(settings)}\n${themeSheet}${fonts}${backdrop}`],
-    ['_bindery/config.js', siteConfigScript(siteConfig(slice.options.deployment, siteBase(settings)))],
+    ['_bindery/config.js', siteConfigScript(slice.options, siteBase(settings))],
   ]);
   files.set('_bindery/third-party.txt', thirdPartyNotices);
   for (const [name, text] of siteScripts()) files.set(`_bindery/${name}`, text);
@@ -146,28 +147,6 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
   if (file?.startsWith('https:')) return { h: file };
   const page = file?.endsWith('.html') ? file.slice(0, -5) : undefined;
   return page === undefined ? undefined : { p: page };
-}
-
-/**
- * What the pages of a deployment can do before anybody edits the file. Client-hosted sites have only the search in the bundle's own index,
- * which needs no server, and the playground; air-gapped sites have nothing.
- */
-function siteConfig(deployment: RenderOptions['deployment'], siteUrl = ''): SiteConfig {
-  const features: Record<RenderOptions['deployment'], SiteConfig['features']> = {
-    cloud: { search: 'server', assistant: true, analytics: true, playground: true },
-    'client-hosted': { search: 'bundle', assistant: false, analytics: false, playground: true },
-    'air-gapped': { search: 'off', assistant: false, analytics: false, playground: false },
-  };
-  return { deployment, features: features[deployment], siteUrl, serverUrl: '', assistantKey: '' };
-}
-
-/** `_bindery/config.js`: the one file that may be edited after the export; the manifest leaves it out. */
-function siteConfigScript(config: SiteConfig): string {
-  return `// Settings of this copy of the site. You may edit this file: it is the only one that the manifest does not list.
-// features.search: "server" asks serverUrl, "bundle" searches the index in this folder, "off".
-// siteUrl: where the site is, for canonical addresses, such as "https://docs.example.com".
-window.binderyConfig = ${scriptJson(config, 2)};
-`;
 }
 
 /**

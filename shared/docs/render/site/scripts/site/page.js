@@ -1,6 +1,6 @@
 var root = document.documentElement;
-/** @type {{ features: { search?: string }, siteUrl?: string }} */
-var config = window.binderyConfig || { features: {} };
+var config = usableConfig(window.binderyConfig);
+window.binderyConfig = config;
 var texts = window.binderyTexts;
 
 /** @template {HTMLElement} [E=HTMLElement] @param {string} selector @param {ParentNode} [inside] @returns {E[]} */

@@ -1,0 +1,64 @@
+// What config.js says, as far as it can be used: people edit that file. What is wrong is said once, in the console.
+/** @typedef {import('../../page-globals.ts').SiteConfig} SiteConfig */
+/** @param {any} [found] @returns {SiteConfig} */
+function usableConfig(found) {
+  /** @type {string[]} */
+  var wrong = [];
+  var given = found && typeof found === 'object' ? found : {};
+  if (given !== found) wrong.push('The file is missing, or has a mistake in its writing.');
+  var wanted = given.features && typeof given.features === 'object' ? given.features : {};
+  /** @param {string} name @param {RegExp} form @param {string} expected */
+  function text(name, form, expected) {
+    var value = given[name];
+    if (value === undefined || value === '') return '';
+    if (typeof value === 'string' && form.test(value)) return value.replace(/\/+$/, '');
+    wrong.push(name + ' must be ' + expected + '.');
+    return '';
+  }
+  /** @param {'assistant' | 'analytics' | 'playground'} name */
+  function flag(name) {
+    var value = wanted[name];
+    if (value !== undefined && typeof value !== 'boolean') wrong.push('features.' + name + ' must be true or false.');
+    return value === true;
+  }
+  var address = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
+  var config = {
+    deployment: given.deployment,
+    features: {
+      search: wanted.search || 'off',
+      assistant: flag('assistant'),
+      analytics: flag('analytics'),
+      playground: flag('playground'),
+    },
+    siteUrl: text('siteUrl', address, 'an address such as "https://docs.example.com"'),
+    serverUrl: text('serverUrl', address, 'an address such as "https://bindery.example.com"'),
+    assistantKey: text(
+      'assistantKey',
+      /^svc_dsc_[0-9A-Za-z]{36}$/,
+      'an assistant key (svc_dsc_…); an admin key is secret and must not be here',
+    ),
+    domain: text('domain', /^[a-z0-9-]{1,63}$/, 'the name of the site on the platform'),
+  };
+  var features = config.features;
+  Object.keys(wanted).forEach(function (name) {
+    if (!(name in features)) wrong.push('There is no feature "' + name + '".');
+  });
+  if (!/^(server|bundle|off)$/.test(features.search)) {
+    wrong.push('features.search must be "server", "bundle" or "off".');
+    features.search = 'off';
+  }
+  var lacking = ['serverUrl', 'assistantKey', 'domain'].filter(function (name) {
+    return !config[/** @type {'domain'} */ (name)];
+  });
+  if (lacking.length > 0 && (features.search === 'server' || features.assistant)) {
+    wrong.push(
+      'Without ' +
+        lacking.join(' and ') +
+        ' the assistant is off, and search uses the index in the folder of the site.',
+    );
+    features.assistant = false;
+    if (features.search === 'server') features.search = 'bundle';
+  }
+  if (wrong.length > 0) console.warn('_bindery/config.js: ' + wrong.join(' '));
+  return config;
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+
+const script = readFileSync(new URL('scripts/site/settings.js', import.meta.url), 'utf8');
+
+const good = {
+  deployment: 'cloud',
+  features: { search: 'server', assistant: true, analytics: true, playground: true },
+  siteUrl: '',
+  serverUrl: 'https://bindery.test',
+  assistantKey: `svc_dsc_${'0'.repeat(36)}`,
+  domain: 'acme',
+};
+
+/** What a page makes of its config.js, and what it says in the console. */
+function used(found: unknown): { config: typeof good; said: string[] } {
+  const said: string[] = [];
+  const console = { warn: (text: string) => said.push(text) };
+  const text = found === undefined ? '' : JSON.stringify(found);
+  const config: unknown = runInNewContext(`${script}; JSON.stringify(usableConfig(${text}))`, { console });
+  return { config: JSON.parse(String(config)) as typeof good, said };
+}
+
+describe('the settings of a site', () => {
+  test('are used as they are when nothing is wrong with them', () => {
+    expect(used(good)).toEqual({ config: good, said: [] });
+    expect(used({ ...good, serverUrl: 'http://127.0.0.1:8080/' }).config.serverUrl).toBe('http://127.0.0.1:8080');
+  });
+
+  test('that cannot be used switch off what needs them, and one sentence says which', () => {
+    const wrong = {
+      ...good,
+      features: { search: 'everywhere', assistant: 'yes', analytics: 1, playground: true, chat: true },
+      serverUrl: 'javascript:alert(1)',
+    };
+    const { config, said } = used(wrong);
+    expect(config.features).toEqual({ search: 'off', assistant: false, analytics: false, playground: true });
+    expect(config.serverUrl).toBe('');
+    expect(said).toHaveLength(1);
+    for (const name of ['features.search', 'features.assistant', 'features.analytics', '"chat"', 'serverUrl'])
+      expect(said[0]).toContain(name);
+  });
+
+  test.each(['', 'svc_0123', `svc_${'0'.repeat(36)}`])('without a good key (%s) search uses its own index', (key) => {
+    const { config, said } = used({ ...good, assistantKey: key });
+    expect(config.features).toMatchObject({ search: 'bundle', assistant: false });
+    expect(config.assistantKey).toBe('');
+    expect(said.join()).toContain('Without assistantKey');
+    if (key !== '') expect(said.join()).not.toContain(key);
+  });
+
+  test('that say nothing of a server are no mistake where nothing asks one', () => {
+    const features = { search: 'bundle', assistant: false, analytics: false, playground: true };
+    expect(used({ ...good, features, serverUrl: '', assistantKey: '' }).said).toEqual([]);
+  });
+
+  test.each([undefined, null, 'x', 7, { features: 7 }])('of no use (%j) leave everything off', (found) => {
+    const { features } = used(found).config;
+    expect(features).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
+  });
+});

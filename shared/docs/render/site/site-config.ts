@@ -1,0 +1,48 @@
+import type { SiteRenderOptions } from '../page-slice.ts';
+import { scriptJson } from '../html.ts';
+import type { SiteConfig } from './page-globals.ts';
+
+/** What pages can do by the deployment type alone. */
+const featuresOf: Record<SiteConfig['deployment'], SiteConfig['features']> = {
+  cloud: { search: 'server', assistant: true, analytics: true, playground: true },
+  'client-hosted': { search: 'bundle', assistant: false, analytics: false, playground: true },
+  'air-gapped': { search: 'off', assistant: false, analytics: false, playground: false },
+};
+
+/** `_bindery/config.js`: the one file that may be edited after the export; the manifest leaves it out. `siteUrl` is that of docs.json. */
+export function siteConfigScript(
+  { deployment, domain, site = {} }: Pick<SiteRenderOptions, 'deployment' | 'domain' | 'site'>,
+  siteUrl = '',
+): string {
+  const { serverUrl = '', assistantKey = '', features = {} } = site;
+  const { search, assistant, analytics, playground } = featuresOf[deployment];
+  const config: SiteConfig = {
+    deployment,
+    features: {
+      search: features.search ?? search,
+      assistant: features.assistant ?? assistant,
+      analytics: features.analytics ?? analytics,
+      playground: features.playground ?? playground,
+    },
+    siteUrl,
+    serverUrl,
+    assistantKey,
+    domain,
+  };
+  return `${explanation}window.binderyConfig = ${scriptJson(config, 2)};\n`;
+}
+
+const explanation = `// Settings of this copy of the site. You may edit this file: it is the only one that the manifest does not list.
+// A value that cannot be used switches off what needs it, and the page says so in the browser's console.
+//
+// deployment           how the site was exported: "cloud", "client-hosted" or "air-gapped". It explains the other values and changes nothing.
+// features.search      "server" asks serverUrl, and the index in this folder when that does not answer;
+//                      "bundle" asks only the index in this folder, also without any server; "off".
+// features.assistant   true: readers can ask the assistant of serverUrl. It needs assistantKey.
+// features.analytics   true: the integrations of docs.json count visits, except for readers who ask not to be tracked.
+// features.playground  true: readers can send requests to the documented API from its pages.
+// siteUrl              where the site is, for canonical addresses, such as "https://docs.example.com"; "" if that is not known.
+// serverUrl            public address of the Bindery platform, such as "https://bindery.example.com"; "" if there is none.
+// assistantKey         assistant key of that platform ("svc_dsc_..."). It is public. Never put an admin key here. "" if there is none.
+// domain               name of this site on that platform.
+`;
