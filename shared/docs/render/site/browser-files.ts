@@ -34,6 +34,7 @@ const theme = [
 /** Parts of the page's script in their order. They share one scope: `page` has what all of them use, `reveal` opens what `tabs` and `views` made. */
 const siteParts = [
   'elements',
+  'loading',
   'site/settings',
   'site/page',
   'site/appearance',
@@ -49,6 +50,7 @@ const siteParts = [
   'site/changelog',
   'site/print',
   'site/prefetch',
+  'site/assistant',
   'site/search',
 ];
 

@@ -78,6 +78,10 @@ declare global {
     binderyConfig?: SiteConfig;
     binderySearchIndex?: SearchIndex;
     binderyTexts?: ScriptTexts;
+    /** Opens the assistant's panel, and asks if there is a question. Absent where the assistant is off. Rejects when the panel cannot be loaded. */
+    binderyOpenAssistant?: (question?: string) => Promise<void>;
+    /** Set by `_bindery/assistant.js`. Without a question the panel only opens. */
+    binderyAssistant?: { ask(question?: string): void };
   }
   interface HTMLElement {
     /** Of `details` and dialogs. */

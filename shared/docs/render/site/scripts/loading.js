@@ -1,0 +1,19 @@
+/** @type {Record<string, Promise<void>>} */
+var asked = {};
+/** Loads a script below `_bindery/` once; one that could not be loaded is tried again. @param {string} name @returns {Promise<void>} */
+function load(name) {
+  return (asked[name] =
+    asked[name] ||
+    new Promise(function (resolve, reject) {
+      var script = make('script');
+      script.src = document.documentElement.dataset.root + '_bindery/' + name;
+      script.onload = function () {
+        resolve();
+      };
+      script.onerror = function () {
+        delete asked[name];
+        reject(new Error(name + ' could not be loaded'));
+      };
+      document.head.append(script);
+    }));
+}
