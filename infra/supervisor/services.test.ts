@@ -59,6 +59,14 @@ test('secrets that the user chose reach those that need them, too', () => {
   expect(got('gateway').toSorted()).toEqual(['chosen hash', 'chosen link', 'chosen store']);
 });
 
+test('of a secret that the user keeps in a file, the services that need it get the file', () => {
+  const env = { BINDERY_HASH_KEY_FILE: '/run/hash', BINDERY_REDIS_PASSWORD: 'chosen redis' };
+  expect(environmentOf('assistant', env)).toMatchObject({ BINDERY_HASH_KEY_FILE: '/run/hash' });
+  expect(environmentOf('assistant', env)).not.toHaveProperty('BINDERY_HASH_KEY');
+  expect(environmentOf('assistant', env)).not.toHaveProperty('BINDERY_REDIS_PASSWORD');
+  expect(environmentOf('gateway', env)).toMatchObject({ BINDERY_REDIS_PASSWORD: 'chosen redis' });
+});
+
 test('what the user set wins, but for what the supervisor alone can know', () => {
   const env = environmentOf('gateway', {
     BINDERY_LANGUAGE_MODEL: 'mistral',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
+import { secretFileVariable } from '#shared/runtime/config.ts';
 import type { Secrets } from './data-folder.ts';
 
 /** Every service of an installation, in starting order. */
@@ -115,7 +116,13 @@ function serviceEnvironment(
     if (!passedOn.test(name) || decided.has(name) || value === undefined) return [];
     return !isSecret(name) || chosenSecrets[name]?.includes(service) ? [[name, value]] : [];
   });
-  return { ...own, ...secrets, ...Object.fromEntries(chosen) };
+  const environmentOfService = { ...own, ...secrets, ...Object.fromEntries(chosen) };
+  // A secret that the user keeps in a file: ours would win over it.
+  for (const [name, services] of Object.entries(chosenSecrets)) {
+    const isInFile = services.includes(service) && Boolean(environment[secretFileVariable(name)]) && !environment[name];
+    if (isInFile) delete environmentOfService[name];
+  }
+  return environmentOfService;
 }
 
 /** The secrets of an installation that a service needs, by their variables, and no others. */
@@ -148,6 +155,7 @@ const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_MISTRAL_API_KEY: ['assistant'],
   MISTRAL_API_KEY: ['assistant'],
   BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,
+  BINDERY_REDIS_PASSWORD: ['gateway'],
 };
 
 /** `BINDERY_KEY` is the API key of the command line. */

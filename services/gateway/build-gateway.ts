@@ -69,12 +69,14 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     reply.header('x-request-id', request.id);
   });
   limitConnections(app, context);
-  addHealthRoutes(
-    app,
-    'gateway',
-    { bus: () => context.bus.check(), 'object store': () => context.objectStore.check() },
-    () => context.stopping.aborted,
-  );
+  addHealthRoutes(app, 'gateway', {
+    checks: { bus: () => context.bus.check(), 'object store': () => context.objectStore.check() },
+    draining: () => context.stopping.aborted,
+    degraded: () => {
+      const problem = context.rateLimiter.problem();
+      return problem === undefined ? {} : { 'rate limits': problem };
+    },
+  });
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.declaration === undefined)
       throw new Error(`${String(method)} ${url} is not declared as a public route`);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type OrganizationPlan, organizationPlans } from '#shared/contracts/identifiers.ts';
 import { busSettings, callTokenSetting, hashKeySettings } from '#shared/runtime/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
+import { rateLimiterSettings } from '#shared/http/open-rate-limiter.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';
 import { type ConfigOf, portNumber, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -40,6 +41,7 @@ export const gatewaySettings = {
   ...hashKeySettings,
   ...objectStoreSettings,
   ...linkSigningSettings,
+  ...rateLimiterSettings,
   publisherToken: callTokenSetting('gateway', 'publisher'),
   linkSignerToken: callTokenSetting('gateway', 'link-signer'),
   assistantToken: callTokenSetting('gateway', 'assistant'),

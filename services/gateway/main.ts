@@ -1,11 +1,12 @@
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
-import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
+import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
 import { buildGateway } from './build-gateway.ts';
 import type { GatewayConfig } from './config.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
+import { liveGateways } from './live-gateways.ts';
 
 export { gatewaySettings as settings } from './config.ts';
 
@@ -14,7 +15,8 @@ export function start(config: GatewayConfig): Promise<Running> {
   return startService('gateway', config, async (service) => {
     const { objectStore, clock, logger, stopping } = service;
     const bus = { ...service.bus, exports: logWithArchive(service.bus.exports, objectStore) };
-    const rateLimiter = memoryRateLimiter();
+    const gateways = liveGateways(bus.presence, service.instance, clock);
+    const rateLimiter = await openRateLimiter(config, { copies: () => gateways.count(), logger });
     const feed = jobStatusFeed(bus.liveUpdates, logger);
     const keys = keyDirectory(bus.readModels.directoryKeys, clock, logger, stopping);
     const app = await buildGateway({
@@ -28,6 +30,9 @@ export function start(config: GatewayConfig): Promise<Running> {
     });
     return {
       app,
+      async drain() {
+        gateways.stop();
+      },
       async close() {
         feed.close();
         await rateLimiter.close();

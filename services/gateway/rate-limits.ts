@@ -46,35 +46,36 @@ export const perAddressPerDay = (name: string, requests: RouteLimit['requests'])
   windowSeconds: daySeconds,
 });
 
-/** Counts a request against limits and says so in the answer's headers. Throws `rate_limited`. */
+/** A request that a limit of its own caller refuses is not taken from what all callers of the organization have together. */
+const narrowestFirst: readonly RouteLimit['per'][] = ['address', 'key', 'organization'];
+
+/**
+ * Counts a request against limits, the narrowest first and none after one that refuses, and says so in the answer's headers.
+ * Throws `rate_limited`.
+ */
 export async function takeRateLimits(
   { config, rateLimiter }: Pick<GatewayContext, 'config' | 'rateLimiter'>,
   reply: FastifyReply,
   limits: readonly RouteLimit[],
   from: { principal: Principal | undefined; address: string },
 ): Promise<void> {
-  const counted: CountedLimit[] = await Promise.all(
-    limits.map(async ({ name, per, requests, windowSeconds }) => {
-      const { organization = '', organizationPlan = 'free', key } = from.principal ?? {};
-      const setting = typeof requests === 'number' ? requests : config[requests];
-      const limit = {
-        name,
-        requests: typeof setting === 'number' ? setting : setting[organizationPlan],
-        windowSeconds,
-      };
-      const counted = { organization, address: addressGroup(from.address), key: `${organization}/${key?.id ?? ''}` };
-      return { limit, outcome: await rateLimiter.take(limit, counted[per]) };
-    }),
-  );
-  reply.headers(rateLimitHeaders(counted));
-  const refused = counted.filter(({ outcome }) => !outcome.allowed);
-  const first = refused[0];
-  if (first === undefined) return;
-  const { limit, outcome } = first;
-  const window = limit.windowSeconds === daySeconds ? 'a day' : 'an hour';
-  throw new ApiError(
-    'rate_limited',
-    `More than ${limit.requests} requests in ${window} (${limit.name}). Try again in ${outcome.resetSeconds} seconds.`,
-    { retryAfterSeconds: Math.max(...refused.map((each) => each.outcome.resetSeconds)) },
-  );
+  const { organization = '', organizationPlan = 'free', key } = from.principal ?? {};
+  const keys = { organization, address: addressGroup(from.address), key: `${organization}/${key?.id ?? ''}` };
+  const counted: CountedLimit[] = [];
+  const inOrder = limits.toSorted((a, b) => narrowestFirst.indexOf(a.per) - narrowestFirst.indexOf(b.per));
+  for (const { name, per, requests, windowSeconds } of inOrder) {
+    const setting = typeof requests === 'number' ? requests : config[requests];
+    const most = typeof setting === 'number' ? setting : setting[organizationPlan];
+    const limit = { name, requests: most, windowSeconds };
+    const outcome = await rateLimiter.take(limit, keys[per]);
+    counted.push({ limit, outcome });
+    reply.headers(rateLimitHeaders(counted));
+    if (outcome.allowed) continue;
+    const window = windowSeconds === daySeconds ? 'a day' : 'an hour';
+    throw new ApiError(
+      'rate_limited',
+      `More than ${most} requests in ${window} (${name}). Try again in ${outcome.resetSeconds} seconds.`,
+      { retryAfterSeconds: outcome.resetSeconds },
+    );
+  }
 }

@@ -36,7 +36,7 @@ export const bundleTaskSchema = z.object({ ...common, kind: z.literal('bundle') 
 export type BundleTask = z.infer<typeof bundleTaskSchema>;
 export const storedBundleTask = storedMessage(bundleTaskSchema, {});
 
-/** What a worker says of itself every second (`presence.<service>.<instance>`). */
+/** What a worker says of itself every second (`presence.<service>.<instance>`). A gateway does as well, with no slots. */
 export const presenceReportSchema = z.object({
   service: z.string(),
   instance: z.string(),

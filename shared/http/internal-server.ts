@@ -81,7 +81,7 @@ export function internalApp(service: InternalCall['service'], options: InternalS
     const { call } = request.routeOptions.config;
     if (call !== undefined) checkServiceToken(request, options.callerTokens, call);
   });
-  addHealthRoutes(app, service, options.checks, options.draining);
+  addHealthRoutes(app, service, options);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.call === undefined) throw new Error(`${String(method)} ${url} is no call that a service declares`);
   });

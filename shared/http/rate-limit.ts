@@ -2,10 +2,13 @@ import { addressRange, isIpv4, withoutPort } from './address-ranges.ts';
 
 /**
  * Counts requests against limits. What an adapter guarantees: `take` never hangs (200 ms at most, else a local count decides) and never
- * rejects; a window starts with the first request of a key.
+ * rejects. Of any number of requests that come at once, exactly as many are allowed as the limit says. A window starts with the first request
+ * of a key; when the limit's number changes within it, the count goes on.
  */
 export type RateLimiter = {
   take(limit: RateLimit, key: string): Promise<RateLimitOutcome>;
+  /** Why counts are not shared for now, as a sentence for operators; undefined when they are, or never were to be. */
+  problem(): string | undefined;
   close(): Promise<void>;
 };
 

@@ -80,7 +80,7 @@ export type BusParts = {
 
 /** Which parts each user gets. `subjects/` gives it the rights for them. */
 export const busPartsOf = {
-  gateway: ['exports', 'content', 'directory', 'facts', 'exportPlaces', 'readModels', 'liveUpdates'],
+  gateway: ['exports', 'content', 'directory', 'facts', 'exportPlaces', 'readModels', 'liveUpdates', 'presence'],
   publisher: ['content'],
   indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog'],
   assistant: ['threads', 'conversationSizes', 'readModels'],

@@ -18,7 +18,7 @@ export type TaskQueue = {
   submit(task: RenderTask | BundleTask): Promise<void>;
 };
 
-/** Reports of live workers, sent every second over a core subject; nothing is kept. */
+/** Reports of live workers and gateways, sent every second over a core subject; nothing is kept. */
 export type Presence = {
   /** Reports now and every second until stopped. `report` is asked each time. */
   announce(report: () => PresenceReport): { now(): void; stop(): void };

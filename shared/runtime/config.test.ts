@@ -1,6 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { ConfigError, loadConfig, setting, wholeNumber } from './config.ts';
+import { ConfigError, loadConfig, secretSetting, setting, wholeNumber } from './config.ts';
 
 const settings = {
   port: setting('X_PORT', wholeNumber(1, 65_535).default(8080), 'port to listen on'),
@@ -22,4 +25,21 @@ test.each(['nine', '0', '70000', '1.5'])('a number that is "%s" is told which nu
   expect(() => loadConfig(settings, { X_NAME: 'a', X_PORT })).toThrow(
     'X_PORT is wrong (must be a whole number from 1 to 65535): port to listen on',
   );
+});
+
+test('a secret may be in a file; its own variable wins', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-secrets-'));
+  const [file, empty] = [join(folder, 'secret'), join(folder, 'empty')];
+  await writeFile(file, 'from the file\n');
+  await writeFile(empty, '\n');
+  const secrets = { token: secretSetting('X_TOKEN', z.string(), 'token'), name: setting('X_NAME', z.string(), 'name') };
+  const load = (env: Record<string, string>) => loadConfig(secrets, { X_NAME: 'a', ...env });
+  expect(load({ X_TOKEN_FILE: file })).toEqual({ token: 'from the file', name: 'a' });
+  expect(load({ X_TOKEN_FILE: file, X_TOKEN: 'own' })).toEqual({ token: 'own', name: 'a' });
+  expect(() => load({ X_TOKEN_FILE: empty })).toThrow(`X_TOKEN_FILE is wrong: the file "${empty}" is empty`);
+  expect(() => load({ X_TOKEN_FILE: join(folder, 'none') })).toThrow(
+    /X_TOKEN_FILE is wrong: the file ".*none" cannot be read/,
+  );
+  expect(() => load({ X_TOKEN: 'own', X_NAME: '', X_NAME_FILE: file })).toThrow('X_NAME is not set');
+  await rm(folder, { recursive: true });
 });

@@ -7,16 +7,23 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 const readinessDeadlineMs = 2_000;
 
+export type Health = {
+  checks: ReadinessChecks;
+  draining: () => boolean;
+  /** How many messages the service has set aside. */
+  setAside?: () => number;
+  /** What works less well than it should, by name, as sentences. */
+  degraded?: () => Readonly<Record<string, string>>;
+};
+
 /**
- * Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. `/readyz` also says how many messages the
- * service has set aside; they make it no less ready.
+ * Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. What is set aside or degraded is said there,
+ * too, and makes the service no less ready.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
   service: string,
-  checks: ReadinessChecks,
-  draining: () => boolean,
-  setAside: () => number = () => 0,
+  { checks, draining, setAside = () => 0, degraded = () => ({}) }: Health,
 ): void {
   app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
@@ -28,7 +35,7 @@ export function addHealthRoutes(
       }),
     );
     const ready = Object.keys(missing).length === 0;
-    return reply.code(ready ? 200 : 503).send({ service, ready, missing, setAside: setAside() });
+    return reply.code(ready ? 200 : 503).send({ service, ready, missing, degraded: degraded(), setAside: setAside() });
   });
 }
 

@@ -97,7 +97,7 @@ function healthApp(
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
-  addHealthRoutes(app, name, checks, draining, setAside);
+  addHealthRoutes(app, name, { checks, draining, setAside });
   return app;
 }
 

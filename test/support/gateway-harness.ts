@@ -10,7 +10,7 @@ import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
 import { sitePages } from '#services/gateway/exports/site-pages.ts';
 import { startProjections } from '#services/projector/start-projections.ts';
-import { memoryRateLimiter } from '#shared/http/rate-limit-memory.ts';
+import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
@@ -72,7 +72,7 @@ export async function gatewayHarness(
     config,
     bus,
     objectStore,
-    rateLimiter: memoryRateLimiter(),
+    rateLimiter: await openRateLimiter(config, { copies: () => 2, logger }),
     clock,
     random: randomBase62,
     logger,
@@ -97,6 +97,7 @@ export async function gatewayHarness(
       stop.abort();
       await app.close();
       await projections;
+      await context.rateLimiter.close();
       await services?.close();
       await objectStore.close();
       await rm(folder, { recursive: true, force: true });

@@ -7,12 +7,27 @@ import { type RestartableServer, restartableServer, startServerProcess } from '.
 
 export type RedisServer = RestartableServer & { url: string; port: number };
 
-/** A real Redis on loopback that keeps nothing on disk, ready for connections. @throws ServerMissing */
-export async function startRedis(): Promise<RedisServer> {
+/**
+ * A real Redis on loopback that keeps nothing on disk, ready for connections. `settings` are further arguments of `redis-server`.
+ * @throws ServerMissing
+ */
+export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
   const program = requireServer('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'bindery-redis-'));
   const [port = 0] = await freePorts(1);
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
+  const args = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    ...settings,
+  ];
   const start = () => startServerProcess({ program, args }, /Ready to accept connections/);
   return Object.assign(await restartableServer(folder, start), { url: `redis://127.0.0.1:${port}`, port });
 }

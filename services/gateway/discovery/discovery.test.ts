@@ -99,7 +99,7 @@ test('a message goes through as it came, with who asks, and the stream comes bac
     'x-accel-buffering': 'no',
     'access-control-allow-origin': '*',
     'access-control-expose-headers': expect.stringContaining('x-thread-id'),
-    'ratelimit-policy': '"assistant";q=5;w=3600, "assistant-address";q=10000;w=86400',
+    'ratelimit-policy': '"assistant-address";q=10000;w=86400, "assistant";q=5;w=3600',
   });
   expect(response.headers.get('x-of-our-own')).toBeNull();
   expect(JSON.stringify(seen)).not.toContain(acme.assistantKey);

@@ -242,7 +242,7 @@ export const bucketRows: readonly BucketRow[] = [
 ];
 
 export const coreRows: readonly CoreRow[] = [
-  { subject: 'presence.*.*', writers: services, readers: ['orchestrator'] },
+  { subject: 'presence.*.*', writers: services, readers: ['orchestrator', 'gateway'] },
   { subject: 'live.job-status.>', writers: [], readers: ['gateway'] },
   { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];

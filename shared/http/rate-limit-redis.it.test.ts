@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
+import { rateLimiterContract } from './rate-limit.contract.ts';
+import { type RedisRateLimiterOptions, redisRateLimiter } from './rate-limit-redis.ts';
+import type { RateLimiter, RateLimitOutcome } from './rate-limit.ts';
+
+const hour = (name: string, requests: number) => ({ name, requests, windowSeconds: 3_600 });
+const count = (outcomes: readonly RateLimitOutcome[]) => outcomes.filter(({ allowed }) => allowed).length;
+
+describeWithServers(['redis-server'], 'rate limits in Redis', () => {
+  let redis: RedisServer;
+  const opened: RateLimiter[] = [];
+  const logged: { level: number; msg: string }[] = [];
+  const logger = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((limiter) => limiter.close()));
+    logged.length = 0;
+  });
+  afterAll(() => redis.stop());
+
+  async function open(options: Partial<RedisRateLimiterOptions> = {}): Promise<RateLimiter> {
+    const limiter = await redisRateLimiter({ url: redis.url, copies: () => 1, logger, ...options });
+    opened.push(limiter);
+    return limiter;
+  }
+
+  const takeAll = (limiter: RateLimiter, limit: ReturnType<typeof hour>, times: number) =>
+    withDeadline(
+      Promise.all(Array.from({ length: times }, () => limiter.take(limit, 'acme'))),
+      5_000,
+      () => new Error('A count hangs.'),
+    );
+
+  rateLimiterContract('in Redis', () => redisRateLimiter({ url: redis.url, copies: () => 1, logger }));
+
+  test('several processes share a count, and a restart of all forgets nothing', async () => {
+    const limit = hour('shared', 100);
+    const both = await Promise.all([open(), open()]);
+    const outcomes = await Promise.all(both.map((limiter) => takeAll(limiter, limit, 60)));
+    expect(count(outcomes.flat())).toBe(100);
+    await Promise.all(opened.splice(0).map((limiter) => limiter.close()));
+    const restarted = await open();
+    expect(await restarted.take(limit, 'acme')).toMatchObject({ allowed: false });
+  });
+
+  const outages = {
+    killed: [() => redis.kill(), () => redis.restart()],
+    stopped: [() => redis.pause(), () => redis.resume()],
+  } as const;
+
+  test.each(['killed', 'stopped'] as const)(
+    'Redis is %s under load: each counts alone with its part, and both find back',
+    async (how) => {
+      const [lose, regain] = outages[how];
+      const limit = hour(`outage-${how}`, 90);
+      const limiter = await open({ copies: () => 3 });
+      await takeAll(limiter, limit, 10);
+      const underLoad = takeAll(limiter, limit, 20);
+      await lose();
+      await underLoad;
+      await expect
+        .poll(async () => {
+          await takeAll(limiter, hour(`probe-${how}`, 1_000), 1);
+          return limiter.problem();
+        })
+        .toMatch(/^Redis is away \(.+\)\. Until it answers, this gateway counts alone, with 1\/3 of each limit\.$/);
+      // What was counted alone before belongs to the part.
+      expect(count(await takeAll(limiter, limit, 60))).toBeLessThanOrEqual(30);
+      expect(count(await takeAll(limiter, limit, 5))).toBe(0);
+      expect(await limiter.take(hour(`one-${how}`, 2), 'acme')).toMatchObject({ allowed: true });
+      expect(logged.filter(({ level, msg }) => level === 40 && msg.startsWith('Redis is away'))).toHaveLength(1);
+
+      await regain();
+      await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+      expect(logged.at(-1)?.msg).toContain('Redis answers again');
+      const other = await open();
+      const again = hour(`again-${how}`, 4);
+      expect(count([...(await takeAll(limiter, again, 3)), ...(await takeAll(other, again, 3))])).toBe(4);
+    },
+  );
+
+  test('without Redis at its start, a gateway counts alone until there is one', async () => {
+    const late = await startRedis();
+    await late.kill();
+    const limiter = await open({ url: late.url });
+    expect(limiter.problem()).toContain('ECONNREFUSED');
+    expect(count(await takeAll(limiter, hour('late', 2), 5))).toBe(2);
+    await late.restart();
+    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    await limiter.close();
+    await late.stop();
+  });
+
+  test('over TLS of a private authority, with a user and a password; a wrong password is said', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-redis-tls-'));
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const selfSigned = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject];
+    await promisify(execFile)('openssl', [...selfSigned, '-keyout', key, '-out', certificate]);
+    const [port = 0] = await freePorts(1);
+    const secure = await startRedis([
+      ...['--port', '0', '--tls-port', String(port), '--tls-cert-file', certificate, '--tls-key-file', key],
+      ...['--tls-auth-clients', 'no', '--user', 'bindery', 'on', '>the-password', '~bindery:*', '+@all'],
+    ]);
+    const authorities = await readFile(certificate, 'utf8');
+    const url = `rediss://127.0.0.1:${port}`;
+    const right = { url, authorities, username: 'bindery', password: 'the-password' };
+    const limit = hour('secure', 1);
+    const limiter = await open(right);
+    expect(limiter.problem()).toBeUndefined();
+    expect(count(await takeAll(limiter, limit, 3))).toBe(1);
+
+    const wrong = await open({ ...right, password: 'wrong-password' });
+    expect(wrong.problem()).toContain('WRONGPASS');
+    expect(count(await takeAll(wrong, limit, 3))).toBe(1);
+    const untrusting = await open({ ...right, authorities: undefined });
+    expect(untrusting.problem()).toContain('self-signed certificate');
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+    expect(JSON.stringify(logged)).not.toMatch(/(the|wrong)-password/);
+    await secure.stop();
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { messageOf } from '#shared/runtime/failures.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { counters, memoryRateLimiter, outcomeOf } from './rate-limit-memory.ts';
+import type { RateLimit, RateLimiter } from './rate-limit.ts';
+
+export type RedisRateLimiterOptions = {
+  /** `redis://host:6379/0`, or `rediss://…` for TLS. */
+  url: string;
+  username?: string | undefined;
+  password?: string | undefined;
+  /** Certificates (PEM) of the authorities to trust instead of those that Node knows. */
+  authorities?: string | undefined;
+  /** How many processes share the counts, this one included. While Redis is away, each counts alone with its part of every limit. */
+  copies: () => number;
+  logger: Logger;
+};
+
+/** The rest of 200 ms is for everything else about a request. */
+const answerWithinMs = 120;
+const openWithinMs = 2_000;
+const probeEveryMs = 250;
+const probeWithinMs = 1_000;
+const longestReconnectPauseMs = 1_000;
+
+/**
+ * Counts in Redis, so all gateways share the counts and a restart of one forgets nothing. The first answer that is late or an error opens a
+ * circuit: from then on nobody waits for Redis, and this process counts alone with its part of each limit, until Redis answers again. Resolves
+ * also when Redis is away.
+ */
+export async function redisRateLimiter(options: RedisRateLimiterOptions): Promise<RateLimiter> {
+  const { copies, logger } = options;
+  const redis = connection(options);
+  const counterOf = counters(
+    (name, duration) =>
+      new RateLimiterRedis({ storeClient: redis, keyPrefix: `bindery:limit:${name}`, points: 1, duration }),
+  );
+  const local = memoryRateLimiter();
+  const circuit = circuitTo(redis, logger);
+  await withDeadline(redis.connect(), openWithinMs, () => new Error('it does not answer')).catch(circuit.open);
+
+  const share = (limit: RateLimit): RateLimit => ({
+    ...limit,
+    requests: Math.max(1, Math.floor(limit.requests / Math.max(1, copies()))),
+  });
+
+  return {
+    async take(limit, key) {
+      if (circuit.problem() === undefined) {
+        try {
+          return outcomeOf(limit, await answered(counterOf(limit).penalty(key)));
+        } catch (error) {
+          circuit.open(error);
+        }
+      }
+      return await local.take(share(limit), key);
+    },
+    problem() {
+      const problem = circuit.problem();
+      return problem === undefined
+        ? undefined
+        : `Redis is away (${problem}). Until it answers, this gateway counts alone, with 1/${copies()} of each limit.`;
+    },
+    async close() {
+      circuit.close();
+      redis.disconnect();
+    },
+  };
+}
+
+function connection({ url, username, password, authorities }: RedisRateLimiterOptions): Redis {
+  const redis = new Redis(url, {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(authorities === undefined ? {} : { tls: { ca: authorities } }),
+    lazyConnect: true,
+    connectTimeout: openWithinMs,
+    keepAlive: 10_000,
+    noDelay: true,
+    // A request that Redis did not count in time was counted here, and must not be counted there later as well.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (tries) => Math.min(tries * 50, longestReconnectPauseMs),
+  });
+  return redis;
+}
+
+/**
+ * Whether Redis can be asked. Once open, it is closed by the first answer to a probe. A probe without an answer ends the connection: the
+ * server behind it may be gone for good, which TCP alone notices after a quarter of an hour.
+ */
+function circuitTo(redis: Redis, logger: Logger) {
+  const closed = new AbortController();
+  let problem: string | undefined;
+  /** Says more than what a command fails with, `Connection is closed.` */
+  let connectionError: string | undefined;
+  redis.on('error', (error: Error) => {
+    connectionError = error.message;
+    if (problem !== undefined) problem = error.message;
+  });
+
+  /** Resolves when Redis answers. */
+  async function probe(): Promise<void> {
+    for (let connectingMs = 0; ; ) {
+      await delay(probeEveryMs, undefined, { signal: closed.signal, ref: false });
+      try {
+        if (redis.status !== 'ready') {
+          connectingMs += probeEveryMs;
+          if (connectingMs < openWithinMs) continue;
+          throw new Error(`no connection within ${openWithinMs} ms`);
+        }
+        await withDeadline(redis.ping(), probeWithinMs, () => new Error(`no answer within ${probeWithinMs} ms`));
+        return;
+      } catch {
+        connectingMs = 0;
+        // Of a connection that we ended, the client says that it cannot be written to. What led to that says more.
+        problem = connectionError ?? problem;
+        redis.disconnect(true);
+      }
+    }
+  }
+
+  async function recover(): Promise<void> {
+    const since = performance.now();
+    await probe();
+    problem = undefined;
+    const awaySeconds = Math.round((performance.now() - since) / 1_000);
+    logger.info({ awaySeconds }, 'Redis answers again: all gateways share the counts of rate limits');
+  }
+
+  return {
+    problem: () => problem,
+    open(this: void, failure: unknown): void {
+      if (problem !== undefined || closed.signal.aborted) return;
+      problem = redis.status === 'ready' ? messageOf(failure) : (connectionError ?? messageOf(failure));
+      connectionError = undefined;
+      logger.warn({ problem }, 'Redis is away: this gateway counts rate limits alone, with its part of each');
+      recover().catch((reason: unknown) => {
+        if (!closed.signal.aborted) logger.error({ err: reason }, 'the probes of Redis ended');
+      });
+    },
+    close: () => closed.abort(),
+  };
+}
+
+/**
+ * The answer of Redis, or an error when it is late. When this process itself was held up, answers may lie unread on the socket; they count, so
+ * the deadline lets one round of reading pass.
+ */
+async function answered<T>(question: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const refuse = () => reject(new Error(`no answer within ${answerWithinMs} ms`));
+    timer = setTimeout(() => setImmediate(refuse), answerWithinMs);
+  });
+  try {
+    return await Promise.race([question, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
