@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { blobKey, pageMarkdownKey, pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
-import { exampleSettings } from '#shared/docs/reference/example-value.ts';
+import { pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -101,11 +101,11 @@ async function cutGroup(
   signal: AbortSignal,
 ): Promise<(PageSection[] | undefined)[]> {
   const { variables, styling, api } = content.model.settings;
-  const examples = exampleSettings(api);
   const pages = await inParallel(group, objectsAtOnce, async (page): Promise<PageToRead> => {
     const { file, sha256, title, description, frontmatter } = page;
     const hasDescription = typeof frontmatter.description === 'string';
-    const reference = page.reference === undefined ? undefined : { path: page.reference, examples, hasDescription };
+    const input = pageReferenceInput(page, api);
+    const reference = input && { ...input, hasDescription };
     const source = await content.source({ path: file, sha256 }, signal);
     const dependencies = await content.dependencies(page.dependencies, signal);
     return { file, source, dependencies, title, description, variables, latex: styling.latex, reference };

@@ -1,6 +1,6 @@
 import type { Properties } from 'hast';
 import { withReference } from '#shared/docs/reference/reference-content.ts';
-import type { PageSlice } from '#shared/docs/render/page-slice.ts';
+import type { PageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
@@ -21,8 +21,8 @@ export type PageToRead = {
   /** `variables` and `styling.latex` of the site's settings. */
   variables: Record<string, string>;
   latex?: boolean | undefined;
-  /** What it shows of a specification, as the slice of a page has it; `hasDescription`: the page says itself what it is about. */
-  reference?: (NonNullable<PageSlice['reference']> & { hasDescription: boolean }) | undefined;
+  /** Of a page that describes an operation, a schema or a channel; `hasDescription`: it says itself what it is about. */
+  reference?: (PageReferenceInput & { hasDescription: boolean }) | undefined;
   parser?: ParseOptions['parser'];
 };
 
@@ -62,9 +62,9 @@ export function readPage(page: PageToRead) {
   const { file, source, dependencies, title, description, variables, latex, reference, parser } = page;
   const evaluated = evaluatePage({ file, source, dependencies }, { variables, latex, parser }, componentRegistry);
   const { texts } = languageOf(undefined);
-  const { examples = {}, hasDescription = false } = reference ?? {};
-  const sliceText = reference && dependencies[reference.path];
-  const whole = withReference(evaluated, sliceText, { texts, examples, hasDescription, parser });
+  const { path, ...rest } = reference ?? { examples: {}, hasDescription: false };
+  const sliceText = path === undefined ? undefined : dependencies[path];
+  const whole = withReference(evaluated, sliceText, { ...rest, texts, parser });
   const content = toContent(whole.tree, () => undefined, texts);
   const read = { plain: true, isLeftOut: isHidden };
   const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);

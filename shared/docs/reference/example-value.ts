@@ -11,14 +11,20 @@ import { resolved } from './open-slice.ts';
 import { exampleIn, merge, type Property, shapeOf } from './schema-shape.ts';
 
 /** `api.examples` of docs.json. */
-export type ExampleSettings = { languages?: string[]; autogenerate?: boolean };
+export type ExampleSettings = {
+  languages?: string[];
+  autogenerate?: boolean;
+  /** Which parameters and fields a request has. Without it: the required ones, those with an example, and a few others. */
+  defaults?: 'required' | 'all';
+};
 
 export function exampleSettings(api: SiteSettings['api']): ExampleSettings {
-  const { languages, autogenerate } = objectOf(objectOf(api)['examples']);
+  const { languages, autogenerate, defaults } = objectOf(objectOf(api)['examples']);
   const names = textsOf(languages);
   return {
     ...(names.length > 0 && { languages: names }),
     ...(typeof autogenerate === 'boolean' && { autogenerate }),
+    ...((defaults === 'required' || defaults === 'all') && { defaults }),
   };
 }
 
@@ -46,14 +52,19 @@ const byFormat: ReadonlyMap<string, JsonValue> = new Map([
 ]);
 
 /** The example of a media type, parameter or header: one that is written, or one made from its schema. The same input gives the same value. */
-export function exampleOf(document: JsonObject, written: JsonObject, use: ExampleUse): JsonValue | undefined {
+export function exampleOf(
+  document: JsonObject,
+  written: JsonObject,
+  use: ExampleUse,
+  defaults?: ExampleSettings['defaults'],
+): JsonValue | undefined {
   const own = exampleIn(written);
   if (own !== undefined) return own;
   for (const example of Object.values(objectOf(written['examples']))) {
     const { value } = resolved(document, example).value;
     if (value !== undefined) return value;
   }
-  return written['schema'] === undefined ? undefined : exampleOfSchema(document, written['schema'], use);
+  return written['schema'] === undefined ? undefined : exampleOfSchema(document, written['schema'], use, defaults);
 }
 
 /** All examples that are written, by name. */
@@ -65,7 +76,12 @@ export function namedExamples(document: JsonObject, written: JsonObject): [strin
   });
 }
 
-export function exampleOfSchema(document: JsonObject, schema: JsonValue, use: ExampleUse): JsonValue {
+export function exampleOfSchema(
+  document: JsonObject,
+  schema: JsonValue,
+  use: ExampleUse,
+  defaults?: ExampleSettings['defaults'],
+): JsonValue {
   let values = 0;
   const make = (part: JsonValue | undefined, depth: number, active: ReadonlySet<string>): JsonValue => {
     values += 1;
@@ -79,8 +95,9 @@ export function exampleOfSchema(document: JsonObject, schema: JsonValue, use: Ex
     const shape = shapeOf(document, part);
     if (shape.properties.length > 0 || shape.additional !== undefined) {
       const made: JsonObject = {};
-      const isLong = use === 'request' && shape.properties.length > mostOptional && shape.properties.some(isRequired);
-      for (const { name, schema: property } of isLong ? shape.properties.filter(isRequired) : shape.properties) {
+      const isLong = shape.properties.length > mostOptional && shape.properties.some(isRequired);
+      const isShort = use === 'request' && (defaults === undefined ? isLong : defaults === 'required');
+      for (const { name, schema: property } of isShort ? shape.properties.filter(isRequired) : shape.properties) {
         const { merged: facts } = merge(document, property);
         if (facts[use === 'request' ? 'readOnly' : 'writeOnly'] === true) continue;
         if (values <= maxValues) made[name] = make(property, depth + 1, inside);

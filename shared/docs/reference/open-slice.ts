@@ -26,7 +26,11 @@ export function openSlice(text: string): OpenSlice | undefined {
     return undefined;
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
-  const slice = document as JsonObject;
+  return openDocument(document as JsonObject);
+}
+
+/** What a document has to show: its first operation, or its schema. */
+export function openDocument(slice: JsonObject): OpenSlice | undefined {
   const operation = operationsOf(slice)[0];
   const schema = slice['x-bindery-schema'];
   return operation === undefined && schema === undefined ? undefined : { document: slice, operation, schema };

@@ -12,14 +12,14 @@ export function requestFences(
   slice: OpenSlice,
   operation: Operation,
   parameters: readonly JsonObject[],
-  { languages, autogenerate }: ExampleSettings,
+  { languages, autogenerate, defaults }: ExampleSettings,
 ): Code[] {
   if (operation.kind === 'webhook') return [];
   const given = givenSamples(operation.written, languages);
   const samples =
     given.length > 0 || autogenerate === false
       ? given
-      : requestSamples(requestOf(slice, operation, parameters), languages);
+      : requestSamples(requestOf(slice, operation, parameters, defaults), languages);
   return samples.map(({ language, title, code: value }) => fence(language, title, value));
 }
 
@@ -27,6 +27,7 @@ function requestOf(
   slice: OpenSlice,
   { method, path, written }: Operation,
   parameters: readonly JsonObject[],
+  defaults: ExampleSettings['defaults'],
 ): SampleRequest {
   const { document } = slice;
   const server = serversOf(slice)[0]?.url ?? 'https://api.example.com';
@@ -40,7 +41,8 @@ function requestOf(
   const request: SampleRequest = { method, url: base + path, query: [], headers: [], cookies: [], body: undefined };
   for (const parameter of parameters) {
     const name = textOf(parameter['name']) ?? '';
-    const isShown = parameter['required'] === true || parameter['example'] !== undefined;
+    const isWanted = defaults === undefined ? parameter['example'] !== undefined : defaults === 'all';
+    const isShown = parameter['required'] === true || isWanted;
     if (!isShown || name === '') continue;
     const pair: [string, string] = [name, valueOf(parameter)];
     if (parameter['in'] === 'query') request.query.push(pair);
@@ -55,12 +57,17 @@ function requestOf(
     else request.cookies.push(pair);
   }
   const [media] = entriesOf(resolved(document, written['requestBody']).value['content']);
-  if (media) request.body = requestBody(document, media[0], resolved(document, media[1]).value);
+  if (media) request.body = requestBody(document, media[0], resolved(document, media[1]).value, defaults);
   return request;
 }
 
-function requestBody(document: JsonObject, mimeType: string, media: JsonObject): SampleRequest['body'] {
-  const example = exampleOf(document, media, 'request');
+function requestBody(
+  document: JsonObject,
+  mimeType: string,
+  media: JsonObject,
+  defaults: ExampleSettings['defaults'],
+): SampleRequest['body'] {
+  const example = exampleOf(document, media, 'request', defaults);
   if (example === undefined) return undefined;
   if (/form/.test(mimeType) && isJsonObject(example)) {
     const fields = Object.entries(example).map(([name, value]): [string, string] => [name, shownValue(value)]);

@@ -137,7 +137,9 @@ export function tagTitles(specification: JsonObject): Map<string, string> {
   return new Map(
     objectsOf(specification['tags']).flatMap((tag) => {
       const name = textOf(tag['name']);
-      return name === undefined ? [] : [[name, textOf(tag['x-displayName']) ?? name] as const];
+      return name === undefined
+        ? []
+        : [[name, textOf(tag['x-group']) ?? textOf(tag['x-displayName']) ?? name] as const];
     }),
   );
 }

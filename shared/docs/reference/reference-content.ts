@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from 
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { type StaticElement, StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
-import { type ExampleSettings, type ExampleUse, exampleOfSchema, namedExamples } from './example-value.ts';
+import { type ExampleUse, exampleOfSchema, namedExamples } from './example-value.ts';
 import {
   credentialOf,
   entriesOf,
@@ -17,28 +17,31 @@ import {
 } from './open-slice.ts';
 import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
 import type { Operation } from './operations.ts';
+import type { PageReferenceInput } from './page-reference.ts';
 import { element, type FieldInput, SchemaFields } from './schema-fields.ts';
+import { writtenSlice } from './written-operation.ts';
 
-export type ReferenceOptions = {
+export type ReferenceOptions = Omit<PageReferenceInput, 'path'> & {
   texts: InterfaceTexts;
-  examples: ExampleSettings;
   /** The page says itself what it is about. */
   hasDescription: boolean;
   parser: ParseOptions['parser'];
 };
 
 /**
- * A page with what its slice of a specification says: below the page's own content, and examples beside it. What the page says itself wins: a
- * parameter, the fields of the response, an example. A slice that cannot be read adds nothing.
+ * A page with what its slice of a specification says, or else what follows from the operation that it describes itself: below the page's own
+ * content, and examples beside it. What the page says wins: a parameter, the fields of the response, an example. A slice that cannot be read
+ * adds nothing.
  */
 export function withReference<Page extends { tree: Root }>(
   page: Page,
   sliceText: string | undefined,
   options: ReferenceOptions,
 ): Page & { added?: AddedNodes } {
-  const slice = sliceText === undefined ? undefined : openSlice(sliceText);
-  if (slice === undefined) return page;
   const { tree } = page;
+  const { written } = options;
+  const slice = sliceText === undefined ? written && writtenSlice(tree, written) : openSlice(sliceText);
+  if (slice === undefined) return page;
   const own = ownContent(tree);
   const writer = new ReferenceWriter(slice, options, own);
   const added = slice.operation === undefined ? writer.schema() : writer.operation(slice.operation);
@@ -98,7 +101,7 @@ class ReferenceWriter {
     this.#options = options;
     this.#texts = options.texts.reference;
     this.#own = own;
-    this.#fields = new SchemaFields(slice.document, options.texts, options.parser);
+    this.#fields = new SchemaFields(slice.document, options);
   }
 
   schema(): AddedNodes {

@@ -1,10 +1,11 @@
 import type { Nodes, PhrasingContent } from 'mdast';
-import type { JsonObject, JsonValue } from '#shared/docs/project/json-values.ts';
+import { type JsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { descriptionNodes } from './description-nodes.ts';
 import { nameOfReference, shownValue } from './open-slice.ts';
+import type { ParamSettings } from './page-reference.ts';
 import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
@@ -38,21 +39,25 @@ export type FieldInput = {
   example?: JsonValue | undefined;
 };
 
+export type FieldOptions = { texts: InterfaceTexts; parser: ParseOptions['parser']; params?: ParamSettings };
+
 /** What the fields of a page share. `use`: a request has no read-only fields, a response no write-only ones; a schema by itself has both. */
 export class SchemaFields {
   readonly #document: JsonObject;
   readonly #texts: InterfaceTexts;
   readonly #parser: ParseOptions['parser'];
+  readonly #params: ParamSettings;
   /** By the object of the specification: most are asked for more than once. */
   readonly #shapes = new Map<JsonValue | undefined, Shape>();
   /** Where on the page a schema with a name is shown with its members. */
   readonly #shownAt = new Map<string, string>();
   #fields = 0;
 
-  constructor(document: JsonObject, texts: InterfaceTexts, parser: ParseOptions['parser']) {
+  constructor(document: JsonObject, { texts, parser, params = {} }: FieldOptions) {
     this.#document = document;
     this.#texts = texts;
     this.#parser = parser;
+    this.#params = params;
   }
 
   #shape(schema: JsonValue | undefined): Shape {
@@ -91,8 +96,9 @@ export class SchemaFields {
         default: defaultValue === undefined ? undefined : shortened(shownDefault(defaultValue)),
         pre: shape.labels.pre.length > 0 ? shape.labels.pre : undefined,
         post: [
-          ...shape.labels.post,
           ...(use === 'schema' && (shape.isReadOnly || shape.isWriteOnly) ? [readOrWrite] : []),
+          ...(this.#params.post ?? []).flatMap((key) => labelsOf(key, shape.written[key])),
+          ...shape.labels.post,
         ],
       },
       children,
@@ -152,7 +158,7 @@ export class SchemaFields {
     const members = this.#members(shape, id, use, inside);
     const [first] = members;
     if (first === undefined || (members.length === 1 && first.type === 'paragraph')) return members;
-    return [element('Expandable', {}, members)];
+    return [element('Expandable', { defaultOpen: this.#params.isOpen }, members)];
   }
 
   #members(shape: Shape, id: string, use: FieldUse, inside: Inside): Nodes[] {
@@ -235,6 +241,14 @@ export type FieldUse = 'request' | 'response' | 'schema';
 type Inside = { depth: number; names: ReadonlySet<string>; anchor: string | undefined };
 
 const outermost: Inside = { depth: 0, names: new Set(), anchor: undefined };
+
+/** A value of a schema behind the name of its field: `true` as its key, lists item by item. */
+function labelsOf(key: string, value: JsonValue | undefined): string[] {
+  if (value === true) return [key];
+  return (Array.isArray(value) ? value : [value]).flatMap((item) =>
+    typeof item === 'string' || typeof item === 'number' ? (textOf(item) ?? []) : [],
+  );
+}
 
 const typeInCircle = (type: string, name: string): string => (type === 'object' ? name : `${type} · ${name}`);
 

@@ -31,6 +31,8 @@ export type Shape = {
   variants: { kind: 'oneOf' | 'anyOf'; options: JsonValue[] }[];
   /** Labels that its author wants before and behind the name. */
   labels: { pre: string[]; post: string[] };
+  /** As it is in the specification, for what is shown of it only where a site wants it. */
+  written: JsonObject;
   /** References that led here. */
   names: string[];
 };
@@ -83,6 +85,7 @@ export function shapeOf(document: JsonObject, schema: JsonValue | undefined): Sh
         : undefined,
     variants,
     labels: { pre: textsOf(mint['pre']), post: textsOf(mint['post']) },
+    written: merged,
     names,
   };
 }

@@ -15,7 +15,7 @@ const operation = (summary: string, more: object = {}) => ({
 });
 const pets: JsonObject = {
   openapi: '3.1.0',
-  tags: [{ name: 'pets', 'x-displayName': 'Your pets' }],
+  tags: [{ name: 'pets', 'x-displayName': 'Pets', 'x-group': 'Your pets' }],
   paths: {
     '/pets': {
       get: operation('List pets', { tags: ['pets'] }),
@@ -162,4 +162,31 @@ describe('pages made from a specification', () => {
     expect(model.diagnostics.map((found) => found.code)).toEqual([code]);
     expect(model.pages).toHaveLength(1);
   });
+});
+
+test('fields show what the site wants to see of their schemas', async () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      a: { type: 'string', nullable: true, 'x-level': ['admin', 2], 'x-mint': { post: ['own'] } },
+      b: { type: 'object', properties: { c: { type: 'string' }, d: { type: 'string' } } },
+    },
+  };
+  const { render } = await testProject({
+    'docs.json': docs({ pages: ['POST /a'] }, { api: { params: { post: ['nullable', 'x-level'], expanded: 'all' } } }),
+    'a.json': JSON.stringify({
+      openapi: '3.0.0',
+      paths: {
+        '/a': { post: operation('A', { requestBody: { content: { 'application/json': { schema } } } }) },
+      },
+    }),
+  });
+  const html = Buffer.from(render('api-reference/a').files[0]?.body ?? '').toString();
+  expect([...html.matchAll(/field-post">([^<]*)</g)].map(([, label]) => label)).toEqual([
+    'nullable',
+    'admin',
+    '2',
+    'own',
+  ]);
+  expect(html).toMatch(/<details[^>]* open/);
 });

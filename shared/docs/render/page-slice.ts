@@ -2,7 +2,7 @@ import type { ExportOptions } from '#shared/contracts/stored-objects.ts';
 import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/project/json-values.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
-import { type ExampleSettings, exampleSettings } from '#shared/docs/reference/example-value.ts';
+import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { siteAddress, siteBase } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
@@ -42,8 +42,8 @@ export type PageSlice = {
   pictures: Record<string, PictureSize>;
   /** Files whose text the renderer gets beside the source, with the hash of that text. */
   dependencies: { path: string; sha256: string }[];
-  /** Which of them says what the page shows of a specification, and `api.examples` of docs.json. */
-  reference?: { path: string; examples: ExampleSettings };
+  /** Of a page that describes an operation, a schema or a channel. */
+  reference?: PageReferenceInput;
   /** The project's own style sheets and scripts, in order; no scripts where tenants' scripts are not allowed. */
   styles: string[];
   scripts: string[];
@@ -86,8 +86,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       canonical: siteAddress(settings, path),
       previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
       next: place.next === undefined ? undefined : pageLink(index, place.next),
-      reference:
-        page.reference === undefined ? undefined : { path: page.reference, examples: exampleSettings(settings.api) },
+      reference: pageReferenceInput(page, settings.api),
     }),
   };
 }

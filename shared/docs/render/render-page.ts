@@ -51,10 +51,10 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   const { diagnostics } = evaluated;
   const report = reportInto(diagnostics, slice.file, maxDiagnostics);
   const { texts } = languageOf(slice.language);
-  const sliceText = slice.reference && dependencies[slice.reference.path];
-  const { examples = {} } = slice.reference ?? {};
+  const { path: sliceName, ...reference } = slice.reference ?? { examples: {} };
+  const sliceText = sliceName === undefined ? undefined : dependencies[sliceName];
   const hasDescription = typeof slice.frontmatter.description === 'string';
-  const page = withReference(evaluated, sliceText, { texts, examples, hasDescription, parser });
+  const page = withReference(evaluated, sliceText, { ...reference, texts, hasDescription, parser });
   const markdown = pageMarkdown(slice, page);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
