@@ -21,6 +21,12 @@ export function plainJson(value: unknown, depth = 0): JsonValue {
   return copy;
 }
 
+/** Sets a key that a tenant chose: `__proto__` is a key as any other, and changes no prototype. */
+export function putValue(object: JsonObject, key: string, value: JsonValue): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

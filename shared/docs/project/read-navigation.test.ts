@@ -14,6 +14,7 @@ const reference = {
           { title: undefined, pages: ['api/ping'] },
         ]
       : [],
+  pagesOfChannels: () => ['api/lights', 'api/alarms'],
 };
 
 function read(navigation: JsonValue, missing: string[] = []) {
@@ -158,10 +159,17 @@ describe('navigation', () => {
     expect(codes).toEqual([]);
   });
 
+  it('has a page for each channel where a node names an AsyncAPI description', () => {
+    const { nodes, places } = read({ groups: [{ group: 'Events', asyncapi: 'b.yaml' }] });
+    const children = ['api/lights', 'api/alarms'].map((path) => ({ kind: 'page', path }));
+    expect(nodes).toMatchObject([{ title: 'Events', children }]);
+    expect([...places.keys()]).toEqual(['api/lights', 'api/alarms']);
+  });
+
   it('leaves out other descriptions of interfaces, with one report each', () => {
     const { nodes, codes } = read({
       tabs: [
-        { tab: 'Events', asyncapi: 'b.yaml' },
+        { tab: 'Graph', graphql: 'b.graphql' },
         { tab: 'SDK', sdk: 'c.json' },
       ],
     });

@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, tex
 import { iconOf } from './read-icons.ts';
 import { isExternalHref, isSafeHref } from './url-policy.ts';
 import type { NavigationNode, PageEntry } from './site-model.ts';
-import { type SiteReference, sourceOf, type SpecificationSource } from '#shared/docs/reference/site-reference.ts';
+import type { SiteReference } from '#shared/docs/reference/site-reference.ts';
+import { sourceOf, type SpecificationSource } from '#shared/docs/reference/specification-files.ts';
 
 const maxLevels = 32;
 /** Key of a list of divisions, and the kind of its members, which is also the key of a member's name. */
@@ -19,7 +20,7 @@ const divisionLists = [
 ] as const;
 const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+\S/i;
 /** Descriptions of interfaces that no pages are made from. */
-const otherSpecKeys = ['asyncapi', 'graphql', 'sdk'] as const;
+const otherSpecKeys = ['graphql', 'sdk'] as const;
 
 /** A place of a page in the navigation: what it says about visibility, language and version. */
 export type PagePlace = {
@@ -44,7 +45,7 @@ export function readNavigation(
   file: string,
   pageAt: (named: string) => string | undefined,
   report: Report,
-  reference: Pick<SiteReference, 'pageOf' | 'pagesOfAll' | 'preset'>,
+  reference: Pick<SiteReference, 'pageOf' | 'pagesOfAll' | 'pagesOfChannels' | 'preset'>,
 ): ReadNavigation {
   if (typeof navigation !== 'object' || navigation === null) {
     const message = `${file} has no "navigation". Add it, for example "navigation": { "pages": ["index"] }.`;
@@ -87,22 +88,25 @@ export function readNavigation(
     return [{ kind: 'page', path }];
   }
 
-  /** What is in a node: its own entries, or where it has none, all operations of the API description that it names. */
+  /** What is in a node: its own entries, or where it has none, all operations and channels of the API descriptions that it names. */
   function contentOf(node: JsonObject, title: string, around: Around): NavigationNode[] {
     const children = childrenOf(node, around);
     if (children.length > 0) return children;
-    const own = sourceOf(node['openapi']);
-    if (own === undefined) {
-      if (otherSpecKeys.some((key) => node[key] !== undefined)) apiPagesLeftOut(title);
-      return [];
-    }
-    return reference.pagesOfAll(own).flatMap(({ title, pages }): NavigationNode[] => {
-      const nodes = pages.map((path): NavigationNode => {
+    if (otherSpecKeys.some((key) => node[key] !== undefined)) apiPagesLeftOut(title);
+    const placed = (pages: readonly string[]): NavigationNode[] =>
+      pages.map((path) => {
         place(path, around);
         return { kind: 'page', path };
       });
-      return title === undefined ? nodes : [{ kind: 'group', title, hidden: false, children: nodes }];
-    });
+    const [operations, channels] = [sourceOf(node['openapi']), sourceOf(node['asyncapi'])];
+    const groups = operations === undefined ? [] : reference.pagesOfAll(operations);
+    return [
+      ...groups.flatMap(({ title, pages }): NavigationNode[] => {
+        const nodes = placed(pages);
+        return title === undefined ? nodes : [{ kind: 'group', title, hidden: false, children: nodes }];
+      }),
+      ...(channels === undefined ? [] : placed(reference.pagesOfChannels(channels))),
+    ];
   }
 
   function pageOf(entry: string, around: Around): NavigationNode[] {
@@ -204,7 +208,7 @@ export function readNavigation(
   }
 
   function apiPagesLeftOut(title: string): void {
-    const message = `Pages are made from OpenAPI descriptions alone; all of ${quoted(title)} is left out. Write pages for it.`;
+    const message = `Pages are made from OpenAPI and AsyncAPI descriptions; all of ${quoted(title)} is left out. Write pages for it.`;
     warn('api-pages-not-rendered', message);
   }
 

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type JsonValue,
   objectOf,
+  putValue,
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
@@ -100,7 +101,7 @@ export function exampleOfSchema(
       for (const { name, schema: property } of isShort ? shape.properties.filter(isRequired) : shape.properties) {
         const { merged: facts } = merge(document, property);
         if (facts[use === 'request' ? 'readOnly' : 'writeOnly'] === true) continue;
-        if (values <= maxValues) made[name] = make(property, depth + 1, inside);
+        if (values <= maxValues) putValue(made, name, make(property, depth + 1, inside));
       }
       if (shape.properties.length === 0) made['{key}'] = make(shape.additional, depth + 1, inside);
       const [option] = shape.variants[0]?.options ?? [];

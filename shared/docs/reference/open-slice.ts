@@ -9,15 +9,17 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import { type Operation, operationsOf, resolvePointer } from './operations.ts';
 
-/** What the page of an operation or a schema is made from, opened. */
+/** What the page of an operation, a schema or a channel is made from, opened. */
 export type OpenSlice = {
   document: JsonObject;
   /** Undefined for the page of a schema. */
   operation: Operation | undefined;
   schema: JsonValue | undefined;
+  /** Of the page of a channel: what `sliceChannel` wrote of it. */
+  channel?: JsonObject;
 };
 
-/** Opens a slice that `sliceOperation` or `sliceSchema` wrote, maybe an earlier version of it. Undefined: it has nothing to show. */
+/** Opens a slice that publication made, maybe an earlier version of it. Undefined: it has nothing to show. */
 export function openSlice(text: string): OpenSlice | undefined {
   let document: unknown;
   try {
@@ -29,10 +31,11 @@ export function openSlice(text: string): OpenSlice | undefined {
   return openDocument(document as JsonObject);
 }
 
-/** What a document has to show: its first operation, or its schema. */
+/** What a document has to show: its first operation, its schema, or its channel. */
 export function openDocument(slice: JsonObject): OpenSlice | undefined {
   const operation = operationsOf(slice)[0];
-  const schema = slice['x-bindery-schema'];
+  const { 'x-bindery-schema': schema, 'x-bindery-channel': channel } = slice;
+  if (isJsonObject(channel)) return { document: slice, operation: undefined, schema: undefined, channel };
   return operation === undefined && schema === undefined ? undefined : { document: slice, operation, schema };
 }
 

@@ -97,15 +97,31 @@ function inWords(id: string): string {
 /** `x-mint.metadata`: frontmatter of the page that is made. */
 export const metadataOf = (written: JsonObject): JsonObject => objectOf(objectOf(written['x-mint'])['metadata']);
 
-/** What `GET /users/{id}` or `WEBHOOK name` names. A path may be written without its slash at the end, and with other names in braces. */
-export function findOperation(operations: readonly Operation[], method: string, path: string): Operation | undefined {
-  const named = operations.filter((operation) =>
-    method === 'WEBHOOK' ? operation.kind === 'webhook' : operation.kind === 'operation' && operation.method === method,
-  );
-  const same = (form: (path: string) => string) => named.find((operation) => form(operation.path) === form(path));
-  return (
-    same((each) => each) ?? same(withoutSlash) ?? same((each) => withoutSlash(each).replaceAll(/\{[^}]*\}/g, '{}'))
-  );
+/** Finds what `GET /users/{id}` or `WEBHOOK name` names. */
+export type OperationIndex = (method: string, path: string) => Operation | undefined;
+
+/** A path may be written without its slash at the end, and with other names in braces. The first operation of the file wins. */
+export function operationIndex(operations: readonly Operation[]): OperationIndex {
+  const forms = [
+    (path: string) => path,
+    withoutSlash,
+    (path: string) => withoutSlash(path).replaceAll(/\{[^}]*\}/g, '{}'),
+  ];
+  const found = forms.map(() => new Map<string, Operation>());
+  for (const operation of operations) {
+    const method = operation.kind === 'webhook' ? 'WEBHOOK' : operation.method;
+    for (const [at, form] of forms.entries()) {
+      const key = `${method} ${form(operation.path)}`;
+      if (!found[at]?.has(key)) found[at]?.set(key, operation);
+    }
+  }
+  return (method, path) => {
+    for (const [at, form] of forms.entries()) {
+      const operation = found[at]?.get(`${method} ${form(path)}`);
+      if (operation) return operation;
+    }
+    return undefined;
+  };
 }
 
 const withoutSlash = (path: string): string => (path.length > 1 ? path.replace(/\/$/, '') : path);

@@ -10,6 +10,11 @@ describe('specifications', () => {
     expect(parse('openapi: 3.1.0\npaths:\n  /x: {}\n')).toEqual(made);
   });
 
+  test('of AsyncAPI are read, too', () => {
+    for (const asyncapi of ['2.6.0', '3.0.0']) expect(parse(`asyncapi: ${asyncapi}`)).toEqual({ asyncapi });
+    expect(() => parse('asyncapi: 1.2.0')).toThrow('does not say');
+  });
+
   test('of Swagger 2 become OpenAPI 3', () => {
     const swagger = `swagger: "2.0"
 info: { title: T, version: "1" }
@@ -33,9 +38,17 @@ definitions:
     });
   });
 
-  test('have no keys that reach prototypes, and no object twice', () => {
-    const read = parse('{"openapi":"3.1.0","x":{"__proto__":{"a":1},"constructor":1,"b":2}}', 'a.json');
-    expect(read['x']).toEqual({ b: 2 });
+  test('keep keys that reach prototypes as keys, and have no object twice', () => {
+    const names = '{"__proto__":{"a":1},"constructor":1,"prototype":2}';
+    const openapi = parse(`{"openapi":"3.1.0","x":${names}}`, 'a.json')['x'];
+    const schema = `{"type":"object","properties":${names}}`;
+    const swagger = parse(`{"swagger":"2.0","info":{},"paths":{},"definitions":{"D":${schema}}}`, 'a.json');
+    const schemas = (swagger['components'] as { schemas: { D: { properties: unknown } } }).schemas;
+    for (const read of [openapi, schemas.D.properties]) {
+      expect(JSON.stringify(read)).toBe(names);
+      expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+    }
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
     const { x, y } = parse('openapi: 3.1.0\nx: &a { b: 1 }\ny: *a\n');
     expect(x).toEqual(y);
     expect(x).not.toBe(y);

@@ -1,7 +1,7 @@
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { decodeSource } from '#shared/docs/project/decode-source.ts';
-import { isJsonObject, type JsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
+import { isJsonObject, type JsonObject, type JsonValue, putValue, textOf } from '#shared/docs/project/json-values.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 
 /** A specification that cannot be used. The message is for its author, and ends the sentence "<file> is left out: it …". */
@@ -15,10 +15,10 @@ const maxDepth = 200;
 /** Of the brackets in a JSON file; its parser is recursive. */
 const maxNesting = 1_000;
 const maxAliases = 5_000;
-const dangerousKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Reads an OpenAPI 3.0 or 3.1 file in JSON or YAML, and turns Swagger 2 into OpenAPI 3. The result has plain objects only, and no object twice.
+ * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML, and turns Swagger 2 into OpenAPI 3. The result has plain objects only, and no
+ * object twice. Its keys are what the author wrote: `__proto__` is one as any other, so what sets keys of it uses `putValue`.
  * Throws `SpecificationRefused` for what is no such file, or breaks a limit: 16 MB, a million values, 200 levels, 5,000 aliases.
  */
 export function parseSpecification(bytes: Uint8Array, file: string): JsonObject {
@@ -29,7 +29,10 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   if (textOf(parsed['swagger'])?.startsWith('2') === true) return fromSwagger(parsed);
   const version = textOf(parsed['openapi']);
   if (version?.startsWith('3.') === true) return parsed;
-  throw new SpecificationRefused('does not say "openapi": "3.0" or "3.1", or "swagger": "2.0"');
+  if (/^[23]\b/.test(textOf(parsed['asyncapi']) ?? '')) return parsed;
+  throw new SpecificationRefused(
+    'does not say "openapi": "3.0" or "3.1", "swagger": "2.0", or "asyncapi": "2.6" or "3.0"',
+  );
 }
 
 function parse(text: string, file: string): unknown {
@@ -63,7 +66,7 @@ function isNestedTooDeep(text: string): boolean {
 }
 
 /** A tree of JSON values. What YAML's aliases share is there as often as it is used, and counts each time. */
-function plainCopy(root: unknown): JsonValue {
+function plainCopy(root: unknown, nameOf = (key: string): string => key): JsonValue {
   let values = 0;
   const copy = (value: unknown, depth: number): JsonValue => {
     values += 1;
@@ -74,15 +77,20 @@ function plainCopy(root: unknown): JsonValue {
     if (depth > maxDepth) throw new SpecificationRefused(`is nested deeper than ${maxDepth} levels; make it flatter`);
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
     const made: JsonObject = {};
-    for (const [key, item] of Object.entries(value)) if (!dangerousKeys.has(key)) made[key] = copy(item, depth + 1);
+    for (const [key, item] of Object.entries(value)) putValue(made, nameOf(key), copy(item, depth + 1));
     return made;
   };
   return copy(root, 0);
 }
 
+/** Names that reach prototypes have a mark in front while a library has them. */
+const mark = '\u{f8ff}';
+const marked = (key: string): string => (/^(?:__proto__|constructor|prototype)$/.test(key) ? mark + key : key);
+const unmarked = (key: string): string => (key.startsWith(mark) ? key.slice(mark.length) : key);
+
 function fromSwagger(swagger: JsonObject): JsonObject {
   try {
-    return plainCopy(upgradeFromTwoToThree(swagger)) as JsonObject;
+    return plainCopy(upgradeFromTwoToThree(plainCopy(swagger, marked) as JsonObject), unmarked) as JsonObject;
   } catch (error) {
     if (error instanceof SpecificationRefused) throw error;
     throw new SpecificationRefused(`is Swagger 2 that cannot be read as OpenAPI 3: ${messageOf(error).slice(0, 200)}`);

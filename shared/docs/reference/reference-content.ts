@@ -16,9 +16,11 @@ import {
   serversOf,
 } from './open-slice.ts';
 import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
+import { ChannelWriter } from './channel-content.ts';
 import type { Operation } from './operations.ts';
 import type { PageReferenceInput } from './page-reference.ts';
-import { element, type FieldInput, SchemaFields } from './schema-fields.ts';
+import { addressList, code, element, heading, inlineOf, paragraph, strong, text } from './reference-nodes.ts';
+import { type FieldInput, SchemaFields } from './schema-fields.ts';
 import { writtenSlice } from './written-operation.ts';
 
 export type ReferenceOptions = Omit<PageReferenceInput, 'path'> & {
@@ -44,7 +46,7 @@ export function withReference<Page extends { tree: Root }>(
   if (slice === undefined) return page;
   const own = ownContent(tree);
   const writer = new ReferenceWriter(slice, options, own);
-  const added = slice.operation === undefined ? writer.schema() : writer.operation(slice.operation);
+  const added = writer.content();
   const children = [...added.above, ...tree.children, ...added.below] as Root['children'];
   return { ...page, tree: { ...tree, children }, added };
 }
@@ -74,16 +76,6 @@ function ownContent(page: Root): OwnContent {
 /** What stands around the page's own content. */
 export type AddedNodes = { above: Nodes[]; below: Nodes[] };
 
-const text = (value: string): Nodes => ({ type: 'text', value });
-const paragraph = (...children: Nodes[]): Nodes => ({ type: 'paragraph', children: children as [] });
-const code = (value: string): Nodes => ({ type: 'inlineCode', value });
-/** Its address is the same in all languages. */
-const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => ({
-  type: 'heading',
-  depth,
-  children: [{ type: 'text', value: title }],
-  data: { id },
-});
 const maxResponses = 30;
 const maxCallbacks = 10;
 
@@ -104,7 +96,15 @@ class ReferenceWriter {
     this.#fields = new SchemaFields(slice.document, options);
   }
 
-  schema(): AddedNodes {
+  content(): AddedNodes {
+    const { operation, channel } = this.#slice;
+    if (operation !== undefined) return this.#operation(operation);
+    if (channel === undefined) return this.#schema();
+    const options = { ...this.#options, own: this.#own };
+    return new ChannelWriter(this.#document, channel, this.#fields, options).content();
+  }
+
+  #schema(): AddedNodes {
     const schema = this.#slice.schema ?? {};
     const example = exampleOfSchema(this.#document, schema, 'response');
     const examples = [exampleFence('application/json', this.#texts.example, example)];
@@ -118,7 +118,7 @@ class ReferenceWriter {
     };
   }
 
-  operation(operation: Operation): AddedNodes {
+  #operation(operation: Operation): AddedNodes {
     const { written } = operation;
     const description = textOf(written['description']);
     const isHead = lineOf(description) !== undefined;
@@ -149,11 +149,7 @@ class ReferenceWriter {
   #servers(): Nodes[] {
     const servers = serversOf(this.#slice).slice(0, 20);
     if (servers.length < 2) return [];
-    const items = servers.map(({ url, description }) => ({
-      type: 'listItem' as const,
-      children: [paragraph(code(url), ...(description === undefined ? [] : [text(` – ${description}`)])) as never],
-    }));
-    return [heading(this.#texts.servers, 'servers'), { type: 'list', children: items }];
+    return [heading(this.#texts.servers, 'servers'), addressList(servers)];
   }
 
   #authorizations(written: JsonObject): Nodes[] {
@@ -266,9 +262,7 @@ class ReferenceWriter {
         },
         [
           ...(line === undefined ? this.#fields.description(description, true) : []),
-          ...(headers.length === 0
-            ? []
-            : [paragraph({ type: 'strong', children: [{ type: 'text', value: this.#texts.headers }] }), ...headers]),
+          ...(headers.length === 0 ? [] : [strong(this.#texts.headers), ...headers]),
           ...this.#media(media, own, 'response', []),
         ],
       );
@@ -330,7 +324,3 @@ class ReferenceWriter {
     });
   }
 }
-
-/** The words of a description of one line. */
-const inlineOf = (nodes: Nodes[]): Nodes[] =>
-  nodes.flatMap((node) => (node.type === 'paragraph' ? node.children : 'children' in node ? node.children : [node]));

@@ -1,11 +1,12 @@
 import type { Nodes, PhrasingContent } from 'mdast';
 import { type JsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
-import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
+import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { descriptionNodes } from './description-nodes.ts';
 import { nameOfReference, shownValue } from './open-slice.ts';
 import type { ParamSettings } from './page-reference.ts';
+import { code as plainCode, element, text } from './reference-nodes.ts';
 import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
@@ -14,18 +15,7 @@ const maxFields = 100;
 const maxValues = 60;
 const longestValue = 120;
 
-export const element = (name: string, props: Record<string, StaticValue>, children: Nodes[] = []): StaticElement => ({
-  type: 'staticElement',
-  name,
-  props: new Map(Object.entries(props).filter(([, value]) => value !== undefined)),
-  children,
-});
-
-const text = (value: string): PhrasingContent => ({ type: 'text', value });
-const code = (value: string): PhrasingContent => ({
-  type: 'inlineCode',
-  value: value.length > longestValue ? `${value.slice(0, longestValue).toWellFormed()}…` : value,
-});
+const code = (value: string): PhrasingContent => plainCode(shortened(value));
 
 /** A field to show: a parameter, a property, a header. */
 export type FieldInput = {

@@ -166,7 +166,7 @@ function typeOf(document: JsonObject, schema: JsonObject, variants: Shape['varia
   const isNullable = schema['nullable'] === true || written.includes('null') || hasNullOption(schema);
   const types = written.filter((type) => type !== 'null');
   const names = types.map((type) => oneType(document, schema, type, depth));
-  if (names.length === 0) names.push(...typesWithoutName(document, schema, variants, depth));
+  if (names.length === 0 && written.length === 0) names.push(...typesWithoutName(document, schema, variants, depth));
   const all = [...new Set(names)];
   if (isNullable && !all.includes('null')) all.push('null');
   return all.join(' | ');

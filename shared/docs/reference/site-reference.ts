@@ -1,28 +1,26 @@
 import type { FileEntry } from '#shared/docs/project/site-model.ts';
-import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  objectOf,
-  textOf,
-  textsOf,
-} from '#shared/docs/project/json-values.ts';
+import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { scanSource } from '#shared/docs/project/read-sources.ts';
-import { isSafeHref } from '#shared/docs/project/url-policy.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { lineOf } from './open-slice.ts';
-import { findOperation, metadataOf, type Operation, operationsOf, tagTitles } from './operations.ts';
-import { maxSpecificationBytes, parseSpecification, SpecificationRefused } from './parse-specification.ts';
+import { type Channel, findChannel } from './channels.ts';
+import { metadataOf, type Operation } from './operations.ts';
+import { maxSpecificationBytes } from './parse-specification.ts';
+import { sliceChannel } from './slice-channel.ts';
 import { type OperationSlice, sliceOperation, sliceSchema } from './slice-operation.ts';
+import {
+  everywhere,
+  isUsablePath,
+  sourceOf,
+  type Specification,
+  SpecificationFiles,
+  type SpecificationSource,
+} from './specification-files.ts';
 
 /** A file that publication makes. It is stored under its hash, like files of the project. */
 export type MadeFile = { sha256: string; text: string };
-
-/** Where operations are looked for: files and folders of the project, and the folder of the pages that are made. */
-export type SpecificationSource = { names: readonly string[]; directory: string };
 
 /** What a page shows of a specification. */
 export type PageReference = {
@@ -55,6 +53,8 @@ export type SiteReference = {
   pageOf(entry: string, source: SpecificationSource): string | undefined;
   /** Pages for all operations, by their tags. */
   pagesOfAll(source: SpecificationSource): MadeGroup[];
+  /** Pages for all channels of AsyncAPI. */
+  pagesOfChannels(source: SpecificationSource): string[];
   /** What a page with such frontmatter shows; undefined: nothing of a specification. */
   ofFrontmatter(frontmatter: JsonObject, file: string): PageReference | undefined;
   /** All pages that were asked for so far, by path. */
@@ -68,10 +68,7 @@ const maxTotalBytes = 64 * 1024 * 1024;
 const maxSliceBytes = 64 * 1024 * 1024;
 export const maxMadeBytes = 2 * maxSliceBytes;
 const maxPages = 20_000;
-const defaultDirectory = 'api-reference';
 const entryForm = /^(?:(\S+)\s+)?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+(\S.*)$/i;
-
-type Specification = { file: string; document: JsonObject; operations: Operation[]; tags: Map<string, string> };
 
 /**
  * Reads the API descriptions of a project, each when it is first needed and once. What is wrong with one is reported, and pages do without it.
@@ -90,42 +87,32 @@ export async function openSiteReference(
     total += sizeBytes;
     if (total <= maxTotalBytes) bytes.set(path, await project.read(path, maxSpecificationBytes + 1));
   }
-  return new Reference(bytes, sourceOf(objectOf(settings)['openapi']), isTaken, report);
+  return new Reference(new SpecificationFiles(bytes, report), objectOf(settings), isTaken, report);
 }
-
-/** `openapi` of docs.json or of a node: a name, a list of them, or `{ source, directory }`. Undefined: it is not there. */
-export function sourceOf(value: JsonValue | undefined): SpecificationSource | undefined {
-  const names = textsOf(isJsonObject(value) ? value['source'] : value);
-  if (names.length === 0) return undefined;
-  const directory = isJsonObject(value) ? textOf(value['directory'])?.replaceAll(/^\.?\/+|\/+$/g, '') : undefined;
-  return { names, directory: directory !== undefined && isUsablePath(directory) ? directory : defaultDirectory };
-}
-
-const isUsablePath = (path: string): boolean => archivePathProblem(path) === undefined && isSafeHref(path);
-
-/** Looks everywhere. */
-const everywhere: SpecificationSource = { names: [], directory: defaultDirectory };
 
 class Reference implements SiteReference {
   readonly pages = new Map<string, MadePage>();
-  readonly #bytes: ReadonlyMap<string, Uint8Array>;
   readonly preset: SpecificationSource;
+  readonly #channelPreset: SpecificationSource;
+  readonly #specifications: SpecificationFiles;
   readonly #isTaken: (path: string) => boolean;
   readonly #report: Report;
-  readonly #specifications = new Map<string, Specification | undefined>();
   readonly #references = new Map<string, PageReference | undefined>();
   readonly #made = new Map<string, MadeFile>();
   readonly #pathOf = new Map<string, string>();
+  /** How many pages wanted a path. */
+  readonly #wanted = new Map<string, number>();
   #sliceBytes = 0;
 
   constructor(
-    bytes: ReadonlyMap<string, Uint8Array>,
-    preset: SpecificationSource | undefined,
+    specifications: SpecificationFiles,
+    settings: JsonObject,
     isTaken: (path: string) => boolean,
     report: Report,
   ) {
-    this.#bytes = bytes;
-    this.preset = preset ?? everywhere;
+    this.#specifications = specifications;
+    this.preset = sourceOf(settings['openapi']) ?? everywhere;
+    this.#channelPreset = sourceOf(settings['asyncapi']) ?? everywhere;
     this.#isTaken = isTaken;
     this.#report = report;
   }
@@ -137,7 +124,7 @@ class Reference implements SiteReference {
 
   pagesOfAll(source: SpecificationSource): MadeGroup[] {
     const groups = new Map<string, MadeGroup>();
-    for (const specification of this.#named(source, 'docs.json')) {
+    for (const specification of this.#specifications.of('openapi', source, 'docs.json')) {
       for (const operation of specification.operations) {
         if (operation.isExcluded) continue;
         const page = this.#page(specification, operation, source.directory);
@@ -154,6 +141,18 @@ class Reference implements SiteReference {
     return [...groups.values()];
   }
 
+  pagesOfChannels(source: SpecificationSource): string[] {
+    const pages = new Set<string>();
+    for (const specification of this.#specifications.of('asyncapi', source, 'docs.json')) {
+      for (const channel of specification.channels) {
+        if (channel.isExcluded) continue;
+        const page = this.#channelPage(specification, channel, source.directory);
+        if (page !== undefined && !channel.isHidden) pages.add(page);
+      }
+    }
+    return [...pages];
+  }
+
   ofFrontmatter(frontmatter: JsonObject, file: string): PageReference | undefined {
     const named = textOf(frontmatter['openapi']);
     if (named !== undefined) {
@@ -161,7 +160,9 @@ class Reference implements SiteReference {
       return found && this.#reference(found.specification, found.operation);
     }
     const schema = textOf(frontmatter['openapi-schema']);
-    return schema === undefined ? undefined : this.#schema(schema, file);
+    if (schema !== undefined) return this.#schema(schema, file);
+    const channel = textOf(frontmatter['asyncapi']);
+    return channel === undefined ? undefined : this.#channelNamed(channel, file);
   }
 
   files(): MadeFile[] {
@@ -185,54 +186,13 @@ class Reference implements SiteReference {
       return undefined;
     }
     const from = own === undefined ? source : { ...source, names: [own] };
-    for (const specification of this.#named(from, file)) {
-      const operation = findOperation(specification.operations, method.toUpperCase(), path.trim());
+    for (const specification of this.#specifications.of('openapi', from, file)) {
+      const operation = specification.index(method.toUpperCase(), path.trim());
       if (operation && !operation.isExcluded) return { specification, operation };
     }
     const message = `${where} names the operation ${quoted(entry)}, which is in no API description that it can mean. Correct its method or path, or add the file.`;
     this.#warn('openapi-operation-missing', message, file);
     return undefined;
-  }
-
-  /** The specifications that a source names; all of them, where it names none. */
-  *#named({ names }: SpecificationSource, file: string): Generator<Specification> {
-    const wanted = names.length === 0 ? [...this.#bytes.keys()] : names.flatMap((name) => this.#filesNamed(name, file));
-    for (const path of new Set(wanted)) {
-      const specification = this.#specification(path);
-      if (specification) yield specification;
-    }
-  }
-
-  #filesNamed(name: string, file: string): string[] {
-    if (/^https?:/i.test(name)) {
-      const message = `The API description ${quoted(name)} is not fetched. Add the file to the project, and name it.`;
-      this.#warn('openapi-not-fetched', message, file);
-      return [];
-    }
-    const path = name.replace(/^\.?\/+/, '').replace(/\/+$/, '');
-    if (this.#bytes.has(path)) return [path];
-    const inside = [...this.#bytes.keys()].filter((each) => path === '' || each.startsWith(`${path}/`));
-    if (inside.length === 0) {
-      const message = `There is no OpenAPI file ${quoted(path)} in the project, or it is in no format that is read. Add it, or correct the name.`;
-      this.#warn('openapi-file-missing', message, file);
-    }
-    return inside.sort();
-  }
-
-  #specification(file: string): Specification | undefined {
-    if (this.#specifications.has(file)) return this.#specifications.get(file);
-    let specification: Specification | undefined;
-    try {
-      const document = parseSpecification(this.#bytes.get(file) ?? new Uint8Array(), file);
-      specification = { file, document, operations: operationsOf(document), tags: tagTitles(document) };
-    } catch (error) {
-      if (!(error instanceof SpecificationRefused)) throw error;
-      // AsyncAPI is listed with the others, and is no mistake.
-      if (!/asyncapi/i.test(Buffer.from(this.#bytes.get(file) ?? []).toString('utf8', 0, 500)))
-        this.#warn('openapi-not-read', `The API description is left out: it ${error.message}.`, file);
-    }
-    this.#specifications.set(file, specification);
-    return specification;
   }
 
   #reference(specification: Specification, operation: Operation): PageReference | undefined {
@@ -249,7 +209,7 @@ class Reference implements SiteReference {
     const parts = written.split(/\s+/);
     const name = parts.at(-1) ?? '';
     const source = parts.length > 1 ? { ...everywhere, names: parts.slice(0, 1) } : this.preset;
-    for (const specification of this.#named(source, file)) {
+    for (const specification of this.#specifications.of('openapi', source, file)) {
       const schema = objectOf(objectOf(specification.document['components'])['schemas'])[name];
       if (!isJsonObject(schema)) continue;
       return this.#sliced(`${specification.file}#${name}`, specification, () => {
@@ -266,6 +226,30 @@ class Reference implements SiteReference {
     const message = `The frontmatter names the schema ${quoted(written)}, which is in no API description that it can mean. Correct its name, or add the file.`;
     this.#warn('openapi-schema-missing', message, file);
     return undefined;
+  }
+
+  /** `file channel`, or a channel of any file. */
+  #channelNamed(written: string, file: string): PageReference | undefined {
+    const [, own, rest = written] = /^(\S+\.(?:json|ya?ml))\s+(\S.*)$/i.exec(written) ?? [];
+    const source = own === undefined ? this.#channelPreset : { ...everywhere, names: [own] };
+    for (const specification of this.#specifications.of('asyncapi', source, file)) {
+      const channel = findChannel(specification.channels, rest.trim());
+      if (channel && !channel.isExcluded) return this.#channel(specification, channel);
+    }
+    const message = `The frontmatter names the channel ${quoted(written)}, which is in no AsyncAPI description that it can mean. Correct its name, or add the file.`;
+    this.#warn('asyncapi-channel-missing', message, file);
+    return undefined;
+  }
+
+  #channel(specification: Specification, channel: Channel): PageReference | undefined {
+    const { name, title, isDeprecated, written } = channel;
+    return this.#sliced(`${specification.file}#${name}`, specification, () => ({
+      slice: sliceChannel(specification.document, channel),
+      title,
+      description:
+        textOf(metadataOf(written)['description']) ?? lineOf(textOf(written['description']) ?? written['summary']),
+      isDeprecated,
+    }));
   }
 
   #sliced(
@@ -309,20 +293,53 @@ class Reference implements SiteReference {
     return made;
   }
 
-  /** Path of the page for an operation; a page of the project that is there already wins. */
   #page(specification: Specification, operation: Operation, directory: string): string | undefined {
     const { file } = specification;
-    const { kind, method, path, written } = operation;
-    const key = `${directory} ${file} ${kind} ${method} ${path}`;
+    const { kind, method, path, written, group = '', title } = operation;
+    const name = `${kind === 'webhook' ? 'WEBHOOK' : method} ${path}`;
+    return this.#madePage({
+      key: `${directory} ${file} ${name}`,
+      wanted: pathOfPage(written, directory, group, slugOf(title) || slugOf(`${method} ${path}`) || 'operation'),
+      file,
+      written,
+      named: { openapi: `${file} ${name}` },
+      reference: () => this.#reference(specification, operation),
+    });
+  }
+
+  #channelPage(specification: Specification, channel: Channel, directory: string): string | undefined {
+    const { file } = specification;
+    const { name, title, written } = channel;
+    return this.#madePage({
+      key: `${directory} ${file} CHANNEL ${name}`,
+      wanted: pathOfPage(written, directory, '', slugOf(title) || slugOf(name) || 'channel'),
+      file,
+      written,
+      named: { asyncapi: `${file} ${name}` },
+      reference: () => this.#channel(specification, channel),
+    });
+  }
+
+  /** Path of a page that is made, once for each key; a page of the project that is there already wins. */
+  #madePage(page: {
+    key: string;
+    wanted: string;
+    file: string;
+    written: JsonObject;
+    named: JsonObject;
+    reference: () => PageReference | undefined;
+  }): string | undefined {
+    const { key, wanted, file, written, named } = page;
     const known = this.#pathOf.get(key);
     if (known !== undefined) return known;
-    const wanted = pathOfPage(operation, directory);
-    let free = wanted;
-    for (let count = 2; this.pages.has(free); count += 1) free = `${wanted}-${count}`;
+    let count = this.#wanted.get(wanted) ?? 1;
+    let free = count === 1 ? wanted : `${wanted}-${count}`;
+    for (; this.pages.has(free); free = `${wanted}-${count}`) count += 1;
     if (this.#isTaken(free)) return free;
-    const reference = this.pages.size < maxPages ? this.#reference(specification, operation) : undefined;
+    const reference = this.pages.size < maxPages ? page.reference() : undefined;
     if (reference === undefined) return undefined;
     this.#pathOf.set(key, free);
+    this.#wanted.set(wanted, count);
     const mint = objectOf(written['x-mint']);
     const groups = mint['groups'] ?? metadataOf(written)['groups'];
     this.pages.set(free, {
@@ -330,21 +347,16 @@ class Reference implements SiteReference {
       path: free,
       file,
       source: this.#make(textOf(mint['content']) ?? ''),
-      frontmatter: {
-        ...metadataOf(written),
-        ...(groups !== undefined && { groups }),
-        openapi: `${file} ${kind === 'webhook' ? 'WEBHOOK' : method} ${path}`,
-      },
+      frontmatter: { ...metadataOf(written), ...(groups !== undefined && { groups }), ...named },
     });
     return free;
   }
 }
 
-function pathOfPage(operation: Operation, directory: string): string {
-  const href = textOf(objectOf(operation.written['x-mint'])['href'])?.replaceAll(/^\/+|\/+$/g, '');
+function pathOfPage(written: JsonObject, directory: string, group: string, name: string): string {
+  const href = textOf(objectOf(written['x-mint'])['href'])?.replaceAll(/^\/+|\/+$/g, '');
   if (href !== undefined && isUsablePath(href)) return href;
-  const name = slugOf(operation.title) || slugOf(`${operation.method} ${operation.path}`) || 'operation';
-  return [directory, slugOf(operation.group ?? ''), name].filter((part) => part !== '').join('/');
+  return [directory, slugOf(group), name].filter((part) => part !== '').join('/');
 }
 
 /** `List all users` becomes `list-all-users`. */

@@ -1,4 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  objectsOf,
+  putValue,
+  textOf,
+} from '#shared/docs/project/json-values.ts';
 import { type Operation, resolvePointer } from './operations.ts';
 
 const maxValues = 20_000;
@@ -25,7 +33,14 @@ export function sliceOperation(specification: JsonObject, operation: Operation):
   // Last, because they may be long.
   if (callbacks !== undefined) made['callbacks'] = slicer.copy(callbacks);
   item[method.toLowerCase()] = made;
-  return slicer.document({ [kind === 'webhook' ? 'webhooks' : 'paths']: { [path]: item } });
+  const { servers, security } = specification;
+  const head = {
+    openapi: '3.1.0',
+    ...(servers !== undefined && { servers }),
+    ...(security !== undefined && { security }),
+  };
+  const content = { [kind === 'webhook' ? 'webhooks' : 'paths']: { [path]: item } };
+  return slicer.document(head, content, schemesIn(specification, written['security'] ?? security));
 }
 
 /** The part of a specification that the page of a schema is made from; undefined when there is no schema of that name. */
@@ -34,11 +49,18 @@ export function sliceSchema(specification: JsonObject, name: string): OperationS
   if (!Object.hasOwn(schemas, name)) return undefined;
   const slicer = new Slicer(specification);
   const schema = slicer.copy({ $ref: `#/components/schemas/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` });
-  return slicer.document({ 'x-bindery-schema': schema });
+  return slicer.document({ openapi: '3.1.0' }, { 'x-bindery-schema': schema });
+}
+
+/** The security schemes that an operation names. */
+function schemesIn({ components }: JsonObject, security: JsonValue | undefined): JsonObject {
+  const all = objectOf(objectOf(components)['securitySchemes']);
+  const named = new Set(objectsOf(security).flatMap((set) => Object.keys(set)));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => named.has(name)));
 }
 
 /** Copies values of a specification, and then what they refer to, into a document of its own. */
-class Slicer {
+export class Slicer {
   readonly #specification: JsonObject;
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
@@ -66,30 +88,26 @@ class Slicer {
         if (target !== undefined) made[key] = target;
         // The name says more than nothing.
         else if (value['title'] === undefined) made['title'] = lastName(item);
-      } else made[key] = this.copy(item);
+      } else putValue(made, key, this.copy(item));
     }
     return made;
   }
 
-  /** All that was copied refers to, and the document around it. */
-  document(content: JsonObject): OperationSlice {
-    const { info, servers, security, components } = this.#specification;
-    const schemes = objectOf(objectOf(components)['securitySchemes']);
-    const securitySchemes = this.copy(schemes);
+  /** What was copied, the head of its document, and all that both refer to. */
+  document(head: JsonObject, content: JsonObject, securitySchemes?: JsonObject): OperationSlice {
+    const schemes = securitySchemes && (this.copy(securitySchemes) as JsonObject);
     const definitions: JsonObject = {};
-    for (let reference = this.#open.shift(); reference !== undefined; reference = this.#open.shift()) {
+    // More are added while those before are copied.
+    for (const reference of this.#open) {
       const target = resolvePointer(this.#specification, reference) ?? {};
-      const name = this.#names.get(reference) ?? '';
-      definitions[name] = this.copy(target);
+      definitions[this.#names.get(reference) ?? ''] = this.copy(target);
     }
-    const { title, version } = objectOf(info);
+    const { title, version } = objectOf(this.#specification['info']);
     const made: JsonObject = {
-      openapi: '3.1.0',
+      ...head,
       info: { title: textOf(title) ?? '', version: textOf(version) ?? '' },
-      ...(servers !== undefined && { servers }),
-      ...(security !== undefined && { security }),
       ...content,
-      components: { securitySchemes, schemas: definitions },
+      components: { ...(schemes && { securitySchemes: schemes }), schemas: definitions },
     };
     return { text: JSON.stringify(made), unresolved: [...this.#unresolved].slice(0, 5), isCut: this.#isCut };
   }
@@ -114,5 +132,7 @@ class Slicer {
 }
 
 /** `Pet` for `#/components/schemas/Pet`. */
-const lastName = (reference: string): string =>
-  (reference.split(/[/#]/).at(-1) ?? '').replaceAll(/[^\p{L}\p{N}_.-]/gu, '-').slice(0, 100) || 'schema';
+const lastName = (reference: string): string => {
+  const name = (reference.split(/[/#]/).at(-1) ?? '').replaceAll(/[^\p{L}\p{N}_.-]/gu, '-').slice(0, 100);
+  return name === '' || name === '__proto__' ? 'schema' : name;
+};

@@ -48,6 +48,11 @@ export const ar: InterfaceTexts = {
   goToPage: 'الانتقال إلى الصفحة',
   reference: {
     servers: 'الخوادم',
+    messages: 'الرسائل',
+    messagesYouSend: 'الرسائل التي ترسلها',
+    messagesYouReceive: 'الرسائل التي تستقبلها',
+    reply: 'الرد',
+    bindings: 'الارتباطات',
     authorizations: 'التفويض',
     pathParameters: 'معاملات المسار',
     queryParameters: 'معاملات الاستعلام',

@@ -48,6 +48,11 @@ export const ca: InterfaceTexts = {
   goToPage: 'Vés a la pàgina',
   reference: {
     servers: 'Servidors',
+    messages: 'Missatges',
+    messagesYouSend: 'Missatges que envieu',
+    messagesYouReceive: 'Missatges que rebeu',
+    reply: 'Resposta',
+    bindings: 'Vinculacions',
     authorizations: 'Autoritzacions',
     pathParameters: 'Paràmetres de ruta',
     queryParameters: 'Paràmetres de consulta',

@@ -48,6 +48,11 @@ export const cs: InterfaceTexts = {
   goToPage: 'Přejít na stránku',
   reference: {
     servers: 'Servery',
+    messages: 'Zprávy',
+    messagesYouSend: 'Zprávy, které odesíláte',
+    messagesYouReceive: 'Zprávy, které přijímáte',
+    reply: 'Odpověď',
+    bindings: 'Vazby',
     authorizations: 'Autorizace',
     pathParameters: 'Parametry cesty',
     queryParameters: 'Parametry dotazu',

@@ -48,6 +48,11 @@ export const da: InterfaceTexts = {
   goToPage: 'Gå til siden',
   reference: {
     servers: 'Servere',
+    messages: 'Beskeder',
+    messagesYouSend: 'Beskeder, du sender',
+    messagesYouReceive: 'Beskeder, du modtager',
+    reply: 'Svar',
+    bindings: 'Bindinger',
     authorizations: 'Autorisation',
     pathParameters: 'Stiparametre',
     queryParameters: 'Forespørgselsparametre',

@@ -48,6 +48,11 @@ export const de: InterfaceTexts = {
   goToPage: 'Zur Seite',
   reference: {
     servers: 'Server',
+    messages: 'Nachrichten',
+    messagesYouSend: 'Nachrichten, die Sie senden',
+    messagesYouReceive: 'Nachrichten, die Sie empfangen',
+    reply: 'Antwort',
+    bindings: 'Bindungen',
     authorizations: 'Autorisierung',
     pathParameters: 'Pfadparameter',
     queryParameters: 'Abfrageparameter',

@@ -48,6 +48,11 @@ export const en: InterfaceTexts = {
   goToPage: 'Go to the page',
   reference: {
     servers: 'Servers',
+    messages: 'Messages',
+    messagesYouSend: 'Messages you send',
+    messagesYouReceive: 'Messages you receive',
+    reply: 'Reply',
+    bindings: 'Bindings',
     authorizations: 'Authorizations',
     pathParameters: 'Path parameters',
     queryParameters: 'Query parameters',

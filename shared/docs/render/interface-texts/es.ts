@@ -48,6 +48,11 @@ export const es: InterfaceTexts = {
   goToPage: 'Ir a la página',
   reference: {
     servers: 'Servidores',
+    messages: 'Mensajes',
+    messagesYouSend: 'Mensajes que envía',
+    messagesYouReceive: 'Mensajes que recibe',
+    reply: 'Respuesta',
+    bindings: 'Vinculaciones',
     authorizations: 'Autorizaciones',
     pathParameters: 'Parámetros de ruta',
     queryParameters: 'Parámetros de consulta',

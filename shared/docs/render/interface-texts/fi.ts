@@ -48,6 +48,11 @@ export const fi: InterfaceTexts = {
   goToPage: 'Siirry sivulle',
   reference: {
     servers: 'Palvelimet',
+    messages: 'Viestit',
+    messagesYouSend: 'Lähettämäsi viestit',
+    messagesYouReceive: 'Vastaanottamasi viestit',
+    reply: 'Vastaus',
+    bindings: 'Sidonnat',
     authorizations: 'Valtuutus',
     pathParameters: 'Polun parametrit',
     queryParameters: 'Kyselyparametrit',

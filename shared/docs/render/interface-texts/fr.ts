@@ -48,6 +48,11 @@ export const fr: InterfaceTexts = {
   goToPage: 'Aller à la page',
   reference: {
     servers: 'Serveurs',
+    messages: 'Messages',
+    messagesYouSend: 'Messages que vous envoyez',
+    messagesYouReceive: 'Messages que vous recevez',
+    reply: 'Réponse',
+    bindings: 'Liaisons',
     authorizations: 'Autorisations',
     pathParameters: 'Paramètres de chemin',
     queryParameters: 'Paramètres de requête',

@@ -48,6 +48,11 @@ export const he: InterfaceTexts = {
   goToPage: 'מעבר לדף',
   reference: {
     servers: 'שרתים',
+    messages: 'הודעות',
+    messagesYouSend: 'הודעות שאתם שולחים',
+    messagesYouReceive: 'הודעות שאתם מקבלים',
+    reply: 'תשובה',
+    bindings: 'קישורים לפרוטוקול',
     authorizations: 'הרשאות',
     pathParameters: 'פרמטרים של נתיב',
     queryParameters: 'פרמטרים של שאילתה',

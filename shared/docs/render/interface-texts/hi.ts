@@ -48,6 +48,11 @@ export const hi: InterfaceTexts = {
   goToPage: 'पृष्ठ पर जाएँ',
   reference: {
     servers: 'सर्वर',
+    messages: 'संदेश',
+    messagesYouSend: 'आपके भेजे जाने वाले संदेश',
+    messagesYouReceive: 'आपको मिलने वाले संदेश',
+    reply: 'उत्तर',
+    bindings: 'बाइंडिंग',
     authorizations: 'प्राधिकरण',
     pathParameters: 'पथ पैरामीटर',
     queryParameters: 'क्वेरी पैरामीटर',

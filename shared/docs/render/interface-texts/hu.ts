@@ -48,6 +48,11 @@ export const hu: InterfaceTexts = {
   goToPage: 'Ugrás az oldalra',
   reference: {
     servers: 'Kiszolgálók',
+    messages: 'Üzenetek',
+    messagesYouSend: 'Küldendő üzenetek',
+    messagesYouReceive: 'Fogadott üzenetek',
+    reply: 'Válasz',
+    bindings: 'Kötések',
     authorizations: 'Hitelesítés',
     pathParameters: 'Útvonalparaméterek',
     queryParameters: 'Lekérdezési paraméterek',

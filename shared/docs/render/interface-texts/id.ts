@@ -48,6 +48,11 @@ export const id: InterfaceTexts = {
   goToPage: 'Buka halaman',
   reference: {
     servers: 'Server',
+    messages: 'Pesan',
+    messagesYouSend: 'Pesan yang Anda kirim',
+    messagesYouReceive: 'Pesan yang Anda terima',
+    reply: 'Balasan',
+    bindings: 'Pengikatan',
     authorizations: 'Otorisasi',
     pathParameters: 'Parameter jalur',
     queryParameters: 'Parameter kueri',

@@ -72,6 +72,11 @@ export type InterfaceTexts = {
 
 type ReferenceWord =
   | 'servers'
+  | 'messages'
+  | 'messagesYouSend'
+  | 'messagesYouReceive'
+  | 'reply'
+  | 'bindings'
   | 'authorizations'
   | 'pathParameters'
   | 'queryParameters'

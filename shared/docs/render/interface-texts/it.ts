@@ -48,6 +48,11 @@ export const it: InterfaceTexts = {
   goToPage: 'Vai alla pagina',
   reference: {
     servers: 'Server',
+    messages: 'Messaggi',
+    messagesYouSend: 'Messaggi inviati',
+    messagesYouReceive: 'Messaggi ricevuti',
+    reply: 'Risposta',
+    bindings: 'Associazioni',
     authorizations: 'Autorizzazioni',
     pathParameters: 'Parametri di percorso',
     queryParameters: 'Parametri di query',

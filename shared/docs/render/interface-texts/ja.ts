@@ -48,6 +48,11 @@ export const ja: InterfaceTexts = {
   goToPage: 'ページへ移動',
   reference: {
     servers: 'サーバー',
+    messages: 'メッセージ',
+    messagesYouSend: '送信するメッセージ',
+    messagesYouReceive: '受信するメッセージ',
+    reply: '返信',
+    bindings: 'バインディング',
     authorizations: '認証',
     pathParameters: 'パスパラメータ',
     queryParameters: 'クエリパラメータ',

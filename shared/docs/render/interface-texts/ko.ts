@@ -48,6 +48,11 @@ export const ko: InterfaceTexts = {
   goToPage: '페이지로 이동',
   reference: {
     servers: '서버',
+    messages: '메시지',
+    messagesYouSend: '보내는 메시지',
+    messagesYouReceive: '받는 메시지',
+    reply: '응답 메시지',
+    bindings: '바인딩',
     authorizations: '인증',
     pathParameters: '경로 매개변수',
     queryParameters: '쿼리 매개변수',

@@ -48,6 +48,11 @@ export const lv: InterfaceTexts = {
   goToPage: 'Doties uz lapu',
   reference: {
     servers: 'Serveri',
+    messages: 'Ziņojumi',
+    messagesYouSend: 'Ziņojumi, ko jūs sūtāt',
+    messagesYouReceive: 'Ziņojumi, ko jūs saņemat',
+    reply: 'Atbilde',
+    bindings: 'Sasaistes',
     authorizations: 'Autorizācija',
     pathParameters: 'Ceļa parametri',
     queryParameters: 'Vaicājuma parametri',

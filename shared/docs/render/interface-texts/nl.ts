@@ -48,6 +48,11 @@ export const nl: InterfaceTexts = {
   goToPage: 'Naar de pagina',
   reference: {
     servers: 'Servers',
+    messages: 'Berichten',
+    messagesYouSend: 'Berichten die u verzendt',
+    messagesYouReceive: 'Berichten die u ontvangt',
+    reply: 'Antwoord',
+    bindings: 'Bindingen',
     authorizations: 'Autorisatie',
     pathParameters: 'Padparameters',
     queryParameters: 'Queryparameters',

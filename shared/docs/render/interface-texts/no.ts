@@ -48,6 +48,11 @@ export const no: InterfaceTexts = {
   goToPage: 'Gå til siden',
   reference: {
     servers: 'Servere',
+    messages: 'Meldinger',
+    messagesYouSend: 'Meldinger du sender',
+    messagesYouReceive: 'Meldinger du mottar',
+    reply: 'Svar',
+    bindings: 'Bindinger',
     authorizations: 'Autorisasjon',
     pathParameters: 'Stiparametere',
     queryParameters: 'Spørringsparametere',

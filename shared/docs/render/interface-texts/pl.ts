@@ -48,6 +48,11 @@ export const pl: InterfaceTexts = {
   goToPage: 'Przejdź do strony',
   reference: {
     servers: 'Serwery',
+    messages: 'Wiadomości',
+    messagesYouSend: 'Wiadomości wysyłane',
+    messagesYouReceive: 'Wiadomości odbierane',
+    reply: 'Odpowiedź',
+    bindings: 'Powiązania',
     authorizations: 'Autoryzacja',
     pathParameters: 'Parametry ścieżki',
     queryParameters: 'Parametry zapytania',

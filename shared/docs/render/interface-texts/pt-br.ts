@@ -48,6 +48,11 @@ export const ptBr: InterfaceTexts = {
   goToPage: 'Ir para a página',
   reference: {
     servers: 'Servidores',
+    messages: 'Mensagens',
+    messagesYouSend: 'Mensagens que você envia',
+    messagesYouReceive: 'Mensagens que você recebe',
+    reply: 'Resposta',
+    bindings: 'Vinculações',
     authorizations: 'Autorizações',
     pathParameters: 'Parâmetros de caminho',
     queryParameters: 'Parâmetros de consulta',

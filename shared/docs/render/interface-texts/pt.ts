@@ -48,6 +48,11 @@ export const pt: InterfaceTexts = {
   goToPage: 'Ir para a página',
   reference: {
     servers: 'Servidores',
+    messages: 'Mensagens',
+    messagesYouSend: 'Mensagens que envia',
+    messagesYouReceive: 'Mensagens que recebe',
+    reply: 'Resposta',
+    bindings: 'Vinculações',
     authorizations: 'Autorizações',
     pathParameters: 'Parâmetros de caminho',
     queryParameters: 'Parâmetros de consulta',

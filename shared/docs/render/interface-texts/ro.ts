@@ -48,6 +48,11 @@ export const ro: InterfaceTexts = {
   goToPage: 'Mergi la pagină',
   reference: {
     servers: 'Servere',
+    messages: 'Mesaje',
+    messagesYouSend: 'Mesaje pe care le trimiteți',
+    messagesYouReceive: 'Mesaje pe care le primiți',
+    reply: 'Răspuns',
+    bindings: 'Legături',
     authorizations: 'Autorizări',
     pathParameters: 'Parametri de cale',
     queryParameters: 'Parametri de interogare',

@@ -48,6 +48,11 @@ export const ru: InterfaceTexts = {
   goToPage: 'Перейти на страницу',
   reference: {
     servers: 'Серверы',
+    messages: 'Сообщения',
+    messagesYouSend: 'Сообщения, которые вы отправляете',
+    messagesYouReceive: 'Сообщения, которые вы получаете',
+    reply: 'Ответ',
+    bindings: 'Привязки',
     authorizations: 'Авторизация',
     pathParameters: 'Параметры пути',
     queryParameters: 'Параметры запроса',

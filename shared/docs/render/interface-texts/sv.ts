@@ -48,6 +48,11 @@ export const sv: InterfaceTexts = {
   goToPage: 'Gå till sidan',
   reference: {
     servers: 'Servrar',
+    messages: 'Meddelanden',
+    messagesYouSend: 'Meddelanden som du skickar',
+    messagesYouReceive: 'Meddelanden som du tar emot',
+    reply: 'Svar',
+    bindings: 'Bindningar',
     authorizations: 'Auktorisering',
     pathParameters: 'Sökvägsparametrar',
     queryParameters: 'Frågeparametrar',

@@ -48,6 +48,11 @@ export const tr: InterfaceTexts = {
   goToPage: 'Sayfaya git',
   reference: {
     servers: 'Sunucular',
+    messages: 'Mesajlar',
+    messagesYouSend: 'Gönderdiğiniz mesajlar',
+    messagesYouReceive: 'Aldığınız mesajlar',
+    reply: 'Yanıt',
+    bindings: 'Bağlamalar',
     authorizations: 'Yetkilendirme',
     pathParameters: 'Yol parametreleri',
     queryParameters: 'Sorgu parametreleri',

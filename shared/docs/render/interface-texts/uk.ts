@@ -48,6 +48,11 @@ export const uk: InterfaceTexts = {
   goToPage: 'Перейти на сторінку',
   reference: {
     servers: 'Сервери',
+    messages: 'Повідомлення',
+    messagesYouSend: 'Повідомлення, які ви надсилаєте',
+    messagesYouReceive: 'Повідомлення, які ви отримуєте',
+    reply: 'Відповідь',
+    bindings: 'Прив’язки',
     authorizations: 'Авторизація',
     pathParameters: 'Параметри шляху',
     queryParameters: 'Параметри запиту',

@@ -48,6 +48,11 @@ export const uz: InterfaceTexts = {
   goToPage: 'Sahifaga oʻtish',
   reference: {
     servers: 'Serverlar',
+    messages: 'Xabarlar',
+    messagesYouSend: 'Siz yuboradigan xabarlar',
+    messagesYouReceive: 'Siz qabul qiladigan xabarlar',
+    reply: 'Javob',
+    bindings: 'Bog‘lanishlar',
     authorizations: 'Avtorizatsiya',
     pathParameters: 'Yo‘l parametrlari',
     queryParameters: 'So‘rov parametrlari',

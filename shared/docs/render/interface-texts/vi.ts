@@ -48,6 +48,11 @@ export const vi: InterfaceTexts = {
   goToPage: 'Đến trang',
   reference: {
     servers: 'Máy chủ',
+    messages: 'Tin nhắn',
+    messagesYouSend: 'Tin nhắn bạn gửi',
+    messagesYouReceive: 'Tin nhắn bạn nhận',
+    reply: 'Trả lời',
+    bindings: 'Liên kết giao thức',
     authorizations: 'Xác thực',
     pathParameters: 'Tham số đường dẫn',
     queryParameters: 'Tham số truy vấn',

@@ -48,6 +48,11 @@ export const zhHant: InterfaceTexts = {
   goToPage: '前往該頁面',
   reference: {
     servers: '伺服器',
+    messages: '訊息',
+    messagesYouSend: '您傳送的訊息',
+    messagesYouReceive: '您接收的訊息',
+    reply: '回覆',
+    bindings: '繫結',
     authorizations: '授權',
     pathParameters: '路徑參數',
     queryParameters: '查詢參數',

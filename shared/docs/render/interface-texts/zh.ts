@@ -48,6 +48,11 @@ export const zh: InterfaceTexts = {
   goToPage: '前往该页面',
   reference: {
     servers: '服务器',
+    messages: '消息',
+    messagesYouSend: '您发送的消息',
+    messagesYouReceive: '您接收的消息',
+    reply: '回复',
+    bindings: '绑定',
     authorizations: '授权',
     pathParameters: '路径参数',
     queryParameters: '查询参数',

@@ -1,0 +1,39 @@
+import type { Nodes, PhrasingContent } from 'mdast';
+import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
+
+/** What generated content is built from. A component or an element of HTML; props without a value are left out. */
+export const element = (name: string, props: Record<string, StaticValue>, children: Nodes[] = []): StaticElement => ({
+  type: 'staticElement',
+  name,
+  props: new Map(Object.entries(props).filter(([, value]) => value !== undefined)),
+  children,
+});
+
+export const text = (value: string): PhrasingContent => ({ type: 'text', value });
+
+export const code = (value: string): PhrasingContent => ({ type: 'inlineCode', value });
+
+export const paragraph = (...children: Nodes[]): Nodes => ({ type: 'paragraph', children: children as [] });
+
+export const strong = (value: string): Nodes => paragraph({ type: 'strong', children: [{ type: 'text', value }] });
+
+/** Its address is the same in all languages. */
+export const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => ({
+  type: 'heading',
+  depth,
+  children: [{ type: 'text', value: title }],
+  data: { id },
+});
+
+/** Addresses, each with what it is for. */
+export const addressList = (items: readonly { url: string; description: string | undefined }[]): Nodes => ({
+  type: 'list',
+  children: items.map(({ url, description }) => ({
+    type: 'listItem' as const,
+    children: [paragraph(code(url), ...(description === undefined ? [] : [text(` – ${description}`)])) as never],
+  })),
+});
+
+/** The words of a description of one line. */
+export const inlineOf = (nodes: Nodes[]): Nodes[] =>
+  nodes.flatMap((node) => (node.type === 'paragraph' ? node.children : 'children' in node ? node.children : [node]));

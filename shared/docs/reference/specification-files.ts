@@ -1,0 +1,115 @@
+import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
+import { isJsonObject, type JsonObject, type JsonValue, textOf, textsOf } from '#shared/docs/project/json-values.ts';
+import { isSafeHref } from '#shared/docs/project/url-policy.ts';
+import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
+import { type Channel, channelsOf } from './channels.ts';
+import { type Operation, type OperationIndex, operationIndex, operationsOf, tagTitles } from './operations.ts';
+import { parseSpecification, SpecificationRefused } from './parse-specification.ts';
+
+/** Where operations or channels are looked for: files and folders of the project, and the folder of the pages that are made. */
+export type SpecificationSource = { names: readonly string[]; directory: string };
+
+/** A file that was read: OpenAPI has operations, AsyncAPI has channels. */
+export type Specification = {
+  kind: 'openapi' | 'asyncapi';
+  file: string;
+  document: JsonObject;
+  operations: Operation[];
+  index: OperationIndex;
+  channels: Channel[];
+  tags: Map<string, string>;
+};
+
+const defaultDirectory = 'api-reference';
+
+/** Looks everywhere. */
+export const everywhere: SpecificationSource = { names: [], directory: defaultDirectory };
+
+/** `openapi` or `asyncapi` of docs.json or of a node: a name, a list of them, or `{ source, directory }`. Undefined: it is not there. */
+export function sourceOf(value: JsonValue | undefined): SpecificationSource | undefined {
+  const names = textsOf(isJsonObject(value) ? value['source'] : value);
+  if (names.length === 0) return undefined;
+  const directory = isJsonObject(value) ? textOf(value['directory'])?.replaceAll(/^\.?\/+|\/+$/g, '') : undefined;
+  return { names, directory: directory !== undefined && isUsablePath(directory) ? directory : defaultDirectory };
+}
+
+export const isUsablePath = (path: string): boolean => archivePathProblem(path) === undefined && isSafeHref(path);
+
+/** The API descriptions of a project, by path. Each is read when it is first needed, and once. What is wrong with one is reported. */
+export class SpecificationFiles {
+  readonly #bytes: ReadonlyMap<string, Uint8Array>;
+  readonly #report: Report;
+  readonly #read = new Map<string, Specification | undefined>();
+  /** What names stand for; each is looked for once. */
+  readonly #named = new Map<string, string[]>();
+
+  constructor(bytes: ReadonlyMap<string, Uint8Array>, report: Report) {
+    this.#bytes = bytes;
+    this.#report = report;
+  }
+
+  /** The files of a kind that a source names; all of them, where it names none. `file`: where the names are from. */
+  *of(kind: Specification['kind'], { names }: SpecificationSource, file: string): Generator<Specification> {
+    const wanted = names.length === 0 ? [...this.#bytes.keys()] : names.flatMap((name) => this.#filesNamed(name, file));
+    for (const path of new Set(wanted)) {
+      const specification = this.#specification(path);
+      if (specification?.kind === kind) yield specification;
+    }
+  }
+
+  #warn(code: string, message: string, file: string): void {
+    this.#report({ severity: 'warning', code, message, file });
+  }
+
+  #filesNamed(name: string, file: string): string[] {
+    const key = `${file} ${name}`;
+    const known = this.#named.get(key);
+    if (known) return known;
+    const found = this.#lookFor(name, file);
+    this.#named.set(key, found);
+    return found;
+  }
+
+  #lookFor(name: string, file: string): string[] {
+    if (/^https?:/i.test(name)) {
+      const message = `The API description ${quoted(name)} is not fetched. Add the file to the project, and name it.`;
+      this.#warn('openapi-not-fetched', message, file);
+      return [];
+    }
+    const path = name.replace(/^\.?\/+/, '').replace(/\/+$/, '');
+    if (this.#bytes.has(path)) return [path];
+    const inside = [...this.#bytes.keys()].filter((each) => path === '' || each.startsWith(`${path}/`));
+    if (inside.length === 0) {
+      const message = `There is no API description ${quoted(path)} in the project, or it is in no format that is read. Add it, or correct the name.`;
+      this.#warn('openapi-file-missing', message, file);
+    }
+    return inside.sort();
+  }
+
+  #specification(file: string): Specification | undefined {
+    if (this.#read.has(file)) return this.#read.get(file);
+    let specification: Specification | undefined;
+    try {
+      specification = specificationOf(file, parseSpecification(this.#bytes.get(file) ?? new Uint8Array(), file));
+    } catch (error) {
+      if (!(error instanceof SpecificationRefused)) throw error;
+      this.#warn('openapi-not-read', `The API description is left out: it ${error.message}.`, file);
+    }
+    this.#read.set(file, specification);
+    return specification;
+  }
+}
+
+function specificationOf(file: string, document: JsonObject): Specification {
+  const isChannels = document['asyncapi'] !== undefined;
+  const operations = isChannels ? [] : operationsOf(document);
+  return {
+    kind: isChannels ? 'asyncapi' : 'openapi',
+    file,
+    document,
+    operations,
+    index: operationIndex(operations),
+    channels: isChannels ? channelsOf(document) : [],
+    tags: tagTitles(document),
+  };
+}
