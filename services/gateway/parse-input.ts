@@ -1,17 +1,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { ApiError, invalidRequest } from '#shared/http/errors.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { parseRequest, type RequestPart } from '#shared/http/field-problems.ts';
 
-/** A query, headers or a JSON body by its schema; throws `invalid_request` that names the fields. `root` names the whole value. */
-export function parseInput<T>(schema: z.ZodType<T>, input: unknown, root = 'body'): T {
-  const result = schema.safeParse(input ?? undefined);
-  if (result.success) return result.data;
-  if (root === 'body' && (input === undefined || input === null)) {
+/** A query, headers or a JSON body by its schema; throws `invalid_request` that names the fields. */
+export function parseInput<T>(schema: z.ZodType<T>, input: unknown, part: RequestPart = 'body'): T {
+  const isAbsent = part === 'body' && (input === undefined || input === null);
+  if (isAbsent && !schema.safeParse(undefined).success) {
     throw new ApiError('invalid_request', 'This request needs a JSON body.', {
       fields: [{ path: 'body', message: 'is missing' }],
     });
   }
-  throw invalidRequest(result.error, root);
+  return parseRequest(schema, input ?? undefined, part);
 }
 
 /**

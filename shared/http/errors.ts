@@ -1,4 +1,3 @@
-import { ZodError } from 'zod';
 import { Conflict, NewerMessage, Unavailable } from '#shared/runtime/failures.ts';
 
 /** Every error that the public interface answers with. `retry`: the same request may work later without a change. */
@@ -118,7 +117,6 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
 /** How anything that was thrown is answered. What nobody foresaw is `internal` and says nothing else. Pure. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof ZodError) return invalidRequest(error);
   if (error instanceof Unavailable)
     return new ApiError('unavailable', undefined, { retryAfterSeconds: 5, cause: error });
   if (error instanceof Conflict) {
@@ -132,18 +130,4 @@ export function toApiError(error: unknown): ApiError {
   const known = typeof code === 'string' ? frameworkErrors[code] : undefined;
   if (known !== undefined) return new ApiError(known, undefined, { cause: error });
   return new ApiError('internal', undefined, { cause: error });
-}
-
-/** `invalid_request` with each wrong field and why; `root` names the value itself. */
-export function invalidRequest(error: ZodError, root = 'body'): ApiError {
-  const fields = error.issues.slice(0, 20).map((issue) => ({
-    path: issue.path.length === 0 ? root : issue.path.map(String).join('.'),
-    message: issue.message,
-  }));
-  const first = fields[0];
-  return new ApiError(
-    'invalid_request',
-    first === undefined ? undefined : `The field "${first.path}" is wrong: ${first.message}.`,
-    { fields, cause: error },
-  );
 }

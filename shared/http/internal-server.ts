@@ -15,7 +15,8 @@ import type { InternalCall, InternalCaller } from '#shared/contracts/internal/in
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import { endStalledConnections } from './stalled-connections.ts';
 import { detachedBody, disconnectSignal } from './client-connection.ts';
-import { ApiError, invalidRequest, toApiError } from './errors.ts';
+import { ApiError, toApiError } from './errors.ts';
+import { parseRequest } from './field-problems.ts';
 
 /** The header with which services identify themselves. */
 export const serviceTokenHeader = 'x-bindery-service-token';
@@ -140,8 +141,8 @@ export function answerCall<C extends InternalCall>(
         const answer = await handle({
           caller: callerOf(request),
           params: call.params?.parse(request.params),
-          query: call.query?.parse(request.query),
-          headers: call.headers?.parse(request.headers),
+          query: call.query && parseRequest(call.query, request.query, 'query'),
+          headers: call.headers && parseRequest(call.headers, request.headers, 'headers'),
           body: bodyOf(call, request.body),
           signal: disconnectSignal(reply.raw),
           reply,
@@ -174,7 +175,5 @@ async function parseJson(_request: FastifyRequest, text: string): Promise<unknow
 function bodyOf(call: InternalCall, body: unknown): unknown {
   if (call.body === undefined) return undefined;
   if (call.body === 'stream') return detachedBody(body as IncomingMessage);
-  const parsed = call.body.safeParse(body);
-  if (!parsed.success) throw invalidRequest(parsed.error);
-  return parsed.data;
+  return parseRequest(call.body, body, 'body');
 }

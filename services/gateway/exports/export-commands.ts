@@ -16,6 +16,7 @@ import { leavePlace, takePlace } from './export-places.ts';
 import { type JobView, readJobForDecision, viewOf } from './read-job.ts';
 import {
   checkFeatures,
+  checkGroupsExist,
   checkPagesExist,
   jobIdOfIdempotencyKey,
   newJobId,
@@ -50,17 +51,18 @@ export async function startExport(
   const { jobId, existing } = await jobOfRequest(context, request, requestDigest);
   if (existing !== undefined) return existing;
   return await inPlace(context, request, jobId, async () => {
-    // 2. Which content, and whether it has the pages that were asked for.
+    // 2. Which content, and whether it has the pages and groups that were asked for.
     const contentVersion = resolveContentVersion(
       domain,
       await contentState(context, organization, domain),
       body.version,
     );
-    if (body.paths !== undefined) {
+    if (body.paths !== undefined || body.groups.length > 0) {
       const known = await context.sitePages({ organization, domain, contentVersion });
       if (known === undefined)
         throw new ApiError('not_found', `The files of content version ${contentVersion} are gone. Publish again.`);
-      checkPagesExist(body.paths, known, contentVersion);
+      checkPagesExist(body.paths ?? [], known.paths, contentVersion);
+      checkGroupsExist(body.groups, known.groups, contentVersion);
     }
     const site = await siteOptions(context, request);
     // 3. The selection is stored before the commit that names it.

@@ -55,7 +55,8 @@ async function publish(contentVersion: string, label?: string, organization = ac
   };
   const previous = await gateway.bus.content.last(contentLogSubject(organization, 'docs'));
   await gateway.bus.content.append(contentCommit(event, previous), { sequence: previous?.sequence ?? 0 });
-  const model = JSON.stringify({ pages: [{ path: 'index' }, { path: 'guides/x' }] });
+  const pages = [{ path: 'index' }, { path: 'guides/x', groups: ['staff', 'partners'] }];
+  const model = JSON.stringify({ pages });
   await gateway.objectStore.put(siteModelKey({ organization, domain: 'docs', contentVersion }), Buffer.from(model));
 }
 
@@ -176,15 +177,27 @@ describe('start', () => {
     ]);
   });
 
+  test('names groups that no page is restricted to', async () => {
+    await publish(one);
+    expect((await start({ domain: 'docs', groups: ['staff', 'partners'] })).statusCode).toBe(202);
+    const wrong = await start({ domain: 'docs', groups: ['staff', 'Partner', 'guests'] });
+    expect(wrong.statusCode).toBe(400);
+    expect(wrong.json()).toMatchObject({
+      code: 'invalid_request',
+      error: `The field "groups.1" names "Partner", which no page is restricted to; did you mean "partners". Groups of content version ${one}: "partners", "staff".`,
+      fields: [{ path: 'groups.1' }, { path: 'groups.2', message: 'names "guests", which no page is restricted to' }],
+    });
+  });
+
   test('the same request under the same idempotency key is the same job, another one a conflict', async () => {
     await publish(one);
     const headers = { 'idempotency-key': 'build-17' };
-    const first = await start({ domain: 'docs', groups: ['b', 'a'] }, headers);
+    const first = await start({ domain: 'docs', groups: ['staff', 'partners'] }, headers);
     await publish(two);
-    const again = await start({ domain: 'docs.acme.test', groups: ['a', 'b'] }, headers);
+    const again = await start({ domain: 'docs.acme.test', groups: ['partners', 'staff'] }, headers);
     expect(again.statusCode).toBe(202);
     expect(again.json()).toEqual(first.json());
-    const other = await start({ domain: 'docs', groups: ['a'] }, headers);
+    const other = await start({ domain: 'docs', groups: ['staff'] }, headers);
     expect(other.statusCode).toBe(409);
     expect(other.json().code).toBe('idempotency_conflict');
   });

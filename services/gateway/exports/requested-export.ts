@@ -3,6 +3,7 @@ import type { ContentState } from '#shared/aggregates/content/content.ts';
 import type { StartExportBody } from '#shared/contracts/http/exports.ts';
 import { pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { ApiError } from '#shared/http/errors.ts';
+import { nearest } from '#shared/http/field-problems.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { base62Of } from '#shared/runtime/time-and-ids.ts';
 
@@ -87,3 +88,28 @@ export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<str
     },
   );
 }
+
+/** Throws an `invalid_request` that names the groups to which no page of the content is restricted. Pure. */
+export function checkGroupsExist(groups: readonly string[], known: ReadonlySet<string>, contentVersion: string): void {
+  const fields = groups.flatMap((group, index) => {
+    if (known.has(group)) return [];
+    const meant = nearest(group, [...known]);
+    const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
+    return [{ path: `groups.${index}`, message: `names "${group}", which no page is restricted to${guess}` }];
+  });
+  const first = fields[0];
+  if (first === undefined) return;
+  const there = [...known].sort().slice(0, mostGroupsNamed);
+  const named = there.map((group) => `"${group}"`).join(', ');
+  throw new ApiError(
+    'invalid_request',
+    `The field "${first.path}" ${first.message}. ${
+      there.length === 0
+        ? `Content version ${contentVersion} has no restricted pages: leave "groups" out.`
+        : `Groups of content version ${contentVersion}: ${named}${known.size > there.length ? ', …' : ''}.`
+    }`,
+    { fields },
+  );
+}
+
+const mostGroupsNamed = 20;

@@ -21,6 +21,6 @@ test('keeps as many page paths as there is room for, and reads the others again'
     },
     1_000,
   );
-  for (const version of '1231233') expect((await pages(content(version)))?.has(`${version}-0`)).toBe(true);
+  for (const version of '1231233') expect((await pages(content(version)))?.paths.has(`${version}-0`)).toBe(true);
   expect(read.join('')).toBe('12333');
 });

@@ -11,19 +11,29 @@ const overhead = 64;
 const withinMs = 10_000;
 
 /** All that is needed of a site model here. */
-const pagesSchema = z.object({ pages: z.array(z.object({ path: z.string() })) });
+const pagesSchema = z.object({
+  pages: z.array(z.object({ path: z.string(), groups: z.array(z.string()).default([]) })),
+});
 
-/** Page paths of a content version, or undefined when it is not stored. */
-export type SitePages = (content: ContentId) => Promise<ReadonlySet<string> | undefined>;
+type PagesOfSite = {
+  paths: ReadonlySet<string>;
+  /** Groups that pages are restricted to. */
+  groups: ReadonlySet<string>;
+};
+
+/** Page paths and groups of a content version, or undefined when it is not stored. */
+export type SitePages = (content: ContentId) => Promise<PagesOfSite | undefined>;
 
 /**
- * Reads page paths from the site model. A content version never changes, so those that were asked for last are kept, as far as they have
+ * Reads page paths and groups from the site model. A content version never changes, so those that were asked for last are kept, as far as they have
  * `mostCharacters` together.
  */
 export function sitePages(objectStore: Pick<ObjectStore, 'get'>, mostCharacters = mostKeptCharacters): SitePages {
-  const kept = new LRUCache<string, ReadonlySet<string>>({
+  const sizeOf = (names: ReadonlySet<string>) =>
+    names.values().reduce((sum, name) => sum + name.length + overhead, overhead);
+  const kept = new LRUCache<string, PagesOfSite>({
     maxSize: mostCharacters,
-    sizeCalculation: (paths) => paths.values().reduce((sum, path) => sum + path.length + overhead, overhead),
+    sizeCalculation: ({ paths, groups }) => sizeOf(paths) + sizeOf(groups),
   });
   return async (content) => {
     const key = siteModelKey(content);
@@ -32,8 +42,11 @@ export function sitePages(objectStore: Pick<ObjectStore, 'get'>, mostCharacters 
     const bytes = await objectStore.get(key, { signal: AbortSignal.timeout(withinMs) });
     if (bytes === undefined) return undefined;
     const model = pagesSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-    const paths = new Set(model.pages.map((page) => page.path));
-    kept.set(key, paths);
-    return paths;
+    const pages = {
+      paths: new Set(model.pages.map(({ path }) => path)),
+      groups: new Set(model.pages.flatMap(({ groups }) => groups)),
+    };
+    kept.set(key, pages);
+    return pages;
   };
 }

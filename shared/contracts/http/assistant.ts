@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemText } from '#shared/http/field-problems.ts';
 
 /** The fields that the specification names for each kind of part. Kinds that it does not name pass unchecked. */
 const namedParts: Readonly<Record<string, z.ZodType>> = {
@@ -9,7 +10,9 @@ const namedParts: Readonly<Record<string, z.ZodType>> = {
 };
 
 const partSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
-  const result = Object.hasOwn(namedParts, part.type) ? namedParts[part.type]?.safeParse(part) : undefined;
+  const result = Object.hasOwn(namedParts, part.type)
+    ? namedParts[part.type]?.safeParse(part, { error: problemText })
+    : undefined;
   for (const issue of result?.error?.issues ?? []) {
     context.addIssue({ code: 'custom', message: issue.message, path: issue.path });
   }

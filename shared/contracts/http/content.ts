@@ -4,7 +4,7 @@ import { diagnosticSchema } from '../diagnostic.ts';
 import { contentLabel, contentVersion, domainSlug, timestamp } from '../identifiers.ts';
 
 /** Query of `PUT /v1/domains/{domain}/content`. */
-export const publishQuerySchema = z.object({ version: contentLabel.optional() });
+export const publishQuerySchema = z.strictObject({ version: contentLabel.optional() });
 
 /** Answer of `PUT /v1/domains/{domain}/content`. `version` is the label that was given. */
 export const publishedContentSchema = z.object({

@@ -15,19 +15,19 @@ import { domainSlug, hostName, organizationId, organizationPlans } from '../iden
 const organizationName = z.string().trim().min(1).max(100);
 
 /** Body of `POST /v1/organizations`. */
-export const createOrganizationBodySchema = z.object({
+export const createOrganizationBodySchema = z.strictObject({
   name: organizationName,
   plan: z.enum(organizationPlans).default('free'),
 });
 
 /** Body of `PATCH /v1/organizations/{org}`; what is absent stays. */
 export const changeOrganizationBodySchema = z
-  .object({ name: organizationName.optional(), plan: z.enum(organizationPlans).optional() })
-  .refine((body) => body.name !== undefined || body.plan !== undefined, 'give "name" or "plan"');
+  .strictObject({ name: organizationName.optional(), plan: z.enum(organizationPlans).optional() })
+  .refine((body) => body.name !== undefined || body.plan !== undefined, 'must have "name" or "plan"');
 
 /** Body of `POST /v1/organizations/{org}/domains`. */
 export const addDomainBodySchema = z
-  .object({
+  .strictObject({
     /** The top folder of its bundles, too. */
     domain: domainSlug.refine(
       (slug) => bundlePathProblem(slug) === undefined,
@@ -97,7 +97,7 @@ const allowedAddresses = z
  * Body of `POST /v1/api-keys`. What it leaves out is as with the key that makes it; `expiresInDays`: for an admin key at most 90 days, an
  * assistant key lives for ever, because exported pages contain it, unless a key of less than 30 days makes it.
  */
-export const createApiKeyBodySchema = z.object({
+export const createApiKeyBodySchema = z.strictObject({
   kind: z.enum(['admin', 'assistant']),
   name: z.string().trim().max(100).default(''),
   scopes: z
@@ -114,7 +114,7 @@ export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;
 
 /** Body of `POST /v1/api-keys/{id}/rotate`: how long the old key still works. */
 export const rotateApiKeyBodySchema = z
-  .object({ overlapHours: z.number().min(0).max(720).default(24) })
+  .strictObject({ overlapHours: z.number().min(0).max(720).default(24) })
   .default({ overlapHours: 24 });
 
 /** A key without its hash. */

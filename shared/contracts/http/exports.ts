@@ -5,7 +5,7 @@ import { contentLabel, contentVersion, domainName, domainSlug, jobId, sha256Hex,
 import { deploymentTypes, siteFeatures } from '../stored-objects.ts';
 
 /** Body of `POST /v1/static-export/jobs`. */
-export const startExportBodySchema = z.object({
+export const startExportBodySchema = z.strictObject({
   domain: domainName,
   version: contentLabel.optional(),
   /** Page paths, with or without a slash in front. */

@@ -1,0 +1,197 @@
+import type { z } from 'zod';
+import { ApiError, type FieldProblem } from './errors.ts';
+
+/** Where a value was in a request, for the sentence about it. */
+export type RequestPart = 'body' | 'query' | 'headers';
+
+const partNames = {
+  body: { whole: 'The body', field: 'The field' },
+  query: { whole: 'The query', field: 'The parameter' },
+  headers: { whole: 'The headers', field: 'The header' },
+} as const;
+
+const mostFields = 20;
+
+/** A value by its schema. Throws an `invalid_request` that says of each wrong field what is wrong and what to send. */
+export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: RequestPart): T {
+  /** Which fields an object has, by its path, for those that have others. */
+  const known = new Map<string, readonly string[]>();
+  const error = (issue: z.core.$ZodRawIssue): string => {
+    if (issue.code === 'unrecognized_keys') known.set(pathOf(issue), fieldsOf(issue));
+    return problemText(issue);
+  };
+  const result = schema.safeParse(value, { error });
+  if (result.success) return result.data;
+  const fields = result.error.issues
+    .flatMap((issue) => problemsOf(issue, known.get(pathOf(issue))))
+    .slice(0, mostFields);
+  const [first, ...others] = fields.map(({ path, message }) => ({ path: path === '' ? part : path, message }));
+  if (first === undefined) throw new ApiError('invalid_request');
+  const { whole, field } = partNames[part];
+  const name = fields[0]?.path === '' ? whole : `${field} "${first.path}"`;
+  const more =
+    others.length === 0 ? '' : ` ${others.length} more ${others.length === 1 ? 'is' : 'are'} wrong, see "fields".`;
+  throw new ApiError('invalid_request', `${name} ${first.message}.${more}`, {
+    fields: [first, ...others],
+    cause: result.error,
+  });
+}
+
+const pathOf = ({ path = [] }: { path?: readonly PropertyKey[] | undefined }): string => path.map(String).join('.');
+
+const fieldsOf = ({ inst }: z.core.$ZodRawIssue): string[] =>
+  Object.keys((inst?._zod.def as { shape?: object } | undefined)?.shape ?? {});
+
+/** Fields that nobody knows are one issue of the object that has them, and a problem each. */
+function problemsOf(issue: z.core.$ZodIssue, known: readonly string[] = []): FieldProblem[] {
+  const path = pathOf(issue);
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  return issue.keys.map((key) => {
+    const meant = nearest(key, known);
+    const name = key.slice(0, longestCompared);
+    return {
+      path: path === '' ? name : `${path}.${name}`,
+      message: meant === undefined ? 'is not known here' : `is not known here; did you mean "${meant}"`,
+    };
+  });
+}
+
+/**
+ * What is wrong with a value, as it goes on after its name: `must be text, not a number`. For all that a schema has no words of its own for;
+ * `safeParse` takes it as `error`. Pure.
+ */
+export function problemText(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined && issue.code !== 'custom' && issue.code !== 'unrecognized_keys') return missing(issue);
+  switch (issue.code) {
+    case 'invalid_type':
+      return mustBe(nouns[issue.expected] ?? issue.expected, issue.input);
+    case 'invalid_value': {
+      const wanted = issue.values.map((value) => JSON.stringify(value));
+      const meant = typeof issue.input === 'string' ? nearest(issue.input, issue.values.map(String)) : undefined;
+      const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
+      return `must be ${oneOf(wanted)}, not ${shown(issue.input)}${guess}`;
+    }
+    case 'too_small':
+      return sizeText(issue.origin, Number(issue.minimum), issue.inclusive === false ? 'more than' : 'at least');
+    case 'too_big':
+      return sizeText(issue.origin, Number(issue.maximum), issue.inclusive === false ? 'less than' : 'at most');
+    case 'invalid_format':
+      return formats[issue.format] ?? 'has a form that is not allowed';
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return unionText(issue);
+    case 'unrecognized_keys':
+      return `has fields that are not known: ${issue.keys.join(', ')}`;
+    default:
+      return 'is not allowed';
+  }
+}
+
+/** Types of zod, as people call them. */
+const nouns: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+const formats: Readonly<Record<string, string>> = {
+  datetime: 'must be a time such as 2026-03-01T10:00:00Z',
+  date: 'must be a date such as 2026-03-01',
+  url: 'must be an address such as https://docs.acme.com',
+  safeint: 'must be a whole number',
+};
+
+function missing(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'invalid_value')
+    return `is missing: send ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
+  return 'is missing';
+}
+
+function mustBe(noun: string, input: unknown): string {
+  // Parameters arrive as text, and text that is no number becomes NaN on the way.
+  return Number.isNaN(input) || (typeof input === 'number' && noun === nouns.int)
+    ? `must be ${noun}`
+    : `must be ${noun}, not ${kindOf(input)}`;
+}
+
+function kindOf(input: unknown): string {
+  if (input === null) return 'null';
+  if (Array.isArray(input)) return 'a list';
+  return typeof input === 'boolean' ? String(input) : (nouns[typeof input] ?? 'this');
+}
+
+const mostShown = 40;
+
+const shown = (input: unknown): string =>
+  typeof input !== 'string'
+    ? kindOf(input)
+    : JSON.stringify(input.length > mostShown ? `${input.slice(0, mostShown)}…` : input);
+
+const oneOf = (options: readonly string[]): string =>
+  options.length < 2 ? (options[0] ?? 'nothing') : `${options.slice(0, -1).join(', ')} or ${options.at(-1)}`;
+
+function sizeText(origin: string, size: number, bound: 'at least' | 'at most' | 'more than' | 'less than'): string {
+  if (origin === 'string') {
+    if (bound === 'at least' && size === 1) return 'must not be empty';
+    return `must have ${bound} ${size} ${size === 1 ? 'character' : 'characters'}`;
+  }
+  if (origin === 'array' || origin === 'set') {
+    if (bound === 'at least' && size === 1) return 'must not be an empty list';
+    return `must have ${bound} ${size} ${size === 1 ? 'entry' : 'entries'}`;
+  }
+  return `must be ${bound} ${size}`;
+}
+
+/** What each of several forms asks for; of one that is told apart by a field, which values that takes. */
+function unionText(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  const texts = [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : [first.message])))];
+  if (texts.length === 0) {
+    const { options = [] } = issue as { options?: readonly unknown[] };
+    return `must be ${oneOf(options.map((option) => JSON.stringify(option)))}`;
+  }
+  const [first = '', ...others] = texts;
+  return [first, ...others.map((text) => text.replace(/^must be /, ''))].join(', or ');
+}
+
+/** The known name that was probably meant: the one that differs by the fewest letters, if these are few. Pure. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > longestCompared) return undefined;
+  const wanted = name.toLowerCase().replaceAll(/[-_ ]/g, '');
+  const most = Math.max(1, Math.floor(wanted.length / 3));
+  return known
+    .map((candidate) => ({
+      candidate,
+      letters: differingLetters(wanted, candidate.toLowerCase().replaceAll(/[-_ ]/g, '')),
+    }))
+    .filter(({ letters }) => letters <= most)
+    .sort((a, b) => a.letters - b.letters)[0]?.candidate;
+}
+
+const longestCompared = 60;
+
+/** How many letters must be added, removed, replaced or swapped with the next one to make one word of another. Pure. */
+function differingLetters(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const isSame = one[i - 1] === other[j - 1];
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      next[j] = Math.min(
+        (row[j] ?? 0) + 1,
+        (next[j - 1] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwap ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [before, row] = [row, next];
+  }
+  return row[other.length] ?? 0;
+}
