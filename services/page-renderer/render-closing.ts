@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { type ExportPlan, segmentKey, type SegmentSidecar } from '#shared/contracts/stored-objects.ts';
-import type { StoredText } from '#shared/docs/render/render-closing.ts';
+import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
 import type { SegmentWriter } from '#shared/export/bundle/segment-writer.ts';

@@ -81,7 +81,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       const opened = await open('ar/index.html');
       await opened.keyboard.press('/');
       await opened.locator('.search-input').fill('app');
-      await opened.locator('[aria-live]', { hasText: /نتيج|نتائج/ }).waitFor({ state: 'attached' });
+      await opened.locator('[role=status]', { hasText: /نتيج|نتائج/ }).waitFor({ state: 'attached' });
     });
   },
 );

@@ -21,6 +21,9 @@ export type PageSlice = {
   description?: string;
   tag?: string;
   language?: string;
+  /** As the search knows them; absent on pages that belong to all. */
+  searchLanguage?: string;
+  searchVersion?: string;
   deprecated: boolean;
   noindex: boolean;
   /** Absolute address without extension, if the project names its site. */
@@ -83,6 +86,8 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       description: page.description,
       tag: page.tag,
       language: language !== undefined && isLanguageCode(language) ? language : undefined,
+      searchLanguage: page.language,
+      searchVersion: page.version,
       canonical: siteAddress(settings, path),
       previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
       next: place.next === undefined ? undefined : pageLink(index, place.next),
@@ -217,6 +222,8 @@ type PageChrome = {
   siteUrl?: string;
   /** Who publishes it. */
   organization?: Organization;
+  /** What the field of the search says before anybody types. */
+  searchPrompt?: string;
   /** Pages show when they were last changed. */
   timestamp: boolean;
   variables: Record<string, string>;
@@ -267,6 +274,7 @@ function makeChrome(index: SiteIndex): PageChrome {
       siteUrl: siteBase(settings),
       organization: organizationOf(settings.seo.organization),
       latex: settings.styling.latex,
+      searchPrompt: settings.searchPrompt,
     }),
   };
 }

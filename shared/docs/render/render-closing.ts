@@ -1,19 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
-import type { ExportPlan, PageFacts, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { ExportPlan, PageFacts } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { bundleNames } from '#shared/export/bundle/bundle-names.ts';
+import { writeSearchIndex } from './search-index-files.ts';
+import { bytesOf, type ClosingStore, joined, type StoredText } from './closing-store.ts';
 import { textEnds } from '#shared/export/bundle/packed-segment.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { pageAddress, siteBase } from './bundle-paths.ts';
 import { exportReport } from './export-report.ts';
-import { escapeHtml, scriptJson } from './html.ts';
+import { escapeHtml } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
 import { packageFile } from './package-file.ts';
 import { diagramsScript } from './site/browser-files.ts';
 import { isListed } from './site/crawler-files.ts';
-import type { SearchIndex } from './site/page-globals.ts';
 import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 
 export type ClosingInput = {
@@ -23,23 +24,8 @@ export type ClosingInput = {
   segmentCount: number;
 };
 
-/** Where the closing segment comes from and goes to, a piece at a time: a large site has more text than a process may hold. */
-export type ClosingStore = {
-  /** The sidecar of a segment. File paths in it start with the top folder, the domain's slug. Undefined when it is missing. */
-  sidecar(segment: number): Promise<SegmentSidecar | undefined>;
-  /** Bytes of the texts behind a sidecar. */
-  text(stored: StoredText): Promise<Uint8Array>;
-  /** Adds a file of that many bytes to the segment; gives its SHA-256. Texts are copied and never come here. Wait for each call before the next. */
-  write(path: string, size: number, body: Iterable<Uint8Array | readonly StoredText[]>): Promise<string>;
-};
-
-/** A part of the texts behind the sidecar of a segment: from one byte up to another, which is not included. */
-export type StoredText = { segment: number; begin: number; end: number };
-
 /** How many sidecars are on their way at once, and so in memory. */
 const readAhead = 4;
-/** Characters of a section in the search index at most. */
-export const maxSearchSection = 1200;
 const unlisted = new Set(['_bindery/config.js', '_bindery/manifest.json']);
 
 /**
@@ -71,7 +57,7 @@ export async function renderClosing(
   }
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
-  await writeSearchIndex(model, pages, store, write);
+  await writeSearchIndex(model, pages, { ...store, write });
   // A file of the project replaces a generated one.
   const names = bundleNames();
   for (const path of listed.keys()) names.take(path);
@@ -191,21 +177,6 @@ const tooManyClasses: Diagnostic = {
   file: '',
 };
 
-/** These texts one behind the other, with what ends each between them: those that are neighbours in one piece. Pure. */
-function joined(texts: readonly StoredText[], end: string): StoredText[] {
-  const pieces: StoredText[] = [];
-  for (const text of texts) {
-    const last = pieces.at(-1);
-    if (last?.segment === text.segment && last.end === text.begin) last.end = text.end + end.length;
-    else pieces.push({ ...text, end: text.end + end.length });
-  }
-  const last = pieces.at(-1);
-  if (last !== undefined) last.end -= end.length;
-  return pieces;
-}
-
-const bytesOf = (texts: readonly StoredText[]): number => texts.reduce((sum, { begin, end }) => sum + end - begin, 0);
-
 /** `llms-full.txt`: every listed page with its address and Markdown, in the order of the bundle. */
 async function writeFullText(
   model: SiteModel,
@@ -222,47 +193,6 @@ async function writeFullText(
     textEnds.fullText,
   );
   await write('llms-full.txt', bytesOf(texts), [texts]);
-}
-
-/** Characters in the search index at most: a reader's browser holds all of it. */
-const maxSearchIndex = 24 * 1024 * 1024;
-const shortestSection = 80;
-
-/**
- * `_bindery/search-index.js`: pages as `[path, title, description]`, and the sections of each page as `[anchor, heading, text]`, for the search
- * that needs no server. On very large sites the texts are cut shorter than pages have cut them.
- */
-async function writeSearchIndex(
-  model: SiteModel,
-  pages: readonly KnownPage[],
-  store: ClosingStore,
-  write: ClosingStore['write'],
-): Promise<void> {
-  const searchable = new Set(model.pages.filter((page) => page.searchable).map((page) => page.path));
-  const found = pages.filter((page) => searchable.has(page.path));
-  const total = found.reduce((sum, page) => sum + page.searchCharacters, 0);
-  const rows = found.map(({ path, title, description = '' }) => scriptJson([path, title, description]));
-  const head = Buffer.from(`window.binderySearchIndex={"pages":[\n${rows.join(',\n')}\n],"sections":[\n`);
-  const tail = Buffer.from('\n]};\n');
-  const texts = found.map(({ search }) => search);
-  const pieces =
-    total <= maxSearchIndex ? joined(texts, textEnds.search) : await shortened(texts, maxSearchIndex / total, store);
-  const size = pieces instanceof Uint8Array ? pieces.length : bytesOf(pieces);
-  await write('_bindery/search-index.js', head.length + size + tail.length, [head, pieces, tail]);
-}
-
-/** The lines of the pages with their sections cut to this share of the longest. */
-async function shortened(texts: readonly StoredText[], share: number, store: ClosingStore): Promise<Uint8Array> {
-  const longest = Math.max(shortestSection, Math.floor(maxSearchSection * share));
-  const lines: string[] = [];
-  for await (const [, bytes] of inOrder(texts, readAhead, (text) => store.text(text))) {
-    // Of our own writing, so it is not checked again.
-    const sections = JSON.parse(Buffer.from(bytes).toString()) as SearchIndex['sections'][number];
-    lines.push(
-      scriptJson(sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()])),
-    );
-  }
-  return Buffer.from(lines.join(textEnds.search));
 }
 
 const maxFeedItems = 100;

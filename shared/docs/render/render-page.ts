@@ -16,7 +16,7 @@ import { type SafeHtml, scriptJson } from './html.ts';
 import { languageOf } from './interface-texts/language.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
-import { maxSearchSection } from './render-closing.ts';
+import { maxSearchSection } from './search-index-files.ts';
 import { fullTextPart } from './site/crawler-files.ts';
 import { pageShell } from './shell/page-shell.ts';
 

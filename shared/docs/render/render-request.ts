@@ -4,7 +4,8 @@ import { type PackedSegment, packPages } from '#shared/export/bundle/packed-segm
 import { isolateFile } from './isolate/isolate-file.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
-import { type ClosingInput, type ClosingStore, renderClosing, type StoredText } from './render-closing.ts';
+import type { ClosingStore, StoredText } from './closing-store.ts';
+import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { type PageInput, renderFailedPage, renderPage, type RenderedPageFiles } from './render-page.ts';
 import { renderSite } from './site/render-site.ts';
 import type { RenderedFile } from './bundle-paths.ts';

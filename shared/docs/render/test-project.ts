@@ -5,7 +5,8 @@ import { sidecarTexts } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import { pageSlice, type SiteRenderOptions } from './page-slice.ts';
-import { type ClosingInput, renderClosing, type StoredText } from './render-closing.ts';
+import type { StoredText } from './closing-store.ts';
+import { type ClosingInput, renderClosing } from './render-closing.ts';
 import { indexSite } from './site-index.ts';
 import { type RenderedPageFiles, renderPage } from './render-page.ts';
 

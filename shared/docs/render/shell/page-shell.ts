@@ -49,7 +49,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
   // Its column must be there before the contents, which come last.
   if (hasToc) classes.push('has-contents');
   return html`<!doctype html>
-<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}>
+<html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}${slice.searchLanguage !== undefined && html` data-language="${slice.searchLanguage}"`}${slice.searchVersion !== undefined && html` data-version="${slice.searchVersion}"`}>
 <head>
 <meta charset="utf-8">
 ${contentPolicy({ tenantScripts: slice.scripts.length > 0, tenantStyles: slice.styles.length > 0 })}
@@ -153,7 +153,7 @@ function siteHeader(slice: PageSlice, texts: InterfaceTexts, id: IdOf): SafeHtml
 <button type="button" class="menu-button icon-button" aria-label="${texts.scripts.openNavigation}" aria-expanded="false">${frameIcon('menu')}</button>
 <a class="nav-logo" href="${chromeHref(path, settings.home)}">${logo(slice)}</a>
 <div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
-<button type="button"${id('search-bar-entry')} class="search-entry" aria-label="${texts.scripts.search}" hidden>${frameIcon('search')}<span>${texts.scripts.search}</span><kbd>/</kbd></button>
+<button type="button"${id('search-bar-entry')} class="search-entry" aria-label="${texts.scripts.search}" hidden>${frameIcon('search')}<span>${settings.searchPrompt ?? texts.scripts.search}</span><kbd>/</kbd></button>
 <div class="topbar-right">
 <nav class="navbar-links" aria-label="${texts.siteLinks}">${settings.links.map((link) => navbarLink(slice, link))}</nav>
 ${settings.primary && html`<a${id('topbar-cta-button')} class="navbar-primary" ${linkAttributes(path, settings.primary)}>${brandSign(settings.primary.type)}<span>${labelOf(settings.primary.label, settings.primary.type)}</span></a>`}

@@ -16,6 +16,11 @@ test.each(partsIn('scripts/site/'))('%s is in the script', (part) => {
   expect(siteScripts().get('site.js')).toContain(comment.trim());
 });
 
+test.each(partsIn('scripts/search/'))('%s is in the script of the search', (part) => {
+  const comment = textOf(part).split('\n')[0] ?? '';
+  expect(siteScripts().get('search.js')).toContain(comment);
+});
+
 test('no comments with types are in what a reader downloads', () => {
   const all = [...siteScripts().values(), notFoundScript].join('\n');
   expect(all).toContain('// Before the first paint');

@@ -89,8 +89,19 @@ export function siteScripts(): ReadonlyMap<string, string> {
         ['copy'],
       )}`,
     ],
+    [
+      'search.js',
+      joinedScript(
+        'The search: its dialog, and the index of the bundle or the platform behind it. Loaded when it is first opened.',
+        ['elements', 'loading', ...searchParts],
+        ['search', 'file-text', 'hash', 'history', 'globe', 'sparkles', 'x'],
+      ),
+    ],
   ]);
 }
+
+/** Parts of `_bindery/search.js`, in their order. */
+const searchParts = ['words', 'engine', 'marking', 'sources', 'dialog'].map((name) => `search/${name}`);
 
 /** `_bindery/diagrams.js`: only on pages with diagrams. It loads `_bindery/mermaid.js`. */
 export function diagramsScript(): string {
@@ -122,7 +133,7 @@ function functionBody(part: string): string {
 /** Comments for the check of types are left out. */
 function script(name: string): string {
   return ownFile(`scripts/${name}`)
-    .replace(/^ *(\/\*\* .* \*\/|\/\/ @ts-.*)\n/gm, '')
+    .replace(/^ *(\/\*\*(?:[^*]|\*(?!\/))*\*\/|\/\/ @ts-.*)\n/gm, '')
     .replace(/\/\*\* .*? \*\/ /g, '');
 }
 

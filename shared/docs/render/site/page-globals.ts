@@ -46,16 +46,45 @@ export type SiteConfig = {
 
 /** `_bindery/search-index.js`. */
 export type SearchIndex = {
-  pages: [path: string, title: string, description: string][];
-  /** Of each page, in the same order. */
-  sections: [anchor: string, heading: string, text: string][][];
+  /** Languages and versions that pages belong to; '' is all of them. */
+  scopes: [language: string, version: string][];
+  /** Titles of the groups around a page. */
+  trails: string[];
+  /** How many pages each part has, in their order: `_bindery/search/<number>.js`. All pages of a part have one scope. */
+  parts: number[];
+  /** `scope` and `trail` are numbers in the lists. `keywords` find the page and are not shown. */
+  pages: [
+    path: string,
+    title: string,
+    description: string,
+    scope: number,
+    trail: number,
+    keywords?: string,
+    boost?: number,
+  ][];
 };
+
+/** Of each page of a part, in the same order; the anchor is '' before the first heading. */
+export type SearchSections = [anchor: string, heading: string, text: string][][];
 
 /** Words that the scripts show; `_bindery/texts/<language>.js` sets them where they are not English. */
 export type ScriptTexts = {
   openNavigation: string;
   closeNavigation: string;
   search: string;
+  searchHint: string;
+  /** `{query}` is what was searched. */
+  searchNone: string;
+  searchFailed: string;
+  searchBusy: string;
+  searchRefused: string;
+  /** Follows one of the three before it. */
+  searchHere: string;
+  searchRecent: string;
+  searchAll: string;
+  searchClose: string;
+  /** `{query}` is what was searched. */
+  askAssistant: string;
   diagram: string;
   diagramNotDrawn: string;
   enlarge: string;
@@ -72,11 +101,18 @@ export type ScriptTexts = {
 
 declare global {
   /** Drawings that scripts put into pages; they stand in front of the parts of each script. */
-  const icons: Record<'chevron-right' | 'copy' | 'maximize', string>;
+  const icons: Record<
+    'chevron-right' | 'copy' | 'file-text' | 'globe' | 'hash' | 'history' | 'maximize' | 'search' | 'sparkles' | 'x',
+    string
+  >;
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;
     binderySearchIndex?: SearchIndex;
+    /** What the parts of the index call. */
+    binderySearchPart?: (part: number, sections: SearchSections) => void;
+    /** Set by `_bindery/search.js`. */
+    binderySearch?: { open(placeholder: string): void };
     binderyTexts?: ScriptTexts;
     /** Opens the assistant's panel, and asks if there is a question. Absent where the assistant is off. Rejects when the panel cannot be loaded. */
     binderyOpenAssistant?: (question?: string) => Promise<void>;

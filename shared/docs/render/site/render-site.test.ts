@@ -5,6 +5,7 @@ import { chunkKey, siteKey } from '../segment-keys.ts';
 import { pageSlice } from '../page-slice.ts';
 import { indexSite } from '../site-index.ts';
 import { renderSite } from './render-site.ts';
+import type { SearchIndex, SearchSections } from './page-globals.ts';
 import type { RenderedFile } from '../bundle-paths.ts';
 import { closingFiles, testOptions, testProject, type TestProject } from '../test-project.ts';
 
@@ -264,11 +265,22 @@ describe('closing segment', () => {
 
   test('search index, full text and feed have what they should, escaped', async () => {
     const made = named((await closing(await testProject(files))).made);
-    const window: { binderySearchIndex?: { pages: unknown[]; sections: unknown[] } } = {};
-    runInNewContext(made.get('_bindery/search-index.js') ?? '', { window });
-    expect(made.get('_bindery/search-index.js')).not.toContain('</script>');
-    expect(JSON.stringify(window.binderySearchIndex)).toContain('words to find');
-    expect(JSON.stringify(window.binderySearchIndex)).not.toContain('Hidden');
+    const window: { binderySearchIndex?: SearchIndex } = {};
+    const sections: SearchSections = [];
+    const binderySearchPart = (_: number, found: SearchSections) => sections.push(...found);
+    const index = made.get('_bindery/search-index.js') ?? '';
+    const part = made.get('_bindery/search/0.js') ?? '';
+    runInNewContext(`${index}${part}`, { window, binderySearchPart });
+    expect(index + part).not.toContain('</script>');
+    const { pages = [], parts, scopes, trails } = window.binderySearchIndex ?? {};
+    expect(JSON.parse(JSON.stringify({ parts, scopes, trails }))).toEqual({
+      parts: [pages.length],
+      scopes: [['', '']],
+      trails: ['', 'Start › Deep', 'Start'],
+    });
+    const at = pages.findIndex(([path]) => path === 'deep/one');
+    expect(JSON.stringify(sections[at])).toContain('words to find');
+    expect(JSON.stringify([pages, sections])).not.toContain('Hidden');
     expect(made.get('llms-full.txt')).toContain('# One\nSource: /deep/one\n');
     expect(made.get('changelog/rss.xml')).toMatch(
       /<title>v1<\/title><link>\/changelog#v1<\/link>.*Some &amp;amp; news.*<category>API<\/category>/s,

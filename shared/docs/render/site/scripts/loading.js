@@ -2,9 +2,8 @@
 var asked = {};
 /** Loads a script below `_bindery/` once; one that could not be loaded is tried again. @param {string} name @returns {Promise<void>} */
 function load(name) {
-  return (asked[name] =
-    asked[name] ||
-    new Promise(function (resolve, reject) {
+  if (asked[name] === undefined)
+    asked[name] = new Promise(function (resolve, reject) {
       var script = make('script');
       script.src = document.documentElement.dataset.root + '_bindery/' + name;
       script.onload = function () {
@@ -15,5 +14,6 @@ function load(name) {
         reject(new Error(name + ' could not be loaded'));
       };
       document.head.append(script);
-    }));
+    });
+  return asked[name];
 }

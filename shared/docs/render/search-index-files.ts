@@ -1,0 +1,131 @@
+import type { PageFacts } from '#shared/contracts/stored-objects.ts';
+import type { PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
+import { textEnds } from '#shared/export/bundle/packed-segment.ts';
+import { inOrder } from '#shared/runtime/in-parallel.ts';
+import { bytesOf, type ClosingStore, joined, type StoredText } from './closing-store.ts';
+import { scriptJson } from './html.ts';
+import type { SearchIndex, SearchSections } from './site/page-globals.ts';
+import { indexSite } from './site-index.ts';
+
+/** Characters of a section in the search index at most. */
+export const maxSearchSection = 1200;
+/** Characters of the texts of one language and version at most: a reader's browser holds all of them. */
+const maxScope = 24 * 1024 * 1024;
+const shortestSection = 80;
+/** A part of the texts is a file of its own, and searched as soon as it is there. */
+const maxPartBytes = 768 * 1024;
+const readAhead = 4;
+
+type SearchedPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCharacters'> & { search: StoredText };
+
+/**
+ * The search that needs no server: `_bindery/search-index.js` with what is known of each page, and `_bindery/search/<n>.js` with the
+ * sections of some of them. A part has pages of one language and version, so a reader loads only what can be found. Where one of them has
+ * very many texts, these are cut shorter than pages have cut them.
+ */
+export async function writeSearchIndex(
+  model: SiteModel,
+  pages: readonly SearchedPage[],
+  store: Pick<ClosingStore, 'text' | 'write'>,
+): Promise<void> {
+  const places = indexSite(
+    model,
+    pages.map(({ path }) => path),
+  ).places;
+  const entries = new Map(model.pages.flatMap((page) => (page.searchable ? [[page.path, page]] : [])));
+  const scopes = new Map<string, SearchedPage[]>();
+  for (const page of pages) {
+    const entry = entries.get(page.path);
+    if (entry === undefined) continue;
+    const scope = JSON.stringify([entry.language ?? '', entry.version ?? '']);
+    const known = scopes.get(scope);
+    if (known === undefined) scopes.set(scope, [page]);
+    else known.push(page);
+  }
+  const parts = [...scopes].flatMap(([, found]) => cutParts(found));
+  const trails = new Map<string, number>([['', 0]]);
+  const numberOf = (trail: string): number => {
+    const known = trails.get(trail) ?? trails.size;
+    trails.set(trail, known);
+    return known;
+  };
+  const scopeNames = [...scopes.keys()];
+  const rows = [...scopes.values()].flatMap((found, scope) =>
+    found.map((page) => {
+      const entry = entries.get(page.path) as PageEntry;
+      const trail =
+        places
+          .get(page.path)
+          ?.groups.map(({ title }) => title)
+          .join(' › ') ?? '';
+      const row: SearchIndex['pages'][number] = [page.path, page.title, page.description ?? '', scope, numberOf(trail)];
+      const keywords = keywordsOf(entry);
+      const boost = boostOf(entry.frontmatter['boost']);
+      if (keywords !== '' || boost !== 1) row.push(keywords);
+      if (boost !== 1) row.push(boost);
+      return scriptJson(row);
+    }),
+  );
+  const counts = parts.map(({ pages: found }) => found.length);
+  const lists = {
+    scopes: scopeNames.map((name) => JSON.parse(name) as unknown),
+    trails: [...trails.keys()],
+    parts: counts,
+  };
+  const head = Buffer.from(
+    `window.binderySearchIndex=${scriptJson(lists).slice(0, -1)},"pages":[\n${rows.join(',\n')}\n]};\n`,
+  );
+  await store.write('_bindery/search-index.js', head.length, [head]);
+  for (const [number, { pages: found, share }] of parts.entries()) {
+    const texts = found.map(({ search }) => search);
+    const pieces = share >= 1 ? joined(texts, textEnds.search) : await shortened(texts, share, store);
+    const begin = Buffer.from(`binderySearchPart(${number},[\n`);
+    const end = Buffer.from('\n]);\n');
+    const size = pieces instanceof Uint8Array ? pieces.length : bytesOf(pieces);
+    await store.write(`_bindery/search/${number}.js`, begin.length + size + end.length, [begin, pieces, end]);
+  }
+}
+
+/** The pages of one language and version in parts, and how much of the longest section each may have. */
+function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; share: number }[] {
+  const share = maxScope / pages.reduce((sum, page) => sum + page.searchCharacters, 0);
+  const parts: { pages: SearchedPage[]; share: number }[] = [];
+  let room = 0;
+  for (const page of pages) {
+    const { begin, end } = page.search;
+    const last = parts.at(-1);
+    if (last === undefined || end - begin > room) {
+      parts.push({ pages: [page], share });
+      room = maxPartBytes;
+    } else last.pages.push(page);
+    room -= end - begin;
+  }
+  return parts;
+}
+
+/** Words that find a page and are shown nowhere. */
+function keywordsOf({ keywords, frontmatter }: PageEntry): string {
+  const operations = [frontmatter['openapi'], frontmatter['api'], frontmatter['asyncapi']];
+  return [...keywords, ...operations.filter((value) => typeof value === 'string')].join(' ');
+}
+
+const boostOf = (value: unknown): number =>
+  typeof value === 'number' && value > 0 ? Math.min(3, Math.max(0.1, value)) : 1;
+
+/** The lines of the pages with their sections cut to this share of the longest. */
+async function shortened(
+  texts: readonly StoredText[],
+  share: number,
+  store: Pick<ClosingStore, 'text'>,
+): Promise<Uint8Array> {
+  const longest = Math.max(shortestSection, Math.floor(maxSearchSection * share));
+  const lines: string[] = [];
+  for await (const [, bytes] of inOrder(texts, readAhead, (text) => store.text(text))) {
+    // Of our own writing, so it is not checked again.
+    const sections = JSON.parse(Buffer.from(bytes).toString()) as SearchSections[number];
+    lines.push(
+      scriptJson(sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()])),
+    );
+  }
+  return Buffer.from(lines.join(textEnds.search));
+}

@@ -1,0 +1,153 @@
+// Who answers a question: the platform, or the index of the bundle. Both give pages with their sections, best first.
+/** @typedef {{ anchor: string, heading: string, text: string }} FoundSection */
+/** @typedef {{ path: string, title: string, trail: string, text: string, sections: FoundSection[] }} FoundPage */
+/** @typedef {{ pages: FoundPage[], words: QueryWord[], isWhole: boolean }} Answer */
+var config = window.binderyConfig;
+var place = document.documentElement.dataset;
+var mostPages = 8;
+/** Of the first page; the others have fewer. */
+var mostSections = 3;
+
+/** Adds a section to its page, as far as there is room. @param {FoundPage[]} pages @param {Omit<FoundPage, 'sections' | 'text'>} page @param {FoundSection} section */
+function addFound(pages, page, section) {
+  var known = pages.find((one) => one.path === page.path);
+  if (!known) {
+    if (pages.length === mostPages) return;
+    known = { path: page.path, title: page.title, trail: page.trail, text: '', sections: [] };
+    pages.push(known);
+  }
+  if (section.anchor === '') known.text = known.text || section.text;
+  else if (
+    known.sections.length < (known === pages[0] ? mostSections : mostSections - 1) &&
+    !known.sections.some((one) => one.anchor === section.anchor)
+  )
+    known.sections.push(section);
+}
+
+/** @type {Promise<void>} */
+var opening;
+/** @type {ReturnType<typeof searchEngine>} */
+var engine;
+/** @type {Record<number, true>} */
+var partsThere = {};
+/** Parts that can have what the reader looks for. @param {boolean} everywhere */
+function partsFor(everywhere) {
+  var index = window.binderySearchIndex;
+  var first = 0;
+  return index.parts
+    .map(function (count, number) {
+      var scope = index.scopes[index.pages[first][3]];
+      var part = { number: number, first: first, isWanted: everywhere || isNear(scope) };
+      first += count;
+      return part;
+    })
+    .filter((part) => part.isWanted);
+}
+/** Pages of the reader's language and version, and those that belong to all. @param {[language: string, version: string]} scope */
+function isNear(scope) {
+  return (
+    (!scope[0] || !place.language || scope[0] === place.language) &&
+    (!scope[1] || !place.version || scope[1] === place.version)
+  );
+}
+/** What is known of the pages, before their texts. */
+async function openPages() {
+  await load('search-index.js');
+  engine = searchEngine(window.binderySearchIndex);
+  window.binderySearchPart = function (number, sections) {
+    partsThere[number] = true;
+    engine.add(partsFor(true)[number].first, sections);
+  };
+}
+/** Loads the index; `arrived` is called for each part of the texts that comes. @param {boolean} everywhere @param {() => void} arrived */
+async function openIndex(everywhere, arrived) {
+  if (opening === undefined) opening = openPages();
+  try {
+    await opening;
+  } catch (error) {
+    opening = undefined;
+    throw error;
+  }
+  await Promise.all(
+    partsFor(everywhere).map(async function (part) {
+      await load('search/' + part.number + '.js');
+      arrived();
+    }),
+  );
+}
+/** What the parts that have arrived know. @param {string} query @param {boolean} everywhere @returns {Answer} */
+function askIndex(query, everywhere) {
+  var index = window.binderySearchIndex;
+  var found = engine.find(query, root.lang, (page) => everywhere || isNear(index.scopes[index.pages[page][3]]));
+  /** @type {FoundPage[]} */
+  var pages = [];
+  found.matches.slice(0, 60).forEach(function (match) {
+    var page = index.pages[match.page];
+    var section = engine.section(match);
+    var text = section[0] === '' ? [page[2], section[2]].filter(Boolean).join(' ') : section[2];
+    addFound(
+      pages,
+      { path: page[0], title: page[1], trail: index.trails[page[4]] },
+      { anchor: section[0], heading: section[1], text: text },
+    );
+  });
+  return { pages: pages, words: found.words, isWhole: partsFor(everywhere).every((part) => partsThere[part.number]) };
+}
+
+var withinMs = 6000;
+/** The request to the platform that is under way. @type {AbortController} */
+var underWay;
+/** Rejects with the status of a refusal, or with none when there is no answer. @param {string} query @param {boolean} everywhere @returns {Promise<Answer>} */
+function askPlatform(query, everywhere) {
+  if (underWay) underWay.abort();
+  var request = (underWay = new AbortController());
+  var timer = setTimeout(() => request.abort(), withinMs);
+  return fetch(config.serverUrl + '/discovery/v1/search/' + config.domain, {
+    method: 'POST',
+    headers: { authorization: 'Bearer ' + config.assistantKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      query: query,
+      pageSize: 30,
+      filter: everywhere ? {} : { language: place.language, version: place.version },
+    }),
+    credentials: 'omit',
+    signal: request.signal,
+  })
+    .then(function (response) {
+      if (!response.ok) throw { status: response.status };
+      return response.json();
+    })
+    .then(
+      /** @param {{ content: string, path: string, metadata: { title: string, heading: string, url: string } }[]} passages */
+      function (passages) {
+        /** @type {FoundPage[]} */
+        var pages = [];
+        passages.forEach(function (passage) {
+          var about = passage.metadata;
+          var anchor = about.url.indexOf('#') < 0 ? '' : decodeURIComponent(about.url.split('#')[1]);
+          addFound(
+            pages,
+            { path: passage.path, title: about.title, trail: trailOf(passage.path) },
+            { anchor: anchor, heading: about.heading, text: passage.content },
+          );
+        });
+        return { pages: pages, words: wordsOf(query, root.lang), isWhole: true };
+      },
+    )
+    .finally(() => clearTimeout(timer));
+}
+/** Titles of the groups around a page, as far as the sidebar has it. @param {string} path */
+function trailOf(path) {
+  /** @param {import('../../page-globals.ts').SidebarEntry[]} entries @param {string[]} above @returns {string[]} */
+  function inside(entries, above) {
+    for (var at = 0; at < entries.length; at++) {
+      var entry = entries[at];
+      if (entry.p === path && !entry.c) return above;
+      var found = entry.c && inside(entry.c, above.concat(entry.t));
+      if (found) return found;
+    }
+    return undefined;
+  }
+  var sidebar = window.binderyNavigation;
+  return ((sidebar && inside(sidebar.entries, [])) || []).join(' › ');
+}
