@@ -106,9 +106,23 @@ export function titleFromPath(path: string): string {
 
 export const sniffedBytes = 64 * 1024;
 
-/** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by its first 64 KB. */
+/** Whether a JSON or YAML file is an OpenAPI or AsyncAPI description, by these bytes of it. */
 export function isSpec(bytes: Uint8Array, path: string): boolean {
-  const text = new TextDecoder().decode(bytes.subarray(0, sniffedBytes));
+  const text = new TextDecoder().decode(bytes);
   if (path.toLowerCase().endsWith('.json')) return /"(?:openapi|asyncapi|swagger)"\s*:\s*"\d/.test(text);
   return /^(?:openapi|asyncapi|swagger)["']?\s*:\s*["']?\d/m.test(text);
+}
+
+const topKeys = [
+  'info|paths|servers|components|definitions|tags|security|securityDefinitions|webhooks|channels|operations|parameters|responses',
+  'host|basePath|schemes|consumes|produces|externalDocs|defaultContentType|jsonSchemaDialect|id|x-[\\w-]+',
+].join('|');
+const jsonTop = new RegExp(`^\\s*\\{\\s*"(?:${topKeys})"\\s*:`);
+const yamlTop = new RegExp(`^(?:${topKeys})\\s*:`, 'm');
+
+/** Whether a file may say that it is a description further down than its first 64 KB: generators sort its keys. */
+export function mayBeSpec(firstBytes: Uint8Array, path: string): boolean {
+  if (firstBytes.length < sniffedBytes) return false;
+  const text = new TextDecoder().decode(firstBytes);
+  return (path.toLowerCase().endsWith('.json') ? jsonTop : yamlTop).test(text);
 }

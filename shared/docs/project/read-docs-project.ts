@@ -9,6 +9,7 @@ import {
   fileKind,
   filesByPagePath,
   isSpec,
+  mayBeSpec,
   pagePathOf,
   type ProjectFile,
   type ProjectFiles,
@@ -24,6 +25,7 @@ import { readRedirects } from './read-redirects.ts';
 import { readSettings } from './read-settings.ts';
 import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
+import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
 import {
   type MadeFile,
   type MadePage,
@@ -207,7 +209,10 @@ async function specsOf(project: ProjectFiles, assets: readonly ProjectFile[]): P
   const specs: ProjectFile[] = [];
   for (const entry of assets) {
     if (!/\.(?:json|ya?ml)$/i.test(entry.path)) continue;
-    if (isSpec(await project.read(entry.path, sniffedBytes), entry.path)) specs.push(entry);
+    const { path } = entry;
+    const start = (await project.read(path, sniffedBytes)).subarray(0, sniffedBytes);
+    if (isSpec(start, path)) specs.push(entry);
+    else if (mayBeSpec(start, path) && isSpec(await project.read(path, maxSpecificationBytes), path)) specs.push(entry);
   }
   return specs;
 }

@@ -32,6 +32,9 @@ export function exampleSettings(api: SiteSettings['api']): ExampleSettings {
 /** Which fields an example has: those of a request, or of a response. */
 export type ExampleUse = 'request' | 'response';
 
+/** Which fields a made example has, and how deep they go. */
+export type ExampleFields = { defaults?: ExampleSettings['defaults']; depth?: number };
+
 const maxValues = 60;
 /** A request with more fields than these is shown with the required ones: eight times the same is long. */
 const mostOptional = 8;
@@ -57,7 +60,7 @@ export function exampleOf(
   document: JsonObject,
   written: JsonObject,
   use: ExampleUse,
-  defaults?: ExampleSettings['defaults'],
+  fields: ExampleFields = {},
 ): JsonValue | undefined {
   const own = exampleIn(written);
   if (own !== undefined) return own;
@@ -65,7 +68,7 @@ export function exampleOf(
     const { value } = resolved(document, example).value;
     if (value !== undefined) return value;
   }
-  return written['schema'] === undefined ? undefined : exampleOfSchema(document, written['schema'], use, defaults);
+  return written['schema'] === undefined ? undefined : exampleOfSchema(document, written['schema'], use, fields);
 }
 
 /** All examples that are written, by name. */
@@ -81,7 +84,7 @@ export function exampleOfSchema(
   document: JsonObject,
   schema: JsonValue,
   use: ExampleUse,
-  defaults?: ExampleSettings['defaults'],
+  { defaults, depth: deepest = maxDepth }: ExampleFields = {},
 ): JsonValue {
   let values = 0;
   const make = (part: JsonValue | undefined, depth: number, active: ReadonlySet<string>): JsonValue => {
@@ -91,7 +94,7 @@ export function exampleOfSchema(
     if (given !== undefined) return given;
     const [first] = Array.isArray(merged['enum']) ? merged['enum'] : [];
     if (first !== undefined) return first;
-    if (depth > maxDepth || values > maxValues || names.some((name) => active.has(name))) return emptyOf(merged);
+    if (depth > deepest || values > maxValues || names.some((name) => active.has(name))) return emptyOf(merged);
     const inside = new Set([...active, ...names]);
     const shape = shapeOf(document, part);
     if (shape.properties.length > 0 || shape.additional !== undefined) {

@@ -17,6 +17,8 @@ export type OpenSlice = {
   schema: JsonValue | undefined;
   /** Of the page of a channel: what `sliceChannel` wrote of it. */
   channel?: JsonObject;
+  /** Some schema has fields for one direction alone: what is sent is not what is received. */
+  hasSides?: boolean;
 };
 
 /** Opens a slice that publication made, maybe an earlier version of it. Undefined: it has nothing to show. */
@@ -28,7 +30,8 @@ export function openSlice(text: string): OpenSlice | undefined {
     return undefined;
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
-  return openDocument(document as JsonObject);
+  const opened = openDocument(document as JsonObject);
+  return opened && { ...opened, hasSides: /"(?:readOnly|writeOnly)":true/.test(text) };
 }
 
 /** What a document has to show: its first operation, its schema, or its channel. */

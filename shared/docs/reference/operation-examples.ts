@@ -1,11 +1,12 @@
 import type { Code } from 'mdast';
 import { isJsonObject, type JsonObject, type JsonValue, objectsOf, textOf } from '#shared/docs/project/json-values.ts';
-import { exampleOf, type ExampleSettings, namedExamples } from './example-value.ts';
+import { exampleOf, type ExampleFields, type ExampleSettings, namedExamples } from './example-value.ts';
 import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf, shownValue } from './open-slice.ts';
 import type { Operation } from './operations.ts';
 import { type CodeSample, requestSamples, type SampleRequest } from './request-samples.ts';
 
 const longestExample = 5_000;
+const longestMadeBody = 600;
 
 /** The request in several languages: those that are written in the specification, or else made ones. None for what the server calls. */
 export function requestFences(
@@ -57,8 +58,31 @@ function requestOf(
     else request.cookies.push(pair);
   }
   const [media] = entriesOf(resolved(document, written['requestBody']).value['content']);
-  if (media) request.body = requestBody(document, media[0], resolved(document, media[1]).value, defaults);
+  if (media) request.body = requestBody(document, sentType(media[0]), resolved(document, media[1]).value, defaults);
   return request;
+}
+
+/** A body has a type, where its description takes any. */
+const sentType = (type: string): string => (type.includes('*') ? 'application/json' : type);
+
+/** Eight languages have it, so a made one that is long is made again with fewer fields. */
+function shortExample(
+  document: JsonObject,
+  media: JsonObject,
+  defaults: ExampleSettings['defaults'],
+): JsonValue | undefined {
+  const wanted: ExampleFields[] = [
+    defaults === undefined ? {} : { defaults },
+    { defaults: 'required', depth: 3 },
+    { defaults: 'required', depth: 1 },
+    { defaults: 'required', depth: 0 },
+  ];
+  let made: JsonValue | undefined;
+  for (const fields of defaults === 'all' ? wanted.slice(0, 1) : wanted) {
+    made = exampleOf(document, media, 'request', fields);
+    if (made === undefined || JSON.stringify(made).length <= longestMadeBody) return made;
+  }
+  return made;
 }
 
 function requestBody(
@@ -67,7 +91,7 @@ function requestBody(
   media: JsonObject,
   defaults: ExampleSettings['defaults'],
 ): SampleRequest['body'] {
-  const example = exampleOf(document, media, 'request', defaults);
+  const example = shortExample(document, media, defaults);
   if (example === undefined) return undefined;
   if (/form/.test(mimeType) && isJsonObject(example)) {
     const fields = Object.entries(example).map(([name, value]): [string, string] => [name, shownValue(value)]);
@@ -76,7 +100,7 @@ function requestBody(
   return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };
 }
 
-/** Examples of the responses, those that are named each for itself. */
+/** Examples of the responses, those that are named each for itself, and one for all answers that look the same. */
 export function responseFences({ document }: OpenSlice, { written }: Operation): Code[] {
   const fences = entriesOf(written['responses']).flatMap(([status, response]) => {
     const { value } = resolved(document, response);
@@ -88,8 +112,24 @@ export function responseFences({ document }: OpenSlice, { written }: Operation):
     const example = exampleOf(document, facts, 'response');
     return example === undefined ? [] : [exampleFence(media[0], status, example)];
   });
-  return fences.slice(0, 8);
+  return withoutTwins(fences).slice(0, 8);
 }
+
+/** Errors mostly have the same fields: one example says what all of them say. */
+function withoutTwins(fences: readonly Code[]): Code[] {
+  const titles = new Map<string, string[]>();
+  const keyOf = ({ lang, value }: Code): string => `${lang} ${value}`;
+  for (const fence of fences) titles.set(keyOf(fence), [...(titles.get(keyOf(fence)) ?? []), titleOf(fence)]);
+  return fences.flatMap((each) => {
+    const all = titles.get(keyOf(each));
+    titles.delete(keyOf(each));
+    if (all === undefined) return [];
+    const shown = all.length > 6 ? [...all.slice(0, 5), '…'] : all;
+    return [fence(each.lang ?? 'text', shown.join(', '), each.value)];
+  });
+}
+
+const titleOf = ({ meta }: Code): string => (meta ?? '').replace(/^title="|"$/g, '');
 
 /** An example as it is sent. A long one is cut. */
 export function exampleFence(mimeType: string, title: string, example: JsonValue): Code {

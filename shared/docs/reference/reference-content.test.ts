@@ -221,3 +221,67 @@ test('a schema that a page shows already is a link to it', async () => {
   expect(anchors).not.toContain('response-404-code');
   expect(html).toContain('<a href="#response-400">Problem</a>');
 });
+
+describe('what repeats on a page', () => {
+  const header = '{ X-Rate: { description: How often., schema: { type: integer } } }';
+  const problem = '{ schema: { type: object, properties: { code: { type: integer } } } }';
+
+  test('is shown once: headers of answers, examples, media types', async () => {
+    const answer = `{ description: Wrong, headers: ${header}, content: { application/json: ${problem}, text/json: ${problem} } }`;
+    const { html, anchors, below } = await pageOf(`responses: { 400: ${answer}, 404: ${answer}, 409: ${answer} }`);
+    expect(anchors.filter((id) => id.endsWith('X-Rate'))).toEqual(['response-400-header-X-Rate']);
+    expect(html).toContain('<a href="#response-400-header-X-Rate"><code>X-Rate</code></a>');
+    expect(below.match(/^```json.*$/gm)).toEqual(['```json title="400, 404, 409"']);
+    expect(html).toContain('<code>application/json</code>, <code>text/json</code>');
+    expect(html).not.toContain('role="tabpanel"');
+  });
+
+  test('is shown for the request alone, unless an answer differs', async () => {
+    const both = (schema: string) =>
+      `${bodyOf("$ref: '#/components/schemas/Pet'")}\nresponses: { 200: { description: Fine, content: { application/json: ${schema} } } }`;
+    const pet = (more: string) =>
+      `components: { schemas: { Pet: { type: object, properties: { name: { type: string }, age: { type: integer${more} } } } } }\n`;
+    const response = "{ schema: { $ref: '#/components/schemas/Pet' } }";
+    const same = await pageOf(both(response), pet(''));
+    expect(same.html).toContain('<a href="#request-body">Pet</a>');
+    const other = await pageOf(both(response), pet(', readOnly: true'));
+    expect(other.anchors).toEqual(expect.arrayContaining(['body-name', 'response-200-name', 'response-200-age']));
+    expect(other.anchors).not.toContain('body-age');
+  });
+});
+
+test('names that mean something to JavaScript are names as any other', async () => {
+  const names = ['__proto__', 'constructor', 'prototype', 'toString'];
+  const properties = names.map((name) => `${name}: { type: string }`).join(', ');
+  const { html, below, codes } = await pageOf(
+    `${bodyOf(`type: object\nrequired: [__proto__]\nproperties: { ${properties} }`)}\nparameters: [{ name: constructor, in: query, required: true, schema: { $ref: '#/components/schemas/__proto__' } }]`,
+    'components: { schemas: { __proto__: { type: integer, maximum: 7 } } }\n',
+  );
+  expect(codes).toEqual([]);
+  for (const name of names) expect(html).toContain(`id="body-${name}"`);
+  expect(below).toContain('`constructor` (integer, required)');
+  expect(below).toContain('`__proto__` (string, required)');
+  expect(below).toContain('"__proto__": "<string>"');
+});
+
+test('a long request is shown with what it must have', async () => {
+  const property = (at: number) =>
+    `property${at}: { type: object, properties: { a: { type: string }, b: { type: string } } }`;
+  const properties = Array.from({ length: 40 }, (_, at) => property(at)).join(', ');
+  const { below } = await pageOf(
+    bodyOf(`type: object\nproperties: { ${properties}, must: { type: string } }\nrequired: [must]`),
+  );
+  expect(below).toContain(`--data '{\n  "must": "<string>"\n}'`);
+});
+
+test('deep fields do not take the room of those that come first', async () => {
+  const level = (depth: number): string =>
+    depth === 0
+      ? '{ type: string }'
+      : `{ type: object, properties: { ${['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: ${level(depth - 1)}`).join(', ')} } }`;
+  const { html, anchors } = await pageOf(
+    bodyOf(`type: object\nproperties: { first: ${level(4)}, last: { type: string } }`),
+  );
+  expect(anchors).toContain('body-last');
+  expect(html.match(/class="field /g)?.length).toBeLessThan(100);
+});

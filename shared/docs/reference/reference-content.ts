@@ -86,6 +86,8 @@ class ReferenceWriter {
   readonly #texts: InterfaceTexts['reference'];
   readonly #own: OwnContent;
   readonly #fields: SchemaFields;
+  /** Where on the page a header is shown. */
+  readonly #headersAt = new Map<string, string>();
 
   constructor(slice: OpenSlice, options: ReferenceOptions, own: OwnContent) {
     this.#slice = slice;
@@ -93,7 +95,7 @@ class ReferenceWriter {
     this.#options = options;
     this.#texts = options.texts.reference;
     this.#own = own;
-    this.#fields = new SchemaFields(slice.document, options);
+    this.#fields = new SchemaFields(slice, options);
   }
 
   content(): AddedNodes {
@@ -223,17 +225,31 @@ class ReferenceWriter {
     ];
   }
 
-  /** The fields of a body; a tab for each media type, where there are several. */
+  /** The fields of a body; a tab for each media type, where there are several that differ. */
   #media(media: [string, JsonValue][], id: string, use: ExampleUse, marks: Nodes[]): Nodes[] {
     const anchor = id === 'body' ? 'request-body' : id.startsWith('response-') ? id : undefined;
-    const fields = (content: JsonValue, own: string): Nodes[] => {
+    const fields = (schema: JsonValue | undefined, own: string): Nodes[] =>
+      schema === undefined ? [] : this.#fields.body(schema, own, use, anchor);
+    const groups = new Map<string, { types: string[]; schema: JsonValue | undefined }>();
+    for (const [type, content] of media) {
       const { schema } = resolved(this.#document, content).value;
-      return schema === undefined ? [] : this.#fields.body(schema, own, use, anchor);
-    };
-    const [only] = media;
-    if (only !== undefined && media.length === 1) return [paragraph(code(only[0]), ...marks), ...fields(only[1], id)];
-    const tabs = media.map(([type, content], at) =>
-      element('Tab', { title: type, id: `${id}-${type}` }, fields(content, at === 0 ? id : `${id}-${at + 1}`)),
+      const key = JSON.stringify(schema) ?? '';
+      const group = groups.get(key) ?? { types: [], schema };
+      group.types.push(type);
+      groups.set(key, group);
+    }
+    const [only, ...others] = groups.values();
+    if (only === undefined) return [];
+    if (others.length === 0) {
+      const types = only.types.flatMap((type, at) => (at === 0 ? [code(type)] : [text(', '), code(type)]));
+      return [paragraph(...types, ...marks), ...fields(only.schema, id)];
+    }
+    const tabs = [only, ...others].map(({ types, schema }, at) =>
+      element(
+        'Tab',
+        { title: types.join(', '), id: `${id}-${types[0]}` },
+        fields(schema, at === 0 ? id : `${id}-${at + 1}`),
+      ),
     );
     return [...(marks.length > 0 ? [paragraph(...marks.slice(1))] : []), element('Tabs', { sync: false }, tabs)];
   }
@@ -246,10 +262,6 @@ class ReferenceWriter {
       const { value } = resolved(this.#document, response);
       const own = `${id}-${status}`;
       const media = entriesOf(value['content']);
-      const headers = entriesOf(value['headers']).map(([name, header]) => {
-        const { value: facts } = resolved(this.#document, header);
-        return this.#parameterOf(facts, name, `${own}-header-${name}`);
-      });
       const description = textOf(value['description']);
       const line = lineOf(description);
       return element(
@@ -262,12 +274,33 @@ class ReferenceWriter {
         },
         [
           ...(line === undefined ? this.#fields.description(description, true) : []),
-          ...(headers.length === 0 ? [] : [strong(this.#texts.headers), ...headers]),
+          ...this.#headers(value['headers'], own),
           ...this.#media(media, own, 'response', []),
         ],
       );
     });
     return [heading(this.#texts.responses, 'responses', depth), element('AccordionGroup', {}, shown)];
+  }
+
+  /** Headers that another answer has, too, are links to those there. */
+  #headers(written: JsonValue | undefined, prefix: string): Nodes[] {
+    const fields: Nodes[] = [];
+    const links: Nodes[] = [];
+    for (const [name, header] of entriesOf(written)) {
+      const { value: facts } = resolved(this.#document, header);
+      const key = `${name} ${JSON.stringify(facts)}`;
+      const place = this.#headersAt.get(key);
+      if (place === undefined) {
+        const id = `${prefix}-header-${name}`;
+        this.#headersAt.set(key, id);
+        fields.push(this.#parameterOf(facts, name, id));
+      } else {
+        if (links.length > 0) links.push(text(', '));
+        links.push({ type: 'link', url: `#${place}`, children: [code(name)] });
+      }
+    }
+    if (fields.length === 0 && links.length === 0) return [];
+    return [strong(this.#texts.headers), ...(links.length === 0 ? [] : [paragraph(...links)]), ...fields];
   }
 
   #parameterOf(facts: JsonObject, name: string, id: string): StaticElement {

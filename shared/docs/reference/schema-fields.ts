@@ -4,14 +4,15 @@ import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { descriptionNodes } from './description-nodes.ts';
-import { nameOfReference, shownValue } from './open-slice.ts';
+import { nameOfReference, type OpenSlice, shownValue } from './open-slice.ts';
 import type { ParamSettings } from './page-reference.ts';
 import { code as plainCode, element, text } from './reference-nodes.ts';
 import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
-/** Of a page. What is further inside is named by its type. */
-const maxFields = 100;
+/** A page has so many fields before none more are shown at a level: what lies deep must not take the room of what comes first. */
+const fieldsAtDepth = [300, 80, 60, 45] as const;
+const fieldsDeeper = 30;
 const maxValues = 60;
 const longestValue = 120;
 
@@ -37,14 +38,17 @@ export class SchemaFields {
   readonly #texts: InterfaceTexts;
   readonly #parser: ParseOptions['parser'];
   readonly #params: ParamSettings;
+  readonly #hasSides: boolean;
   /** By the object of the specification: most are asked for more than once. */
   readonly #shapes = new Map<JsonValue | undefined, Shape>();
   /** Where on the page a schema with a name is shown with its members. */
   readonly #shownAt = new Map<string, string>();
   #fields = 0;
 
-  constructor(document: JsonObject, { texts, parser, params = {} }: FieldOptions) {
+  constructor({ document, hasSides = true }: Pick<OpenSlice, 'document' | 'hasSides'>, options: FieldOptions) {
+    const { texts, parser, params = {} } = options;
     this.#document = document;
+    this.#hasSides = hasSides;
     this.#texts = texts;
     this.#parser = parser;
     this.#params = params;
@@ -152,12 +156,12 @@ export class SchemaFields {
   }
 
   #members(shape: Shape, id: string, use: FieldUse, inside: Inside): Nodes[] {
-    if (this.#fields >= maxFields) return [];
+    if (this.#isFull(inside)) return [];
     const before = this.#shownBefore(shape, use, inside.anchor);
     if (before) return [before];
     const shownHere = shape.properties.filter((property) => this.#isUsed(property, use));
     const nodes: Nodes[] = shownHere.flatMap(({ name, schema, isRequired }) =>
-      this.#fields >= maxFields
+      this.#isFull(inside)
         ? []
         : [this.field('ResponseField', { name, id: `${id}-${name}`, schema, isRequired }, use, inside)],
     );
@@ -170,11 +174,15 @@ export class SchemaFields {
     return nodes;
   }
 
+  #isFull({ depth }: Inside): boolean {
+    return this.#fields >= (fieldsAtDepth[depth] ?? fieldsDeeper);
+  }
+
   /** A link to the same members, where the page has them already: errors are often the same for all answers. */
   #shownBefore({ names, properties }: Shape, use: FieldUse, anchor: string | undefined): Nodes | undefined {
     const [name] = names;
     if (name === undefined || properties.length < 2) return undefined;
-    const key = [use, ...names].join(' ');
+    const key = [this.#hasSides ? use : '', ...names].join(' ');
     const place = this.#shownAt.get(key);
     if (place === undefined) {
       if (anchor !== undefined) this.#shownAt.set(key, anchor);

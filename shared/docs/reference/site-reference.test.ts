@@ -164,6 +164,22 @@ describe('pages made from a specification', () => {
   });
 });
 
+test('a description may say at its end what it is, as those do that a program sorts', async () => {
+  const components = { schemas: { Large: { type: 'string', description: 'x'.repeat(70_000) } } };
+  const swagger = { definitions: components.schemas, paths: { '/s': { get: operation('S') } }, swagger: '2.0' };
+  const yaml = `components:\n  schemas:\n    Large: { description: ${'y'.repeat(70_000)} }\npaths: { /y: { get: { summary: Y } } }\nopenapi: 3.1.0\n`;
+  const { model } = await testProject({
+    'docs.json': docs({ pages: ['GET /o', 'GET /s', 'GET /y'] }),
+    'o.json': JSON.stringify({ components, paths: { '/o': { get: operation('O') } }, openapi: '3.0.0' }),
+    's.json': JSON.stringify(swagger),
+    'y.yaml': yaml,
+    'none.json': JSON.stringify({ data: 'x'.repeat(70_000), openapi: '3.0.0' }),
+  });
+  expect(model.diagnostics).toEqual([]);
+  expect(model.pages.map(({ title }) => title)).toEqual(['O', 'S', 'Y']);
+  expect(model.specs.map(({ path }) => path)).toEqual(['o.json', 's.json', 'y.yaml']);
+});
+
 test('fields show what the site wants to see of their schemas', async () => {
   const schema = {
     type: 'object',

@@ -44,7 +44,7 @@ const field: Component = {
           required ? chip('required', texts.required) : null,
           deprecated ? chip('deprecated', texts.deprecated) : null,
         ]),
-        h('div', { className: ['field-body'] }, context.children(children)),
+        children.length === 0 ? null : h('div', { className: ['field-body'] }, context.children(children)),
       ]),
     ];
   },

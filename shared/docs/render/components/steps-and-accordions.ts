@@ -1,7 +1,6 @@
 import type { ElementContent } from 'hast';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { h, toText } from '#shared/docs/render/content/content-tree.ts';
-import { icon } from '#shared/docs/render/content/icon.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 import {
   type Component,
@@ -74,6 +73,9 @@ function stepItem(element: StaticElement, position: number, groupSize: string | 
   ]);
 }
 
+/** Drawn by the style sheet: a page of a large operation has a hundred of them. */
+const chevron = h('span', { className: ['chevron'] });
+
 /** `Accordion`: opens without scripts too. Its address is its id, or its title. */
 const accordion: Component = {
   html(element, context) {
@@ -84,7 +86,7 @@ const accordion: Component = {
     return [
       h('details', { className: ['accordion'], id, ...(flagProp(props, 'defaultOpen') && { open: true }) }, [
         h('summary', [
-          icon('chevron-right', 'chevron'),
+          chevron,
           iconProp(element, 'accordion-icon', context),
           h('span', { className: ['accordion-title'] }, [
             title,
@@ -113,7 +115,7 @@ const expandable: Component = {
     const title = contentProp(props.get('title'), context);
     return [
       h('details', { className: ['expandable'], ...(flagProp(props, 'defaultOpen') && { open: true }) }, [
-        h('summary', [icon('chevron-right', 'chevron'), h('span', shownTitle(title, context))]),
+        h('summary', [chevron, h('span', shownTitle(title, context))]),
         h('div', { className: ['expandable-content'] }, context.children(children)),
       ]),
     ];
