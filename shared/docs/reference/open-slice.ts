@@ -76,11 +76,18 @@ export const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =
 
 export type Server = { url: string; description: string | undefined };
 
-/** Servers of an operation, or else of its path or its specification, with their variables at their defaults. */
-export function serversOf({ document, operation }: OpenSlice): Server[] {
+/** Servers of an operation, or else of its path or its specification, as written. */
+export function writtenServersOf({ document, operation }: OpenSlice): JsonObject[] {
   const own = [operation?.written['servers'], operation?.pathItem['servers'], document['servers']];
-  const listed = own.find((servers) => Array.isArray(servers) && servers.length > 0);
-  return resolvedList(document, listed).flatMap((server) => {
+  return resolvedList(
+    document,
+    own.find((servers) => Array.isArray(servers) && servers.length > 0),
+  );
+}
+
+/** The same with their variables at their defaults. */
+export function serversOf(slice: OpenSlice): Server[] {
+  return writtenServersOf(slice).flatMap((server) => {
     const written = textOf(server['url']);
     if (written === undefined) return [];
     const variables = objectOf(server['variables']);
@@ -100,11 +107,10 @@ export function parametersOf({ document }: OpenSlice, { pathItem, written }: Ope
   return [...byName.values()].filter((parameter) => parameter['x-hidden'] !== true);
 }
 
+export type SecurityScheme = { name: string; scheme: JsonObject; scopes: string[] };
+
 /** Sets of schemes of which a request needs one. */
-export function securityOf(
-  { document }: OpenSlice,
-  written: JsonObject,
-): { name: string; scheme: JsonObject; scopes: string[] }[][] {
+export function securityOf({ document }: OpenSlice, written: JsonObject): SecurityScheme[][] {
   const schemes = objectOf(objectOf(document['components'])['securitySchemes']);
   return objectsOf(written['security'] ?? document['security']).map((set) =>
     Object.entries(set).flatMap(([name, scopes]) =>

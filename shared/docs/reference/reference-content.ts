@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectOf, textOf } from 
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { type StaticElement, StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
+import type { PlaygroundForm } from '#shared/docs/render/site/playground-form.ts';
 import { type ExampleUse, exampleOfSchema, namedExamples } from './example-value.ts';
 import {
   credentialOf,
@@ -15,6 +16,7 @@ import {
   securityOf,
   serversOf,
 } from './open-slice.ts';
+import { operationForm } from './operation-form.ts';
 import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
 import { ChannelWriter } from './channel-content.ts';
 import type { Operation } from './operations.ts';
@@ -28,6 +30,8 @@ export type ReferenceOptions = Omit<PageReferenceInput, 'path'> & {
   /** The page says itself what it is about. */
   hasDescription: boolean;
   parser: ParseOptions['parser'];
+  /** Readers can send requests from it. */
+  withForm?: boolean;
 };
 
 /**
@@ -39,7 +43,7 @@ export function withReference<Page extends { tree: Root }>(
   page: Page,
   sliceText: string | undefined,
   options: ReferenceOptions,
-): Page & { added?: AddedNodes } {
+): Page & { added?: AddedNodes; form?: PlaygroundForm } {
   const { tree } = page;
   const { written } = options;
   const slice = sliceText === undefined ? written && writtenSlice(tree, written) : openSlice(sliceText);
@@ -48,7 +52,8 @@ export function withReference<Page extends { tree: Root }>(
   const writer = new ReferenceWriter(slice, options, own);
   const added = writer.content();
   const children = [...added.above, ...tree.children, ...added.below] as Root['children'];
-  return { ...page, tree: { ...tree, children }, added };
+  const form = options.withForm === true && slice.operation ? operationForm(slice, slice.operation) : undefined;
+  return { ...page, tree: { ...tree, children }, added, ...(form && { form }) };
 }
 
 /** What an author wrote about an operation on its page. */

@@ -101,7 +101,7 @@ describe('pages made from a specification', () => {
     expect(model.pages.map(({ title }) => title)).toEqual(['A pet was added', 'List pets', 'X of A', 'X of B']);
     expect(model.diagnostics).toMatchObject([{ code: 'openapi-operation-missing', file: 'docs.json' }]);
     const html = Buffer.from(render('api-reference/x-of-a').files[0]?.body ?? '').toString();
-    expect(html).toContain('<span class="method method-get">GET</span><code>/x</code>');
+    expect(html).toContain('<span class="method method-get">GET</span><code tabindex="0">/x</code>');
   });
 
   test('give way to pages of the project', async () => {

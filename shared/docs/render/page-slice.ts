@@ -3,6 +3,7 @@ import { isJsonObject, listOf, textOf, withoutUndefined } from '#shared/docs/pro
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
+import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
 import { siteAddress, siteBase } from './bundle-paths.ts';
 import type { DivisionChoice, NavigationPlace, PlaceGroup } from './navigation-places.ts';
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
@@ -47,6 +48,8 @@ export type PageSlice = {
   dependencies: { path: string; sha256: string }[];
   /** Of a page that describes an operation, a schema or a channel. */
   reference?: PageReferenceInput;
+  /** How a reader tries the operation of the page; absent: not at all. */
+  playground?: PlaygroundSettings;
   /** The project's own style sheets and scripts, in order; no scripts where tenants' scripts are not allowed. */
   styles: string[];
   scripts: string[];
@@ -63,6 +66,7 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
   const place = index.places.get(path) ?? index.defaultPlace;
   const language = page.language ?? languageOfPath(index, path);
   const links = Object.fromEntries(page.linkTargets.map((target) => [target, resolveTarget(index, target)]));
+  const reference = pageReferenceInput(page, settings.api);
   return {
     path,
     file: page.file,
@@ -91,7 +95,8 @@ export function pageSlice(index: SiteIndex, path: string, options: RenderOptions
       canonical: siteAddress(settings, path),
       previous: place.previous === undefined ? undefined : pageLink(index, place.previous),
       next: place.next === undefined ? undefined : pageLink(index, place.next),
-      reference: pageReferenceInput(page, settings.api),
+      reference,
+      playground: reference && playgroundSettings(page.frontmatter, settings.api),
     }),
   };
 }

@@ -14,6 +14,7 @@ import { escapeHtml } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
 import { packageFile } from './package-file.ts';
 import { diagramsScript } from './site/browser-files.ts';
+import { playgroundFiles } from './site/playground-files.ts';
 import { isListed } from './site/crawler-files.ts';
 import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 
@@ -55,6 +56,7 @@ export async function renderClosing(
     await put('_bindery/diagrams.js', diagramsScript());
     await write('_bindery/mermaid.js', mermaid.length, [mermaid]);
   }
+  if (site.playgrounds.size > 0) for (const { path, text } of playgroundFiles(site.playgrounds)) await put(path, text);
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
   await writeSearchIndex(model, pages, { ...store, write });
@@ -106,6 +108,8 @@ type KnownSite = {
   /** Names of the font files that formulas need. */
   mathFonts: Set<string>;
   hasDiagrams: boolean;
+  /** Names of the texts of the pages that can send requests. */
+  playgrounds: Set<string>;
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
   /** All diagnostics of pages, listed or not. */
@@ -125,6 +129,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     classes: new Set(),
     mathFonts: new Set(),
     hasDiagrams: false,
+    playgrounds: new Set(),
     failed: [],
     diagnostics: [],
     tally: new DiagnosticTally(),
@@ -159,6 +164,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
         ...(page.feedItems.length > 0 && { feed: page }),
       });
       if (page.hasDiagrams === true) site.hasDiagrams = true;
+      if (page.playground !== undefined) site.playgrounds.add(page.playground);
       for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
       if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
       site.tally.add(diagnostics);

@@ -19,6 +19,7 @@ import type { PageSlice, RenderOptions } from './page-slice.ts';
 import { maxSearchSection } from './search-index-files.ts';
 import { fullTextPart } from './site/crawler-files.ts';
 import { pageShell } from './shell/page-shell.ts';
+import { playgroundParts } from './shell/playground-parts.ts';
 
 export type PageInput = {
   slice: PageSlice;
@@ -50,14 +51,17 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
   );
   const { diagnostics } = evaluated;
   const report = reportInto(diagnostics, slice.file, maxDiagnostics);
-  const { texts } = languageOf(slice.language);
+  const language = languageOf(slice.language);
+  const { texts } = language;
   const { path: sliceName, ...reference } = slice.reference ?? { examples: {} };
   const sliceText = sliceName === undefined ? undefined : dependencies[sliceName];
   const hasDescription = typeof slice.frontmatter.description === 'string';
-  const page = withReference(evaluated, sliceText, { ...reference, texts, hasDescription, parser });
+  const withForm = slice.playground !== undefined;
+  const page = withReference(evaluated, sliceText, { ...reference, texts, hasDescription, parser, withForm });
   const markdown = pageMarkdown(slice, page);
   if (markdown.length > maxMarkdown) throw new PageFailed('page-too-large', 'its Markdown has more than 2 MB');
 
+  const playground = page.form && slice.playground && playgroundParts(page.form, slice.playground, language);
   const content = toContent(page.tree, report, texts, slice.settings.iconLibrary);
   const addresses = pageAddresses(slice, report);
   const main = writeContent(content.main, { addresses });
@@ -77,6 +81,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     hasFeed: content.feedItems.length > 0,
     hasMath: content.mathFonts.size > 0,
     hasDiagrams: content.hasDiagrams,
+    playground,
   });
   const body = Buffer.from(html);
   if (body.length > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
@@ -90,6 +95,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     diagnostics,
     feedItems: content.feedItems,
     ...(content.hasDiagrams && { hasDiagrams: true }),
+    ...(playground?.isInteractive === true && { playground: language.textsName ?? 'en' }),
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
 }
@@ -118,6 +124,7 @@ export function renderFailedPage(
     hasFeed: false,
     hasMath: false,
     hasDiagrams: false,
+    playground: undefined,
   });
   const failure = reason.slice(0, 300);
   return renderedFiles(slice, description?.text, Buffer.from(html), {
@@ -134,7 +141,16 @@ export function renderFailedPage(
 
 type PageContent = Pick<
   RenderedPage,
-  'links' | 'linkLines' | 'anchors' | 'classes' | 'diagnostics' | 'hasDiagrams' | 'mathFonts' | 'failure' | 'feedItems'
+  | 'links'
+  | 'linkLines'
+  | 'anchors'
+  | 'classes'
+  | 'diagnostics'
+  | 'hasDiagrams'
+  | 'playground'
+  | 'mathFonts'
+  | 'failure'
+  | 'feedItems'
 > & { markdown: string; sections: readonly Section[] };
 
 /** The files of a page, and what the closing segment needs of it. */

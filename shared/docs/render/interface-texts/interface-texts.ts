@@ -1,4 +1,5 @@
 import type { ScriptTexts } from '#shared/docs/render/site/page-globals.ts';
+import type { PlaygroundWord } from '#shared/docs/render/site/playground-form.ts';
 
 /**
  * All words of ours that a reader sees or hears: those of the frame, of the components and of the scripts. Each language has a file with
@@ -60,6 +61,8 @@ export type InterfaceTexts = {
   pageNotRendered: string;
   /** Sections and words of a page that is made from the description of an interface. Those with a colon stand before a list. */
   reference: Record<ReferenceWord, string>;
+  /** The form that sends a request from a page of an interface. */
+  playground: Record<PlaygroundWord, string>;
   notFound: string;
   notFoundText: string;
   /** `{site}` is the name of the site. */

@@ -11,9 +11,9 @@ const codes =
 const placeholders = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort();
 
 const pairs = (texts: InterfaceTexts): [key: string, text: string][] => {
-  const { scripts, reference, ...frame } = texts;
+  const { scripts, reference, playground, ...frame } = texts;
   const { results, ...words } = scripts;
-  return [...Object.entries(frame), ...Object.entries(reference), ...Object.entries(words)];
+  return [frame, reference, playground, words].flatMap((part) => Object.entries(part));
 };
 
 describe.each(codes)('texts in %s', (code) => {

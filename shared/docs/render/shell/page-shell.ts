@@ -11,6 +11,7 @@ import type { PageSlice, ChromeLink } from '../page-slice.ts';
 import { writeContent } from '../content/write-content.ts';
 import { lastModifiedLine } from './last-modified.ts';
 import { pageHead } from './page-head.ts';
+import type { PlaygroundParts } from './playground-parts.ts';
 
 type PageParts = {
   /** Sanitized and serialized. */
@@ -26,6 +27,8 @@ type PageParts = {
   hasFeed: boolean;
   hasMath: boolean;
   hasDiagrams: boolean;
+  /** What stands in the line of its operation beside that. */
+  playground: PlaygroundParts | undefined;
 };
 
 /**
@@ -90,7 +93,12 @@ export const themeName = (written: string): string => (/^[a-z]{2,20}$/.test(writ
 
 type IdOf = (name: string) => SafeHtml | undefined;
 
-function pageTop(slice: PageSlice, { toc, description }: PageParts, texts: InterfaceTexts, id: IdOf): SafeHtml {
+function pageTop(
+  slice: PageSlice,
+  { toc, description, playground }: PageParts,
+  texts: InterfaceTexts,
+  id: IdOf,
+): SafeHtml {
   const { path, title, deprecated, frontmatter } = slice;
   const eyebrow = eyebrowOf(slice, texts);
   return html`<header${id('header')} class="page-header">
@@ -98,7 +106,7 @@ ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
 <div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
 <div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">${texts.viewMarkdown}</a></div></div>
 ${description && html`<p class="page-description">${description.html}</p>`}
-${endpoint(frontmatter)}
+${endpoint(frontmatter, playground)}
 </header>
 ${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
 }
@@ -112,15 +120,18 @@ function eyebrowOf({ path, groups, settings }: PageSlice, texts: InterfaceTexts)
 }
 
 /** `openapi: "GET /path"` and `api: "POST https://…"` name the operation that a page describes. */
-function endpoint(frontmatter: PageSlice['frontmatter']): SafeHtml | undefined {
+function endpoint(
+  frontmatter: PageSlice['frontmatter'],
+  playground: PlaygroundParts | undefined,
+): SafeHtml | undefined {
   const written = frontmatter.openapi ?? frontmatter.api;
   const found =
     typeof written === 'string'
-      ? /\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)/i.exec(written)
+      ? /\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+(\S+)/i.exec(written)
       : null;
   if (!found) return undefined;
   const method = (found[1] ?? '').toUpperCase();
-  return html`<div class="endpoint" tabindex="0"><span class="method method-${method.toLowerCase()}">${method}</span><code>${found[2]}</code></div>`;
+  return html`<div class="endpoint"><span class="method method-${method.toLowerCase()}">${method}</span><code tabindex="0">${found[2]}</code>${playground?.button}</div>${playground?.form}`;
 }
 
 function tableOfContents(toc: readonly TocEntry[], texts: InterfaceTexts, id: IdOf): SafeHtml {

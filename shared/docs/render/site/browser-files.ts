@@ -51,6 +51,7 @@ const siteParts = [
   'site/print',
   'site/prefetch',
   'site/assistant',
+  'site/operation',
   'site/search',
 ];
 
@@ -118,7 +119,7 @@ export function textsScript(texts: ScriptTexts, unless: '' | 'window.binderyText
 }
 
 /** One function around all parts, which share its scope, and the icons that they use. */
-function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
+export function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
   const icons = Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
   const bodies = parts.map((name) => functionBody(script(`${name}.js`)));
   return `// ${purpose}\n(function () {\n  var icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;

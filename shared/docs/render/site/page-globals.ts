@@ -2,6 +2,8 @@
  * What the scripts of a page find on `window`. `render-site.ts` and `render-closing.ts` write the files that set it, with the same types.
  */
 
+import type { PlaygroundForm, PlaygroundTexts } from './playground-form.ts';
+
 /** An entry of a sidebar, as `_bindery/navigation/<id>.js` has it: p page path, h address, c children, r page of the group itself. */
 export type SidebarEntry = {
   t: string;
@@ -102,7 +104,17 @@ export type ScriptTexts = {
 declare global {
   /** Drawings that scripts put into pages; they stand in front of the parts of each script. */
   const icons: Record<
-    'chevron-right' | 'copy' | 'file-text' | 'globe' | 'hash' | 'history' | 'maximize' | 'search' | 'sparkles' | 'x',
+    | 'chevron-right'
+    | 'copy'
+    | 'file-text'
+    | 'globe'
+    | 'hash'
+    | 'history'
+    | 'maximize'
+    | 'search'
+    | 'send'
+    | 'sparkles'
+    | 'x',
     string
   >;
   interface Window {
@@ -118,6 +130,9 @@ declare global {
     binderyOpenAssistant?: (question?: string) => Promise<void>;
     /** Set by `_bindery/assistant.js`. Without a question the panel only opens. */
     binderyAssistant?: { ask(question?: string): void };
+    binderyPlaygroundTexts?: PlaygroundTexts;
+    /** Opens the form of an operation. `_bindery/playground.js` sets it. */
+    binderyPlayground?: (form: PlaygroundForm) => void;
   }
   interface HTMLElement {
     /** Of `details` and dialogs. */

@@ -1,0 +1,219 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  textOf,
+  textsOf,
+} from '#shared/docs/project/json-values.ts';
+import type {
+  FormBody,
+  FormCredential,
+  FormField,
+  FormServer,
+  PlaygroundForm,
+} from '#shared/docs/render/site/playground-form.ts';
+import { exampleOf, namedExamples } from './example-value.ts';
+import {
+  entriesOf,
+  type OpenSlice,
+  parametersOf,
+  resolved,
+  securityOf,
+  type SecurityScheme,
+  shownValue,
+  writtenServersOf,
+} from './open-slice.ts';
+import type { Operation } from './operations.ts';
+import { exampleIn, merge, shapeOf } from './schema-shape.ts';
+
+const maxServers = 20;
+const maxFields = 100;
+const maxAlternatives = 10;
+const maxBodies = 6;
+const maxValues = 60;
+const longestValue = 200;
+const longestText = 5_000;
+
+/** The form that sends a request of an operation; undefined for what the server calls, not the reader. */
+export function operationForm(slice: OpenSlice, operation: Operation): PlaygroundForm | undefined {
+  if (operation.kind === 'webhook') return undefined;
+  const { method, path, written } = operation;
+  const { document } = slice;
+  const parameters = parametersOf(slice, operation).flatMap((parameter) => parameterField(document, parameter) ?? []);
+  const fields = parameters.slice(0, maxFields);
+  return {
+    method,
+    path,
+    servers: serversFor(slice),
+    fields: [...namesWithoutField(path, fields), ...fields],
+    auth: securityOf(slice, written)
+      .slice(0, maxAlternatives)
+      .map((set) => set.map(credential)),
+    bodies: bodiesOf(document, written),
+  };
+}
+
+/** Fields for the names in a path that no parameter is for. */
+function namesWithoutField(path: string, fields: readonly FormField[]): FormField[] {
+  const names = new Set([...path.matchAll(/\{([^{}]{1,100})\}/g)].map(([, name = '']) => name));
+  for (const field of fields) if (field.in === 'path') names.delete(field.name);
+  return [...names]
+    .slice(0, maxFields)
+    .map((name) => ({ in: 'path', name, kind: 'text', type: 'string', required: true }));
+}
+
+function serversFor(slice: OpenSlice): FormServer[] {
+  return writtenServersOf(slice)
+    .slice(0, maxServers)
+    .flatMap((server) => {
+      const url = textOf(server['url']);
+      if (url === undefined || !isUsableServer(url)) return [];
+      const variables: NonNullable<FormServer['variables']> = {};
+      for (const [name, variable] of Object.entries(objectOf(server['variables'])).slice(0, maxServers)) {
+        const { default: value, enum: values } = objectOf(variable);
+        if (!url.includes(`{${name}}`)) continue;
+        const allowed = textsOf(values).slice(0, maxValues);
+        variables[name] = { value: textOf(value) ?? allowed[0] ?? '', ...(allowed.length > 0 && { values: allowed }) };
+      }
+      const description = textOf(server['description'])?.slice(0, longestValue).toWellFormed();
+      const made: FormServer = { url };
+      if (description !== undefined) made.description = description;
+      if (Object.keys(variables).length > 0) made.variables = variables;
+      return [made];
+    });
+}
+
+/** By http or https, relative to the site, or with a scheme that a variable says. The script checks again what comes out. */
+const isUsableServer = (url: string): boolean =>
+  url.length <= 1_000 && (/^https?:\/\//i.test(url) || url.startsWith('{') || !/^[^/?#]*:/.test(url));
+
+const places = ['path', 'query', 'header', 'cookie'] as const;
+/** OpenAPI has other ways to say what these are. */
+const notParameters = /^(?:accept|content-type)$/i;
+
+function parameterField(document: JsonObject, parameter: JsonObject): FormField | undefined {
+  const name = textOf(parameter['name']);
+  const place = places.find((each) => each === parameter['in']);
+  if (name === undefined || place === undefined) return undefined;
+  if (place === 'header' && notParameters.test(name)) return undefined;
+  const media = objectOf(Object.values(objectOf(parameter['content']))[0]);
+  const field = fieldOf(document, place, name, parameter['schema'] ?? media['schema']);
+  if (parameter['required'] === true || place === 'path') field.required = true;
+  if (parameter['deprecated'] === true) field.deprecated = true;
+  const example = exampleIn(parameter) ?? namedExamples(document, parameter)[0]?.[1] ?? exampleIn(media);
+  if (example !== undefined) setExample(field, example);
+  if (parameter['content'] !== undefined) Object.assign(field, { kind: 'object', json: true });
+  if (parameter['allowReserved'] === true) field.reserved = true;
+  setStyle(field, parameter);
+  return field;
+}
+
+/** A field for a value of such a schema. */
+function fieldOf(document: JsonObject, place: FormField['in'], name: string, schema: JsonValue | undefined): FormField {
+  const shape = shapeOf(document, schema);
+  const { merged } = merge(document, schema);
+  const items = shape.items === undefined ? undefined : shapeOf(document, shape.items);
+  const isList = items !== undefined || shape.type.endsWith('[]');
+  const isObject = shape.properties.length > 0 || shape.additional !== undefined || /^object\b/.test(shape.type);
+  const isFile = (part: JsonObject): boolean =>
+    place === 'form' &&
+    (part['format'] === 'binary' || textOf(part['contentMediaType']) === 'application/octet-stream');
+  const hasFiles = isList && isFile(merge(document, shape.items).merged);
+  const kind = hasFiles
+    ? 'files'
+    : isFile(merged)
+      ? 'file'
+      : isList
+        ? 'list'
+        : isObject
+          ? 'object'
+          : /^boolean( \| null)?$/.test(shape.type)
+            ? 'boolean'
+            : 'text';
+  const field: FormField = { in: place, name, kind, type: shape.type.slice(0, longestValue) };
+  const values = (items ?? shape).values.map(({ value }) => shownValue(value));
+  const fits = values.length <= maxValues && values.every((value) => value.length <= longestValue);
+  if (values.length > 0 && fits && kind !== 'object') field.values = values;
+  if (shape.isDeprecated) field.deprecated = true;
+  const example = shape.example ?? (kind === 'list' ? items?.example : undefined);
+  if (example !== undefined) setExample(field, example);
+  if (shape.defaultValue !== undefined && typeof shape.defaultValue !== 'object')
+    field.fallback = String(shape.defaultValue).slice(0, longestValue);
+  return field;
+}
+
+function setExample(field: FormField, example: JsonValue): void {
+  const lines = field.kind === 'list' ? (Array.isArray(example) ? example : [example]) : undefined;
+  const text = lines === undefined ? shownValue(example) : lines.map(shownValue).join('\n');
+  if (text.length <= longestText / 10) field.example = text;
+}
+
+function setStyle(field: FormField, { style, explode }: JsonObject): void {
+  if (typeof style === 'string') field.style = style;
+  if (typeof explode === 'boolean') field.explode = explode;
+}
+
+function credential({ name: title, scheme }: SecurityScheme): FormCredential {
+  if (scheme['type'] === 'apiKey') {
+    const place = scheme['in'] === 'query' || scheme['in'] === 'cookie' ? scheme['in'] : 'header';
+    return { kind: 'key', title, in: place, name: textOf(scheme['name']) ?? 'X-API-Key' };
+  }
+  const written = scheme['type'] === 'http' ? (textOf(scheme['scheme']) ?? 'bearer') : 'bearer';
+  const shared = { title, in: 'header' as const, name: 'Authorization' };
+  if (/^basic$/i.test(written)) return { kind: 'basic', ...shared };
+  const isName = /^[\w-]{1,40}$/.test(written) && !/^bearer$/i.test(written);
+  return { kind: 'token', ...shared, scheme: isName ? written : 'Bearer' };
+}
+
+function bodiesOf(document: JsonObject, written: JsonObject): FormBody[] {
+  const body = resolved(document, written['requestBody']).value;
+  return entriesOf(body['content'])
+    .slice(0, maxBodies)
+    .map(([mimeType, content]) => {
+      const media = resolved(document, content).value;
+      const made: FormBody = { mimeType: mimeType.includes('*') ? 'application/octet-stream' : mimeType };
+      if (body['required'] === true) made.required = true;
+      if (/^multipart\/|form-urlencoded/i.test(mimeType)) made.fields = formFields(document, media);
+      else if (isBinary(document, mimeType, media)) made.file = true;
+      else made.text = textOfExample(document, mimeType, media);
+      return made;
+    });
+}
+
+function formFields(document: JsonObject, media: JsonObject): FormField[] {
+  const encoding = objectOf(media['encoding']);
+  const given = objectOf(exampleIn(media) ?? namedExamples(document, media)[0]?.[1]);
+  const { properties } = shapeOf(document, media['schema']);
+  return properties
+    .filter(({ schema }) => merge(document, schema).merged['readOnly'] !== true)
+    .slice(0, maxFields)
+    .map(({ name, schema, isRequired }) => {
+      const field = fieldOf(document, 'form', name, schema);
+      const own = objectOf(encoding[name]);
+      if (isRequired) field.required = true;
+      const example = given[name];
+      if (example !== undefined) setExample(field, example);
+      const mimeType = textOf(own['contentType'])?.split(',')[0]?.trim();
+      if (mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType)) field.mimeType = mimeType;
+      setStyle(field, own);
+      return field;
+    });
+}
+
+function isBinary(document: JsonObject, mimeType: string, media: JsonObject): boolean {
+  if (/json|xml|yaml|csv|javascript|^text\//i.test(mimeType)) return false;
+  const { merged } = merge(document, media['schema']);
+  const isText = merged['format'] !== 'binary' && exampleIn(media) !== undefined;
+  return !isText;
+}
+
+/** What a request could look like; nothing where that is too long to be edited. */
+function textOfExample(document: JsonObject, mimeType: string, media: JsonObject): string {
+  const example = exampleOf(document, media, 'request');
+  if (example === undefined || (!/json/i.test(mimeType) && isJsonObject(example))) return '';
+  // Some authors write the example of an object as its JSON.
+  const isText = typeof example === 'string' && (!/json/i.test(mimeType) || /^\s*[[{]/.test(example));
+  const text = isText ? example : JSON.stringify(example, undefined, 2);
+  return text.length <= longestText ? text : '';
+}

@@ -1,0 +1,38 @@
+import type { PlaygroundSettings } from '#shared/docs/reference/playground-settings.ts';
+import type { PlaygroundForm } from '#shared/docs/render/site/playground-form.ts';
+import { icon } from '../content/icon.ts';
+import { writeContent } from '../content/write-content.ts';
+import { html, SafeHtml, scriptJson } from '../html.ts';
+import type { Language } from '../interface-texts/language.ts';
+
+/** What the line of an operation has for readers with scripts; for others it is not there. */
+export type PlaygroundParts = {
+  button: SafeHtml;
+  /** What the button opens. Data: browsers run nothing of such an element, and the policy of the page is not asked. */
+  form: SafeHtml | undefined;
+  isInteractive: boolean;
+};
+
+const icons = {
+  play: writeContent([icon('play', '')]).html,
+  copy: writeContent([icon('copy', '')]).html,
+};
+
+/** Without scripts, and where `config.js` switches requests off, the button stays hidden. */
+export function playgroundParts(
+  form: PlaygroundForm,
+  settings: PlaygroundSettings,
+  { texts, textsName = 'en' }: Pick<Language, 'texts' | 'textsName'>,
+): PlaygroundParts {
+  if (settings.display === 'simple') {
+    const server = form.servers.find(({ url }) => /^https?:/i.test(url))?.url.replace(/\/$/, '') ?? '';
+    const button = html`<button type="button" class="endpoint-button copy-endpoint" data-copy="${server + form.path}" aria-label="${texts.scripts.copy}" hidden>${icons.copy}</button>`;
+    return { button, form: undefined, isInteractive: false };
+  }
+  const shown = settings.prefill === true ? { ...form, prefill: true } : form;
+  return {
+    button: html`<button type="button" class="endpoint-button try-operation" aria-haspopup="dialog" hidden>${icons.play}${texts.playground.tryIt}</button>`,
+    form: html`<script type="application/json" class="playground-form" hidden data-texts="${textsName}">${new SafeHtml(scriptJson(shown))}</script>`,
+    isInteractive: true,
+  };
+}

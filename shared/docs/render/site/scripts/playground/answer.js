@@ -1,0 +1,191 @@
+// The answer: status, time, size, headers and body. Nothing of it runs: it is text, a picture or a file.
+var mostBytes = 20e6;
+var mostShown = 300000;
+/** @typedef {{ response: Response, bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, milliseconds: number }} ApiAnswer */
+/** Reads up to 20 MB, and keeps what came when reading ends early. @param {Response} response @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, isWhole: boolean }>} */
+async function bodyOf(response) {
+  /** @type {Uint8Array[]} */
+  var chunks = [];
+  var length = 0;
+  var isWhole = true;
+  if (response.body) {
+    var reader = response.body.getReader();
+    try {
+      for (var next = await reader.read(); !next.done; next = await reader.read()) {
+        chunks.push(next.value);
+        length += next.value.length;
+        if (length > mostBytes) {
+          isWhole = false;
+          reader.cancel().catch(function () {});
+          break;
+        }
+      }
+    } catch (_) {
+      isWhole = false;
+    }
+  }
+  var bytes = new Uint8Array(length);
+  var at = 0;
+  chunks.forEach(function (chunk) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  });
+  return { bytes: bytes, isWhole: isWhole };
+}
+/** @param {number} value @param {string} unit */
+function measured(value, unit) {
+  var digits = unit === 'kilobyte' || unit === 'megabyte' ? 1 : 0;
+  var format = { style: 'unit', unit: unit, unitDisplay: 'short', maximumFractionDigits: digits };
+  return new Intl.NumberFormat(document.documentElement.lang, /** @type {any} */ (format)).format(value);
+}
+/** @param {number} bytes */
+function sizeOf(bytes) {
+  if (bytes < 1000) return measured(bytes, 'byte');
+  return bytes < 1e6 ? measured(bytes / 1000, 'kilobyte') : measured(bytes / 1e6, 'megabyte');
+}
+/** @param {ApiAnswer} answer @returns {HTMLElement[]} */
+function answerElements(answer) {
+  var response = answer.response;
+  var line = make('p', 'playground-status');
+  var kind = response.status < 300 ? 'good' : response.status < 400 ? 'warn' : 'bad';
+  var status = make('bdi', 'playground-code-of-status ' + kind, (response.status + ' ' + response.statusText).trim());
+  line.append(
+    status,
+    make('span', '', measured(answer.milliseconds, 'millisecond')),
+    make('span', '', sizeOf(answer.bytes.length)),
+  );
+  return [line, headersOf(response), ...bodyElements(answer)];
+}
+/** @param {Response} response */
+function headersOf(response) {
+  var details = make('details', 'playground-headers');
+  var table = make('table');
+  response.headers.forEach(function (value, name) {
+    var row = make('tr');
+    var head = make('th', '', name);
+    head.scope = 'row';
+    row.append(head, make('td', '', value));
+    table.append(row);
+  });
+  details.append(make('summary', '', words.headers), table, make('p', 'playground-help', words.visibleHeaders));
+  return details;
+}
+/** @param {ApiAnswer} answer @returns {HTMLElement[]} */
+function bodyElements(answer) {
+  var bytes = answer.bytes;
+  if (bytes.length === 0) return [make('p', 'playground-help', words.noBody)];
+  var mimeType = (answer.response.headers.get('content-type') || '').split(';')[0].trim().toLowerCase();
+  var note = answer.isWhole ? [] : [make('p', 'playground-help', words.onlyBeginning)];
+  var download = downloadLink(bytes, mimeType, answer.response.url);
+  if (/^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/.test(mimeType) && answer.isWhole && bytes.length < 5e6) {
+    var picture = make('img', 'playground-picture');
+    picture.alt = words.response;
+    var reader = new FileReader();
+    reader.onload = function () {
+      picture.src = /** @type {string} */ (reader.result);
+    };
+    reader.readAsDataURL(new Blob([bytes], { type: mimeType }));
+    return [...note, picture, download];
+  }
+  var text = textOf(bytes, mimeType);
+  if (text === undefined) return [...note, download];
+  if (text.length > mostShown) {
+    text = text.slice(0, mostShown);
+    note = [make('p', 'playground-help', words.onlyBeginning)];
+  } else if (/^\s*[[{]/.test(text) && isJson(text)) text = JSON.stringify(JSON.parse(text), undefined, 2);
+  var block = codeBlock();
+  if (/json/.test(mimeType) || /^\s*[[{]/.test(text)) colourJson(block.code, text);
+  else block.code.textContent = text;
+  return [...note, block.element, download];
+}
+/** Undefined for what is no text. @param {Uint8Array} bytes @param {string} mimeType */
+function textOf(bytes, mimeType) {
+  var isText = /^text\/|json|xml|javascript|yaml|urlencoded|graphql|^$/.test(mimeType);
+  try {
+    return new TextDecoder('utf-8', { fatal: !isText || mimeType === '' }).decode(bytes);
+  } catch (_) {
+    return undefined;
+  }
+}
+/** @param {Uint8Array<ArrayBuffer>} bytes @param {string} mimeType @param {string} address */
+function downloadLink(bytes, mimeType, address) {
+  var button = make('button', 'playground-quiet', words.download);
+  button.type = 'button';
+  button.addEventListener('click', function () {
+    // No page opens from it: the browser is told to save a file of bytes.
+    var url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+    var link = make('a');
+    link.href = url;
+    var name = decodeURIComponentOr(address.split(/[?#]/)[0].split('/').pop()).replace(/[^\p{L}\p{N}._-]+/gu, '-');
+    var ending = /json/.test(mimeType) ? '.json' : '';
+    link.download = (name || 'response') + (name.includes('.') ? '' : ending);
+    link.click();
+    setTimeout(function () {
+      URL.revokeObjectURL(url);
+    }, 60000);
+  });
+  return button;
+}
+/** @param {string} text */
+function decodeURIComponentOr(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch (_) {
+    return text;
+  }
+}
+/** A block of code with a button that copies it. */
+function codeBlock() {
+  var element = make('div', 'playground-block');
+  var pre = make('pre');
+  pre.tabIndex = 0;
+  pre.dir = 'ltr';
+  var code = make('code');
+  var button = make('button', 'icon-button playground-copy');
+  button.type = 'button';
+  button.setAttribute('aria-label', words.copy);
+  button.append(drawn(icons.copy));
+  button.addEventListener('click', function () {
+    copyText(code.textContent, element, function () {
+      button.classList.add('done');
+      setTimeout(function () {
+        button.classList.remove('done');
+      }, 1500);
+    });
+  });
+  pre.append(code);
+  element.append(pre, button);
+  return { element: element, code: code };
+}
+/** @param {string} text @param {HTMLElement} near @param {() => void} copied */
+function copyText(text, near, copied) {
+  if (navigator.clipboard && window.isSecureContext) {
+    navigator.clipboard.writeText(text).then(copied, function () {});
+    return;
+  }
+  // Inside of the dialog: what is outside cannot be chosen while it is open.
+  var area = make('textarea', 'sr-only');
+  area.value = text;
+  near.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+  copied();
+}
+var jsonTokens = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** @param {HTMLElement} place @param {string} text */
+function colourJson(place, text) {
+  var from = 0;
+  var made = document.createDocumentFragment();
+  // Each colour is an element: more of them would take seconds.
+  var most = 20000;
+  for (var found = jsonTokens.exec(text); found && most > 0; found = jsonTokens.exec(text), most -= 1) {
+    made.append(text.slice(from, found.index));
+    var word = found[1] || found[0];
+    made.append(make('span', found[2] ? 'json-name' : found[1] ? 'json-text' : 'json-value', word));
+    from = found.index + word.length;
+  }
+  jsonTokens.lastIndex = 0;
+  made.append(text.slice(from));
+  place.replaceChildren(made);
+}
