@@ -1,6 +1,7 @@
 import type { ServiceName } from '#infra/supervisor/services.ts';
 import { assistantSettings } from '#services/assistant/config.ts';
 import { bundlerSettings } from '#services/bundler/config.ts';
+import { provisionSettings } from '#services/cli/commands/installation.ts';
 import { startSettings } from '#services/cli/start.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import { housekeeperSettings } from '#services/housekeeper/config.ts';
@@ -39,6 +40,12 @@ const otherVariables = [
   ],
   ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'folder of servers and programs that were fetched'],
   ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: a server that is missing is a failure, not a skipped suite'],
+  [
+    'BINDERY_SECRETS',
+    'none',
+    'all services, command line',
+    'folder with a file for each secret, named as its variable; a variable that is set wins',
+  ],
   ['BINDERY_URL', 'none', 'command line', 'address of the server that commands call'],
   ['BINDERY_KEY', 'none', 'command line', 'API key of commands'],
 ] as const;
@@ -49,6 +56,7 @@ export function settingsPage(): string {
   const rows = new Map<string, Row>();
   for (const service of services) addRows(rows, service, Object.values(serviceSettings[service]));
   addRows(rows, 'bindery start', Object.values(startSettings));
+  addRows(rows, 'bindery provision', [provisionSettings.natsPassword, provisionSettings.replicas]);
   const all = [
     ...[...rows.values()].map(({ variable, byDefault, readers, description, secret }) => [
       code(variable),

@@ -18,6 +18,9 @@ const secretsSchema = z.object({
   hashKey: secret,
   linkSigningKey: secret,
   auditKey: secret,
+  /** Of the S3 server and the Redis that run beside the services. */
+  s3SecretAccessKey: secret,
+  redisPassword: secret,
 });
 
 /** Of an older version: a kind of secret may be missing. */
@@ -52,6 +55,8 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     hashKey: known?.hashKey ?? random(),
     linkSigningKey: known?.linkSigningKey ?? random(),
     auditKey: known?.auditKey ?? random(),
+    s3SecretAccessKey: known?.s3SecretAccessKey ?? random(),
+    redisPassword: known?.redisPassword ?? random(),
   };
   await writePrivateJson(file, secrets);
   return secrets;

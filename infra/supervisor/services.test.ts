@@ -22,6 +22,8 @@ const plan = {
     hashKey: 'hash-key-hash-key-hash-key',
     linkSigningKey: 'link-key-link-key-link-key',
     auditKey: 'audit-key-audit-key-audit-key',
+    s3SecretAccessKey: 'audit-key-audit-key-audit-key',
+    redisPassword: 'audit-key-audit-key-audit-key',
   },
   rendererSlots: 2,
 };

@@ -126,7 +126,7 @@ function serviceEnvironment(
 }
 
 /** The secrets of an installation that a service needs, by their variables, and no others. */
-function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
+export function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
   const { hashKey, linkSigningKey, operatorToken, auditKey } = secrets;
   const variables = callPairs
     .filter((pair) => pair.caller === service || pair.service === service)

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
+import { secretIn } from '#shared/runtime/config.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type DataFolderOptions, dataFolderOf, NotConnected } from './connection.ts';
 
@@ -31,8 +32,8 @@ export async function withBus<User extends BusAccess['user']>(
 
 /** The audit key: `BINDERY_AUDIT_KEY`, else that of a local installation; undefined when there is neither. */
 export function auditKeyOf(options: DataFolderOptions): string | undefined {
-  const { BINDERY_AUDIT_KEY: given = '' } = process.env;
-  if (given !== '') return given;
+  const given = secretIn(process.env, 'BINDERY_AUDIT_KEY');
+  if (given !== undefined) return given;
   try {
     const secrets: unknown = JSON.parse(readFileSync(join(dataFolderOf(options), 'secrets.json'), 'utf8'));
     return z.object({ auditKey: z.string() }).parse(secrets).auditKey;
@@ -56,7 +57,7 @@ function busAccess(
   environment: Record<string, string | undefined>,
 ): BusAccess {
   const variable = `BINDERY_NATS_PASSWORD_${variableName(user)}`;
-  const given = environment[variable];
+  const given = secretIn(environment, variable);
   if (given !== undefined) {
     return { url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222', user, password: given };
   }

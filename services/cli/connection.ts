@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { secretIn } from '#shared/runtime/config.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
 
@@ -38,7 +39,7 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   const localKeys = { admin: 'adminKey', assistant: 'assistantKey', operator: 'operatorToken' } as const;
   const variable = keyKind === 'operator' ? 'BINDERY_OPERATOR_TOKEN' : 'BINDERY_KEY';
   const url = options.url ?? process.env.BINDERY_URL ?? local()?.baseUrl;
-  const key = options.key ?? process.env[variable] ?? local()?.[localKeys[keyKind]];
+  const key = options.key ?? secretIn(process.env, variable) ?? local()?.[localKeys[keyKind]];
   if (url === undefined)
     throw new NotConnected('Where is the server? Give --url or BINDERY_URL, or start one here with "npm start".');
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))

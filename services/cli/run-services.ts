@@ -35,7 +35,7 @@ export async function runServices(names: ServiceName[]): Promise<void> {
   });
   const start = async () => {
     // In this order, because a gateway is of use only when the services that it calls are there.
-    for (const name of names) running.push(await serviceTable[name](process.env));
+    for (const name of names) running.push(await serviceTable[name].start(process.env));
     process.send?.({ ready: running.map(({ name, url }) => ({ name, url })) });
     await stopAsked;
   };
@@ -45,16 +45,47 @@ export async function runServices(names: ServiceName[]): Promise<void> {
   process.exit(0);
 }
 
-/** Reads what the service is told by the environment, and starts it. */
-const service =
-  <S extends Settings>(load: () => Promise<{ settings: S; start: (config: ConfigOf<S>) => Promise<Running> }>) =>
-  async (env: NodeJS.ProcessEnv): Promise<Running> => {
+/**
+ * What starts of services would do at their first one, for files that nobody can write later, as those of an image: compiles the code of all
+ * services, and makes the snapshots from which their child processes start. Rejects when a snapshot cannot be made.
+ */
+export async function prepareServices(say: (line: string) => void): Promise<void> {
+  const { renderChild } = await import('#services/page-renderer/main.ts');
+  const { pageReader } = await import('#services/indexer/cut-pages.ts');
+  const { archiveReader } = await import('#services/publisher/project-files.ts');
+  const { projectReader } = await import('#shared/docs/project/analyze-project.ts');
+  const { withSnapshot } = await import('#shared/docs/sandbox/child-snapshot.ts');
+  for (const name of serviceNames) await serviceTable[name].load();
+  say(`The code of ${serviceNames.length} services is compiled.`);
+  for (const program of [renderChild, pageReader, archiveReader, projectReader]) {
+    await withSnapshot(program, {
+      info: say,
+      warn: (line) => {
+        throw new Error(line);
+      },
+    });
+  }
+}
+
+type Service = {
+  /** Loads its code. */
+  load(): Promise<unknown>;
+  /** Reads what it is told by the environment, and starts it. */
+  start(env: NodeJS.ProcessEnv): Promise<Running>;
+};
+
+const service = <S extends Settings>(
+  load: () => Promise<{ settings: S; start: (config: ConfigOf<S>) => Promise<Running> }>,
+): Service => ({
+  load,
+  async start(env) {
     const { settings, start } = await load();
     return start(loadConfig(settings, env));
-  };
+  },
+});
 
 /** The one place that knows all services. They are loaded on demand, so that a process holds only the code of what it runs. */
-const serviceTable: Record<ServiceName, (env: NodeJS.ProcessEnv) => Promise<Running>> = {
+const serviceTable: Record<ServiceName, Service> = {
   projector: service(() => import('#services/projector/main.ts')),
   publisher: service(() => import('#services/publisher/main.ts')),
   indexer: service(() => import('#services/indexer/main.ts')),

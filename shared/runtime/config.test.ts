@@ -43,3 +43,23 @@ test('a secret may be in a file; its own variable wins', async () => {
   expect(() => load({ X_TOKEN: 'own', X_NAME: '', X_NAME_FILE: file })).toThrow('X_NAME is not set');
   await rm(folder, { recursive: true });
 });
+
+test('a secret may be a file of its name in the folder of secrets, and other settings may not', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-secrets-'));
+  try {
+    const settings = {
+      token: secretSetting('X_TOKEN', z.string(), 'token'),
+      other: secretSetting('X_OTHER', z.string().optional(), 'other token'),
+      place: setting('X_PLACE', z.string().default('here'), 'place'),
+    };
+    await writeFile(join(folder, 'X_TOKEN'), 'from the folder\n');
+    await writeFile(join(folder, 'X_PLACE'), 'there');
+    const env = { BINDERY_SECRETS: folder };
+    expect(loadConfig(settings, env)).toEqual({ token: 'from the folder', other: undefined, place: 'here' });
+    expect(loadConfig(settings, { ...env, X_TOKEN: 'given' }).token).toBe('given');
+    await writeFile(join(folder, 'X_TOKEN'), '\n');
+    expect(() => loadConfig(settings, env)).toThrow(/BINDERY_SECRETS is wrong: the file ".*X_TOKEN" is empty/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from './failures.ts';
+import { errorCode, messageOf } from './failures.ts';
 
 /**
  * One setting of a service: its environment variable, its schema, and a sentence for the person who runs the service.
@@ -35,21 +36,22 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all settings from the environment at once. An empty variable counts as absent. A secret may be in a file, which the variable with
- * `_FILE` after its name says. Throws `ConfigError`.
+ * Reads all settings from the environment at once, secrets as `secretIn` does. An empty variable counts as absent. Throws `ConfigError`.
  */
 export function loadConfig<S extends Settings>(settings: S, env: Record<string, string | undefined>): ConfigOf<S> {
   const config: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, { env: variable, schema, description, secret }] of Object.entries(settings)) {
-    const given = env[variable] || undefined;
-    const file = secret && given === undefined ? env[secretFileVariable(variable)] || undefined : undefined;
-    const text = file === undefined ? given : secretIn(file, variable, problems);
-    if (file !== undefined && text === undefined) continue;
-    const result = schema.safeParse(text);
-    if (result.success) config[name] = result.data;
-    else if (text === undefined) problems.push(`${variable} is not set: ${description}`);
-    else problems.push(`${variable} is wrong (${result.error.issues[0]?.message}): ${description}`);
+    try {
+      const text = secret ? secretIn(env, variable) : env[variable] || undefined;
+      const result = schema.safeParse(text);
+      if (result.success) config[name] = result.data;
+      else if (text === undefined) problems.push(`${variable} is not set: ${description}`);
+      else problems.push(`${variable} is wrong (${result.error.issues[0]?.message}): ${description}`);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(error.message);
+    }
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config as ConfigOf<S>;
@@ -58,14 +60,27 @@ export function loadConfig<S extends Settings>(settings: S, env: Record<string, 
 /** The variable that names the file of a secret. */
 export const secretFileVariable = (variable: string): string => `${variable}_FILE`;
 
-/** The text of a secret's file, without the line's end that editors leave there. */
-function secretIn(file: string, variable: string, problems: string[]): string | undefined {
+/**
+ * A secret: the value of its variable; else the text of the file that the variable with `_FILE` after its name says; else that of the file
+ * called like the variable in the folder `BINDERY_SECRETS`. Undefined when there is none of them. Throws `ConfigError` when a file that is
+ * named cannot be read or is empty.
+ */
+export function secretIn(env: Record<string, string | undefined>, variable: string): string | undefined {
+  const { [variable]: given, [secretFileVariable(variable)]: file, BINDERY_SECRETS: folder } = env;
+  if (given) return given;
+  if (file) return secretOfFile(file, `${secretFileVariable(variable)} is wrong`);
+  return folder ? secretOfFile(join(folder, variable), 'BINDERY_SECRETS is wrong', 'may be missing') : undefined;
+}
+
+/** Without the line's end that editors leave there. */
+function secretOfFile(file: string, problem: string, presence?: 'may be missing'): string | undefined {
+  let text: string;
   try {
-    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-    if (text !== '') return text;
-    problems.push(`${secretFileVariable(variable)} is wrong: the file "${file}" is empty`);
+    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    problems.push(`${secretFileVariable(variable)} is wrong: the file "${file}" cannot be read (${messageOf(error)})`);
+    if (presence === 'may be missing' && errorCode(error) === 'ENOENT') return undefined;
+    throw new ConfigError(`${problem}: the file "${file}" cannot be read (${messageOf(error)})`, { cause: error });
   }
-  return undefined;
+  if (text === '') throw new ConfigError(`${problem}: the file "${file}" is empty`);
+  return text;
 }

@@ -53,7 +53,14 @@ export function deadCommand(program: Command): void {
 
 type DecideOptions = BusCommandOptions & { why: string; by: string };
 
-const defaultName = (): string => `${userInfo().username}@${hostname()}`;
+/** The user of this process may have no name, as in many containers. */
+function defaultName(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    return `user ${process.getuid?.() ?? ''}@${hostname()}`;
+  }
+}
 
 function withStores(options: BusCommandOptions, work: (stores: LetterStores) => Promise<void>): Promise<void> {
   const { data } = options;

@@ -128,10 +128,13 @@ export const serverUsers = [...busUsers, 'provisioner', supervisorUser] as const
 /**
  * The configuration of a nats-server for one installation, as text: users with just the rights that the table gives them, and
  * `sync_interval: always`, because the default acknowledges before the data is on disk and can lose two minutes of accepted work.
- * `port` and `storeDir` may come from the command line instead.
+ * `port` and `storeDir` may come from the command line instead. `host`: the address that it listens on, by default for this machine alone.
+ * `monitorPort`: of its health and figures over HTTP, by default none.
  */
 export function natsConfig(options: {
+  host?: string;
   port?: number;
+  monitorPort?: number;
   storeDir?: string;
   passwords: Readonly<Record<string, string>>;
 }): string {
@@ -140,8 +143,9 @@ export function natsConfig(options: {
     userBlock(user, password, user === 'provisioner' ? provisionerPermissions() : permissionsOf(user as BusUser)),
   );
   return [
-    'host: "127.0.0.1"',
+    `host: ${JSON.stringify(options.host ?? '127.0.0.1')}`,
     ...(options.port === undefined ? [] : [`port: ${options.port}`]),
+    ...(options.monitorPort === undefined ? [] : [`http_port: ${options.monitorPort}`]),
     'max_payload: 1MB',
     'jetstream {',
     ...(options.storeDir === undefined ? [] : [`  store_dir: ${JSON.stringify(options.storeDir)}`]),

@@ -1,0 +1,147 @@
+import { chmod, chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { openSecrets, type Secrets } from '#infra/supervisor/data-folder.ts';
+import { secretsOf, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { busSettings, dataFolderSettings, variableName } from '#shared/runtime/common-settings.ts';
+import { loadConfig, secretSetting, setting } from '#shared/runtime/config.ts';
+import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
+import { objectStoreFromConfig, objectStoreSettings } from '#shared/storage/open-object-store.ts';
+import { wholeNumber } from '../command-options.ts';
+
+/*
+ * What an installation of several machines or containers needs once: its secrets, then its streams and bucket, then its first organization.
+ * `bindery start` does all of it by itself. Code that only one of the commands needs is loaded by it.
+ */
+
+const healthPort = 8222;
+/** The servers of a new installation may start at the same time as the commands that set them up. */
+const startingMs = 60_000;
+
+export function secretsCommand(program: Command): void {
+  program
+    .command('secrets')
+    .description(
+      'make the secrets of an installation, those of each service in a folder of its own, and the configuration of its bus',
+    )
+    .argument('<folder>', 'where they are kept; those that are there already stay')
+    .option('--group <id>', 'number of a group that may read them, too', wholeNumber(0, 2 ** 31))
+    .action(async (folder: string, { group }: { group?: number }) => {
+      await mkdir(folder, { recursive: true });
+      await writeSecrets(folder, secretFiles(await openSecrets(folder)), group);
+      process.stdout.write(`The secrets of the ${serviceNames.length} services are in ${folder}.\n`);
+    });
+}
+
+type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** By folder and name: a file for each secret of a service, named as its variable. `BINDERY_SECRETS` of the service names the folder. */
+function secretFiles(secrets: Secrets): SecretFiles {
+  const { natsPasswords, operatorToken, auditKey, s3SecretAccessKey, redisPassword } = secrets;
+  const passwordOf = (user: string) => ({ [`BINDERY_NATS_PASSWORD_${variableName(user)}`]: natsPasswords[user] ?? '' });
+  const s3 = { BINDERY_S3_SECRET_ACCESS_KEY: s3SecretAccessKey };
+  const more = (service: ServiceName) => (service === 'gateway' ? { BINDERY_REDIS_PASSWORD: redisPassword } : {});
+  return {
+    ...Object.fromEntries(serviceNames.map((name) => [name, { ...secretsOf(name, secrets), ...s3, ...more(name) }])),
+    provisioner: { ...passwordOf('provisioner'), ...s3 },
+    operator: {
+      ...passwordOf('operator'),
+      ...passwordOf('auditor'),
+      BINDERY_OPERATOR_TOKEN: operatorToken,
+      BINDERY_AUDIT_KEY: auditKey,
+      ...s3,
+    },
+    nats: { 'nats.conf': natsConfig({ host: '0.0.0.0', monitorPort: healthPort, passwords: natsPasswords }) },
+    // Counts of requests may be lost with a machine: a minute of them at most.
+    redis: { 'redis.conf': `requirepass ${redisPassword}\nsave 60 1\ndir /data\n` },
+    s3,
+  };
+}
+
+async function writeSecrets(folder: string, files: SecretFiles, group: number | undefined): Promise<void> {
+  const share = async (path: string, alone: number, shared: number): Promise<void> => {
+    if (group !== undefined) await chown(path, process.getuid?.() ?? 0, group);
+    await chmod(path, group === undefined ? alone : shared);
+  };
+  for (const [name, ofOne] of Object.entries(files)) {
+    const own = join(folder, name);
+    await mkdir(own, { recursive: true });
+    await share(own, 0o700, 0o750);
+    for (const [file, text] of Object.entries(ofOne)) {
+      const path = join(own, file);
+      // A file that is written again keeps the mode that it had.
+      await rm(path, { force: true });
+      await writeFile(path, `${text.trimEnd()}\n`, { mode: 0o600, flush: true });
+      await share(path, 0o600, 0o640);
+    }
+  }
+}
+
+export const provisionSettings = {
+  ...busSettings('provisioner'),
+  ...objectStoreSettings,
+  replicas: setting(
+    'BINDERY_NATS_REPLICAS',
+    z.enum(['1', '3', '5'], 'must be 1, 3 or 5').default('1').transform(Number),
+    'on how many servers of a NATS cluster each stream and bucket is kept: 1, 3 or 5',
+  ),
+};
+
+export function provisionCommand(program: Command): void {
+  program
+    .command('provision')
+    .description(
+      'make the streams, buckets and consumers of the bus and the bucket of the object store, or bring them up to date',
+    )
+    .action(async () => {
+      const config = loadConfig(provisionSettings, process.env);
+      const { provision } = await import('#shared/messaging/nats/provision.ts');
+      const { rendererVersion } = await import('#shared/docs/render/renderer-version.ts');
+      const { natsUrl: url, natsPassword: password, replicas } = config;
+      await provision({ url, password, replicas, rendererVersions: [await rendererVersion()] });
+      process.stdout.write(`The bus at ${url} has its streams, buckets and consumers.\n`);
+      const store = objectStoreFromConfig(config);
+      if (store.kind === 'folder') return;
+      const { createS3Bucket } = await import('#shared/storage/s3-client.ts');
+      const whileStarting = { ...everySecond, giveUpAfterMs: startingMs };
+      await retryUnavailable(whileStarting, new AbortController().signal, () => createS3Bucket(store));
+      process.stdout.write(`The object store has the bucket "${store.bucket}".\n`);
+    });
+}
+
+export const demoSettings = {
+  ...dataFolderSettings,
+  url: setting('BINDERY_URL', z.url(), 'address of the server that commands call'),
+  publicUrl: objectStoreSettings.publicUrl,
+  operatorToken: secretSetting('BINDERY_OPERATOR_TOKEN', z.string().min(16), "the operator's token"),
+};
+
+export function demoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description(
+      'make the first organization of an installation, publish and export the documentation of Bindery as its demo, and ask it a question',
+    )
+    .action(async () => {
+      const { url, publicUrl, dataFolder, operatorToken } = loadConfig(demoSettings, process.env);
+      const { firstInstallation, sayWelcome, showDemo } = await import('../demo.ts');
+      const say = (line = '') => process.stdout.write(`${line}\n`);
+      const local = await firstInstallation(url, operatorToken, dataFolder);
+      await showDemo(local, dataFolder, say);
+      sayWelcome({ ...local, baseUrl: publicUrl }, 'bindery', say);
+    });
+}
+
+export function prepareCommand(program: Command): void {
+  program
+    .command('prepare')
+    .description(
+      'load the code of all services once, so that it is compiled, and make the snapshots from which child processes start',
+    )
+    .action(async () => {
+      const { prepareServices } = await import('../run-services.ts');
+      await prepareServices((line) => process.stdout.write(`${line}\n`));
+    });
+}

@@ -1,0 +1,79 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { apiClient, retryWhileAway } from './api-client.ts';
+import { askQuestion } from './commands/ask.ts';
+import { createFirstOrganization } from './commands/organizations.ts';
+import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
+import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
+import { publishProject, whenSearched } from './publish-project.ts';
+
+type Say = (line?: string) => void;
+
+/** The first organization of an installation, with its keys, as `local.json` of the data folder has it; it is made when there is none. */
+export async function firstInstallation(
+  baseUrl: string,
+  operatorToken: string,
+  dataFolder: string,
+): Promise<LocalInstallation> {
+  const known = readLocalInstallation(dataFolder);
+  const first = known ?? (await createFirstOrganization(baseUrl, operatorToken));
+  const local = localInstallationSchema.parse({ ...first, baseUrl, operatorToken });
+  await writePrivateJson(join(dataFolder, 'local.json'), local);
+  return local;
+}
+
+const demoProject = join(import.meta.dirname, '../../infra/docs');
+const demoQuestion = 'What is a bundle, and how do I check it?';
+
+/** Publishes our own documentation, exports, downloads and checks it, and asks it one question. */
+export async function showDemo(local: LocalInstallation, dataFolder: string, say: Say): Promise<void> {
+  const admin = apiClient(local.baseUrl, local.adminKey);
+  const publication = await retryWhileAway(() => publishProject(admin, local.domain, demoProject));
+  say(`· published the demo: ${publication.pages} pages, content version ${publication.contentVersion}`);
+
+  // Content, code and what its config.js says: the same give the same job, so a second start finds it done.
+  const { domain, baseUrl, assistantKey } = local;
+  const saysToo = sha256OfJson({ baseUrl, assistantKey }).slice(0, 12);
+  const started = await startExport(
+    admin,
+    { domain, assistantKey },
+    `demo-${publication.contentVersion}-${await rendererVersion()}-${saysToo}`,
+  );
+  const job = await waitForExport(admin, started.jobId, () => {});
+  say(`· exported ${job.pageCount} pages as job ${job.jobId}`);
+
+  const folder = join(dataFolder, 'demo');
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'demo.tar.gz');
+  const link = await signBundleLink(admin, job.jobId);
+  const checked = await downloadVerified(link, file);
+  say(
+    `· downloaded ${file} (${link.sizeBytes} bytes), SHA-256 as announced, ${checked.files} files as the manifest says`,
+  );
+
+  await whenSearched(admin, local.domain, publication.contentVersion);
+  const reader = apiClient(local.baseUrl, local.assistantKey);
+  const answer = await retryWhileAway(() => askQuestion(reader, local.domain, demoQuestion));
+  say();
+  say(`Asked: ${demoQuestion}`);
+  say(answer.text.trim().replace(/^/gm, '  '));
+  for (const source of answer.sources) say(`  → ${source.title} (${source.url})`);
+}
+
+/** Says where an installation runs and with which keys. `command`: how its commands are called. */
+export function sayWelcome(local: LocalInstallation, command: string, say: Say): void {
+  say();
+  say(`Bindery runs at ${local.baseUrl} (organization "${local.organization}", domain "${local.domain}").`);
+  say(`  admin key      ${local.adminKey}`);
+  say(`  assistant key  ${local.assistantKey}`);
+  say(`  operator token ${local.operatorToken}`);
+  say();
+  say('Try next, in another terminal:');
+  say(`  ${command} ask ${local.domain} "How do I publish my own documentation?"`);
+  say(`  ${command} publish <folder with docs.json> --domain ${local.domain}`);
+  say(`  ${command} export ${local.domain} --wait --out site.tar.gz`);
+  say();
+}

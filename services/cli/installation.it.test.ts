@@ -1,0 +1,94 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { requireServer } from '#infra/setup/find-server.ts';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { secretVariables } from '../../test/support/needed-secrets.ts';
+import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
+import { runCommand } from '../../test/support/start-installation.ts';
+import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
+
+describeWithServers(['nats-server', 'versitygw'], 'an installation that is set up by commands', () => {
+  let folder: string;
+  let natsUrl: string;
+  let s3: VersityGateway;
+  const running: ServerProcess[] = [];
+  const main = join(import.meta.dirname, 'bindery.mjs');
+  const environment = () => ({
+    BINDERY_NATS_URL: natsUrl,
+    BINDERY_OBJECT_STORE: 's3',
+    BINDERY_S3_ENDPOINT: s3.endpoint,
+    BINDERY_S3_FORCE_PATH_STYLE: '1',
+    BINDERY_S3_ACCESS_KEY_ID: s3.accessKeyId,
+    BINDERY_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bindery-installation-'));
+    s3 = await startVersityGateway();
+    await runCommand(['secrets', folder]);
+    const [port = 0, monitorPort = 0] = await freePorts(2);
+    natsUrl = `nats://127.0.0.1:${port}`;
+    const config = ['-c', join(folder, 'nats', 'nats.conf'), '-p', `${port}`, '-m', `${monitorPort}`];
+    const args = [...config, '--store_dir', join(folder, 'store')];
+    running.push(await startServerProcess({ program: requireServer('nats-server'), args }, /Server is ready/));
+  });
+
+  afterAll(async () => {
+    for (const each of running.toReversed()) await each.kill();
+    await s3.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  test('a service finds in its folder the secrets that it needs, and no others; only their user reads them', async () => {
+    for (const name of serviceNames) {
+      const files = await readdir(join(folder, name));
+      const ofServers = ['BINDERY_S3_SECRET_ACCESS_KEY', ...(name === 'gateway' ? ['BINDERY_REDIS_PASSWORD'] : [])];
+      expect(files.toSorted()).toEqual([...secretVariables(name), ...ofServers].toSorted());
+      for (const file of files) expect((await stat(join(folder, name, file))).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test('secrets that are there stay', async () => {
+    const file = join(folder, 'gateway', 'BINDERY_OPERATOR_TOKEN');
+    const before = await readFile(file, 'utf8');
+    expect(await runCommand(['secrets', folder])).toMatchObject({ code: 0 });
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  test('the bus and the store are set up, also a second time, and a service starts with nothing but its folder', async () => {
+    const provision = () =>
+      runCommand(['provision'], { ...environment(), BINDERY_SECRETS: join(folder, 'provisioner') });
+    const said = /has its streams, buckets and consumers\.\nThe object store has the bucket "bindery"\.\n$/;
+    expect(await provision()).toMatchObject({ code: 0, stdout: expect.stringMatching(said) });
+    expect(await provision()).toMatchObject({ code: 0, stdout: expect.stringMatching(said) });
+
+    const env = {
+      ...environment(),
+      PATH: process.env.PATH,
+      BINDERY_SECRETS: join(folder, 'link-signer'),
+      BINDERY_LINK_SIGNER_PORT: '0',
+    };
+    const signer = { program: execPath, args: [main, 'run', 'link-signer'], env };
+    const started = await startServerProcess(signer, /listening at (http:\/\/127\.0\.0\.1:\d+)/);
+    running.push(started);
+    const ready = await fetch(`${started.greeting[1]}/readyz`);
+    expect(await ready.json()).toMatchObject({ ready: true });
+  });
+
+  test('replicas that a cluster cannot have are a sentence', async () => {
+    const outcome = await runCommand(['provision'], {
+      ...environment(),
+      BINDERY_SECRETS: join(folder, 'provisioner'),
+      BINDERY_NATS_REPLICAS: '2',
+    });
+    expect(outcome).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('BINDERY_NATS_REPLICAS is wrong (must be 1, 3 or 5)'),
+    });
+  });
+});

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { variableName } from '#shared/runtime/common-settings.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+type Container = { command?: string[]; volumes?: string[]; '<<'?: Container };
+type Compose = { services: Record<string, Container>; volumes: Record<string, unknown> };
+
+const compose = load(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as Compose;
+const dockerfile = readFileSync(join(root, 'infra/Dockerfile'), 'utf8');
+
+test.each(serviceNames)('%s has a container of its own, which sees its own secrets alone', (name) => {
+  const service = { ...compose.services[name]?.['<<'], ...compose.services[name] };
+  expect(service.command).toEqual(['run', name]);
+  expect(service.volumes?.filter((volume) => volume.startsWith('secrets'))).toEqual([
+    `secrets-${name}:/run/secrets:ro`,
+  ]);
+  expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+  expect(compose.services['secrets']?.volumes).toContain(`secrets-${name}:/secrets/${name}`);
+});
+
+test('every volume that a container has is declared, and the other way round', () => {
+  const used = Object.values(compose.services).flatMap(({ volumes = [] }) =>
+    volumes.map((one) => one.replace(/:.*/, '')),
+  );
+  expect([...new Set<string>(used)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
+});
+
+test('each service listens on the port that is asked for its health', () => {
+  for (const name of serviceNames.filter((one) => one !== 'gateway'))
+    expect(dockerfile).toContain(`BINDERY_${variableName(name)}_PORT=8080`);
+});
