@@ -12,7 +12,7 @@ import { workOnTask } from './work-on-task.ts';
 
 export { pageRendererSettings as settings } from './config.ts';
 
-/** The parser of pages is native code. */
+/** The parser of pages and the compiler of components are native code. */
 export const renderChild = {
   entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url),
   addons: true,

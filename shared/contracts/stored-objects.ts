@@ -150,6 +150,8 @@ const pageFactsSchema = z.object({
   hasDiagrams: z.boolean().optional(),
   /** It can send requests of its operation: the name of the texts for that, `en` for English; absent: it cannot. */
   playground: z.string().optional(),
+  /** It has components that run in the reader's browser; absent: it has none. */
+  hasIslands: z.boolean().optional(),
   /** Names of the font files that its formulas need, as in `KaTeX_Main-Regular`; absent: it has none. */
   mathFonts: z.array(z.string()).optional(),
   /** Why the page shows its plain source instead, with `onPageError: "report"`. */

@@ -31,7 +31,7 @@ export function contentPolicy(page: PolicyInput): SafeHtml {
     `img-src ${own} https: data:${tenantScripts ? ' blob:' : ''}`,
     `media-src ${own} https:${tenantScripts ? ' blob:' : ''}`,
     `font-src ${own} https: data:`,
-    'frame-src https:',
+    `frame-src https:${tenantScripts ? ' blob:' : ''}`,
     "connect-src 'self' https: http:",
     `form-action ${tenantScripts ? "'self' https:" : "'none'"}`,
     "object-src 'none'",

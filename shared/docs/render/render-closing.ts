@@ -13,8 +13,9 @@ import { exportReport } from './export-report.ts';
 import { escapeHtml } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
 import { packageFile } from './package-file.ts';
-import { diagramsScript } from './site/browser-files.ts';
 import { playgroundFiles } from './site/playground-files.ts';
+import { reactScript } from './islands/react-script.ts';
+import { diagramsScript, islandsScript } from './site/browser-files.ts';
 import { isListed } from './site/crawler-files.ts';
 import { classCss, mostUtilityClasses } from './site/utility-classes.ts';
 
@@ -57,6 +58,10 @@ export async function renderClosing(
     await write('_bindery/mermaid.js', mermaid.length, [mermaid]);
   }
   if (site.playgrounds.size > 0) for (const { path, text } of playgroundFiles(site.playgrounds)) await put(path, text);
+  if (site.hasIslands) {
+    await put('_bindery/islands.js', islandsScript());
+    await put('_bindery/react.js', await reactScript());
+  }
   if (site.mathFonts.size > 0)
     for (const { path, body } of mathFiles(site.mathFonts)) await write(path, body.length, [body]);
   await writeSearchIndex(model, pages, { ...store, write });
@@ -110,6 +115,7 @@ type KnownSite = {
   hasDiagrams: boolean;
   /** Names of the texts of the pages that can send requests. */
   playgrounds: Set<string>;
+  hasIslands: boolean;
   failed: { path: string; reason: string }[];
   diagnostics: [path: string, found: readonly Diagnostic[]][];
   /** All diagnostics of pages, listed or not. */
@@ -130,6 +136,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     mathFonts: new Set(),
     hasDiagrams: false,
     playgrounds: new Set(),
+    hasIslands: false,
     failed: [],
     diagnostics: [],
     tally: new DiagnosticTally(),
@@ -165,6 +172,7 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
       });
       if (page.hasDiagrams === true) site.hasDiagrams = true;
       if (page.playground !== undefined) site.playgrounds.add(page.playground);
+      if (page.hasIslands === true) site.hasIslands = true;
       for (const name of page.mathFonts ?? []) site.mathFonts.add(name);
       if (page.failure !== undefined) site.failed.push({ path, reason: page.failure });
       site.tally.add(diagnostics);

@@ -3,6 +3,7 @@ import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { pageAddress, pageFile, type RenderedFile } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
 import { h } from './content/content-tree.ts';
+import { noteClass } from './content/content-context.ts';
 import { type InlineContent, inlineContent } from './content/inline-content.ts';
 import { pageAddresses } from './content/page-addresses.ts';
 import type { Section } from './content/page-sections.ts';
@@ -13,6 +14,7 @@ import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
 import { type SafeHtml, scriptJson } from './html.ts';
+import { type PageIslands, pageIslands } from './islands/page-islands.ts';
 import { languageOf } from './interface-texts/language.ts';
 import { pageMarkdown } from './markdown/page-markdown.ts';
 import type { PageSlice, RenderOptions } from './page-slice.ts';
@@ -42,15 +44,16 @@ const maxMarkdown = 2 * 1024 * 1024;
  * Renders one page: `<path>.html` and its Markdown twin `<path>.md`. The same input gives the same bytes. Problems of the page are in
  * its diagnostics; only a page that breaks a limit throws `PageFailed`.
  */
-export function renderPage({ slice, source, dependencies, parser }: PageInput): RenderedPageFiles {
+export function renderPage({ slice, source, dependencies, options, parser }: PageInput): RenderedPageFiles {
   const { variables, latex } = slice.settings;
   const evaluated = evaluatePage(
     { file: slice.file, source, dependencies },
-    { variables, latex, parser },
+    { variables, latex, parser, allowsScripts: options.allowTenantScripts },
     componentRegistry,
   );
   const { diagnostics } = evaluated;
   const report = reportInto(diagnostics, slice.file, maxDiagnostics);
+  const islands = pageIslands(evaluated.islands, slice, diagnostics);
   const language = languageOf(slice.language);
   const { texts } = language;
   const { path: sliceName, ...reference } = slice.reference ?? { examples: {} };
@@ -82,11 +85,14 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     hasMath: content.mathFonts.size > 0,
     hasDiagrams: content.hasDiagrams,
     playground,
+    islands: islands && islands.path,
   });
   const body = Buffer.from(html);
   if (body.length > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
+  for (const name of islands?.classes ?? []) noteClass(name, content);
   return renderedFiles(slice, description?.text, body, {
     markdown,
+    islands,
     sections: [...main.sections, ...aside.sections],
     links: [...links.keys()],
     ...(links.size > 0 && { linkLines: [...links.values()] }),
@@ -96,6 +102,7 @@ export function renderPage({ slice, source, dependencies, parser }: PageInput): 
     feedItems: content.feedItems,
     ...(content.hasDiagrams && { hasDiagrams: true }),
     ...(playground?.isInteractive === true && { playground: language.textsName ?? 'en' }),
+    ...(islands && { hasIslands: true }),
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
 }
@@ -148,17 +155,18 @@ type PageContent = Pick<
   | 'diagnostics'
   | 'hasDiagrams'
   | 'playground'
+  | 'hasIslands'
   | 'mathFonts'
   | 'failure'
   | 'feedItems'
-> & { markdown: string; sections: readonly Section[] };
+> & { markdown: string; islands?: PageIslands | undefined; sections: readonly Section[] };
 
 /** The files of a page, and what the closing segment needs of it. */
 function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
   html: Uint8Array,
-  { markdown, sections, ...facts }: PageContent,
+  { markdown, islands, sections, ...facts }: PageContent,
 ): RenderedPageFiles {
   const fullText = fullTextPart(canonical, markdown);
   const found = sections.map(({ anchor, heading, text }) => [
@@ -171,6 +179,7 @@ function renderedFiles(
     files: [
       { path: pageFile(path), body: html },
       { path: `${path}.md`, body: Buffer.from(markdown) },
+      ...(islands ? [{ path: islands.path, body: Buffer.from(islands.script) }] : []),
     ],
     page: {
       path,

@@ -1,20 +1,27 @@
 import { createRequire } from 'node:module';
 
-/** The parser of pages, in children with addons. */
-const nativeParser = { loader: 'satteri', code: '@bruits/satteri' };
+/** What children with addons load. */
+const nativePackages = [
+  { what: 'The parser of pages', loader: 'satteri', code: '@bruits/satteri' },
+  { what: 'The compiler of components', loader: 'oxc-transform', code: '@oxc-transform/binding' },
+  { what: 'The minifier', loader: 'oxc-minify', code: '@oxc-minify/binding' },
+];
 
 /**
- * Throws unless the native code of the parser of pages is installed for this system: without it each child of a service would end at its start,
- * and each task fail. The code is only looked for, because nothing but a child loads it. `system`: as in `linux-x64-gnu`.
+ * Throws unless the native code of the parser of pages, and what else children load, is installed for this system: without it each child of a
+ * service would end at its start, and each task fail. The code is only looked for, because nothing but a child loads it. `system`: as in
+ * `linux-x64-gnu`.
  */
 export function requireNativeParser(system = systemName(), from: string | URL = import.meta.url): void {
-  const wanted = `${nativeParser.code}-${system}`;
-  try {
-    createRequire(createRequire(from).resolve(nativeParser.loader)).resolve(wanted);
-  } catch {
-    throw new Error(
-      `The parser of pages has no native code for this system: the package ${wanted} is not installed. Run "npm ci" on this system, with optional packages: those that were installed on another one, or with --omit=optional, are not enough.`,
-    );
+  for (const { what, loader, code } of nativePackages) {
+    const wanted = `${code}-${system}`;
+    try {
+      createRequire(createRequire(from).resolve(loader)).resolve(wanted);
+    } catch {
+      throw new Error(
+        `${what} has no native code for this system: the package ${wanted} is not installed. Run "npm ci" on this system, with optional packages: those that were installed on another one, or with --omit=optional, are not enough.`,
+      );
+    }
   }
 }
 

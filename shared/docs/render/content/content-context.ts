@@ -40,11 +40,16 @@ export type ContentContext = {
 /** Of one element, of a page, and of a name's characters. */
 const [mostClasses, mostClassesOfPage, longestClass] = [100, 1000, 100];
 
+/** Notes a class of the author, as far as a page may have so many. */
+export function noteClass(name: string, { classes }: Pick<ContentContext, 'classes'>): void {
+  if (name.length <= longestClass && classes.size < mostClassesOfPage) classes.add(name);
+}
+
 /** The names of a `className`, noted as classes of the author. */
-export function writtenClasses(written: string, { classes }: Pick<ContentContext, 'classes'>): string[] {
+export function writtenClasses(written: string, context: Pick<ContentContext, 'classes'>): string[] {
   const names = written.split(/\s+/).filter((name) => name !== '' && name.length <= longestClass);
   const kept = names.slice(0, mostClasses);
-  for (const name of kept) if (classes.size < mostClassesOfPage) classes.add(name);
+  for (const name of kept) noteClass(name, context);
   return kept;
 }
 

@@ -11,8 +11,10 @@ import { PageFailed } from '#shared/docs/render/evaluate/evaluation.ts';
 import {
   type StaticElement,
   type StaticFragment,
+  type StaticIsland,
   StaticNodes,
   type StaticProps,
+  type StaticSlot,
   type StaticValue,
 } from '#shared/docs/render/evaluate/static-tree.ts';
 import { markdownOf } from '#shared/docs/render/markdown/page-markdown.ts';
@@ -79,6 +81,21 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     state = pageState;
     return context.children(node.children);
   };
+  const island: Handler = (pageState, { number, isInline, children }: StaticIsland) => {
+    state = pageState;
+    const shown = context.children(children);
+    // Without scripts it is all there is; with scripts it goes before anybody reads it.
+    const instead = h(isInline ? 'span' : 'p', { className: ['island-without'] }, texts.scripts.islandNotRun);
+    const inside = shown.length === 0 ? instead : shown;
+    return h(isInline ? 'span' : 'div', { className: ['island'], dataIsland: String(number) }, inside);
+  };
+  const slot: Handler = (pageState, { number, isInline, isHidden, children }: StaticSlot) => {
+    state = pageState;
+    const shown = context.children(children);
+    if (number === undefined) return shown;
+    const classes = isHidden ? ['island-slot', 'island-rest'] : ['island-slot'];
+    return h(isInline ? 'span' : 'div', { className: classes, dataSlot: String(number) }, shown);
+  };
   const code: Handler = (_state, node: Code) =>
     codeBlock({ code: node.value, language: node.lang, meta: node.meta }, context);
   const heading: Handler = (pageState, node: Heading) => {
@@ -108,6 +125,8 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
       },
       staticElement: component,
       staticFragment: fragment,
+      staticIsland: island,
+      staticSlot: slot,
       code,
       text,
       heading,

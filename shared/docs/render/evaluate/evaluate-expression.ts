@@ -1,7 +1,26 @@
-import type { Expression, MemberExpression, Pattern, SpreadElement, Super } from 'estree';
+import type {
+  Expression,
+  MemberExpression,
+  Pattern,
+  SimpleCallExpression,
+  SpreadElement,
+  Statement,
+  Super,
+  VariableDeclarator,
+} from 'estree';
 import { type Frame, NotStatic } from './evaluation.ts';
+import { firstValue, hookOf } from './first-values.ts';
+import { plainMethod } from './plain-methods.ts';
 import { binaryOperation, isTruthy, textOf, unaryOperation } from './operators.ts';
-import { Closure, type PureFunction, Scope, StaticNodes, type StaticObject, type StaticValue } from './static-tree.ts';
+import {
+  Closure,
+  type PureFunction,
+  Scope,
+  StaticNodes,
+  type StaticObject,
+  type StaticValue,
+  Unknown,
+} from './static-tree.ts';
 
 /** Names that lead from data to JavaScript itself, on any object. */
 const forbidden = new Set(['constructor', '__proto__', 'prototype']);
@@ -33,7 +52,11 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     }
     case 'Identifier':
       if (node.name === 'undefined') return undefined;
-      if (frame.scope.has(node.name)) return frame.scope.get(node.name);
+      if (frame.scope.has(node.name)) {
+        const value = frame.scope.get(node.name);
+        if (value instanceof Unknown) throw new NotStatic(`uses \`${node.name}\`, which ${value.why}`);
+        return value;
+      }
       throw new NotStatic(`uses \`${node.name}\`, which is not defined in this file`);
     case 'ArrayExpression': {
       const items: StaticValue[] = [];
@@ -96,6 +119,10 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
       return ownProperty(object, key);
     }
     case 'CallExpression': {
+      if (frame.evaluation.isFirstLook) {
+        const found = firstLookCall(node, frame);
+        if (found) return found.value;
+      }
       if (node.callee.type !== 'MemberExpression') {
         const name = node.callee.type === 'Identifier' ? `\`${node.callee.name}\`` : 'a function';
         throw new NotStatic(`calls ${name}`);
@@ -111,6 +138,30 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
     default:
       throw new NotStatic(`has a ${node.type.replace(/Expression$/, '').toLowerCase()} expression`);
   }
+}
+
+/** At first look, hooks have values, and functions of the project may be called. */
+function firstLookCall(
+  { callee, arguments: given }: SimpleCallExpression,
+  frame: Frame,
+): { value: StaticValue } | undefined {
+  const argument = (position: number): StaticValue => {
+    const node = given[position];
+    if (node?.type === 'SpreadElement') throw new NotStatic('spreads arguments');
+    return node && evaluateExpression(node, frame);
+  };
+  const call = (closure: Closure, values: readonly StaticValue[]): StaticValue =>
+    frame.evaluation.budget.deeper(() => callClosure(closure, values, frame));
+  const hook = hookOf(callee, frame.scope);
+  if (hook !== undefined) return { value: firstValue(hook, argument, call) };
+  const named = callee.type === 'Identifier' && frame.scope.has(callee.name) ? frame.scope.get(callee.name) : undefined;
+  if (!(named instanceof Closure)) return undefined;
+  return {
+    value: call(
+      named,
+      given.map((_node, position) => argument(position)),
+    ),
+  };
 }
 
 /** Calls an arrow function with values. Its body may be an expression, or declarations of constants, `if` and `return`. */
@@ -138,10 +189,13 @@ function runStatements(
     if (statement.type === 'ReturnStatement') {
       return { value: statement.argument ? evaluateExpression(statement.argument, frame) : undefined };
     }
-    if (statement.type === 'VariableDeclaration' && statement.kind === 'const') {
-      for (const { id, init } of statement.declarations) {
-        bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
-      }
+    if (statement.type === 'VariableDeclaration' && (statement.kind === 'const' || frame.evaluation.isFirstLook)) {
+      for (const declarator of statement.declarations) bindConstant(declarator, statement.kind, frame);
+    } else if (statement.type === 'FunctionDeclaration' && frame.evaluation.isFirstLook) {
+      const isPlain = !statement.async && !statement.generator;
+      const { name } = statement.id;
+      const value = isPlain ? new Closure(name, statement, frame.scope, frame.module) : new Unknown('waits');
+      frame.scope.set(name, value);
     } else if (statement.type === 'IfStatement') {
       const branch = isTruthy(evaluateExpression(statement.test, frame)) ? statement.consequent : statement.alternate;
       if (!branch) continue;
@@ -151,11 +205,50 @@ function runStatements(
     } else if (statement.type === 'BlockStatement') {
       const done = runStatements(statement.body, { ...frame, scope: new Scope(frame.scope) });
       if (done) return done;
-    } else if (statement.type !== 'EmptyStatement') {
+    } else if (statement.type !== 'EmptyStatement' && !isEffect(statement, frame)) {
       throw new NotStatic(`has a ${statement.type.replace(/Statement$/, '').toLowerCase()} statement`);
     }
   }
   return undefined;
+}
+
+/** At first look it is no matter what a statement does to others. */
+const isEffect = ({ type }: Statement, { evaluation: { isFirstLook } }: Frame): boolean =>
+  isFirstLook && type === 'ExpressionStatement';
+
+/** At first look, what has no value is not needed before it is used, and what may change has none. */
+function bindConstant({ id, init }: VariableDeclarator, kind: string, frame: Frame): void {
+  if (!frame.evaluation.isFirstLook) {
+    bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
+    return;
+  }
+  try {
+    if (kind !== 'const') throw new NotStatic('may change');
+    bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
+  } catch (error) {
+    if (!(error instanceof NotStatic)) throw error;
+    for (const name of boundNames(id)) frame.scope.set(name, new Unknown(error.message));
+  }
+}
+
+/** The names that a pattern binds. */
+export function boundNames(pattern: Pattern): string[] {
+  switch (pattern.type) {
+    case 'Identifier':
+      return [pattern.name];
+    case 'AssignmentPattern':
+      return boundNames(pattern.left);
+    case 'RestElement':
+      return boundNames(pattern.argument);
+    case 'ArrayPattern':
+      return pattern.elements.flatMap((element) => (element === null ? [] : boundNames(element)));
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((property) =>
+        boundNames(property.type === 'RestElement' ? property.argument : property.value),
+      );
+    default:
+      return [];
+  }
 }
 
 /** A component has the name of the constant that it is bound to. */
@@ -268,6 +361,8 @@ function callMethod(
     }
   }
   if (typeof object === 'string' && key === 'slice') return object.slice(wholeNumber(first), wholeNumber(second));
+  const plain = plainMethod(object, key, values, budget);
+  if (plain) return plain.value;
   throw new NotStatic(`calls \`.${key.slice(0, 40)}()\``);
 }
 

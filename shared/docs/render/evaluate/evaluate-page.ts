@@ -1,4 +1,5 @@
 import { Parser } from 'acorn';
+import { transformSync } from 'oxc-transform';
 import jsx from 'acorn-jsx';
 import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
 import type { Nodes, Root } from 'mdast';
@@ -10,7 +11,9 @@ import { resolveImport } from '#shared/docs/project/read-sources.ts';
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { evaluateJsx } from './evaluate-element.ts';
-import { bindPattern, evaluateExpression, nameClosure } from './evaluate-expression.ts';
+import type { Place } from '../findings.ts';
+import { bindPattern, boundNames, evaluateExpression, nameClosure } from './evaluate-expression.ts';
+import { nodesIn } from './evaluate-island.ts';
 import { evaluateModule, evaluateSnippet } from './evaluate-tree.ts';
 import {
   Budget,
@@ -23,7 +26,15 @@ import {
   PageFailed,
   report,
 } from './evaluation.ts';
-import { Closure, ComponentReference, type Module, Scope, StaticNodes, type StaticValue } from './static-tree.ts';
+import {
+  Closure,
+  ComponentReference,
+  type Island,
+  type Module,
+  Scope,
+  type StaticValue,
+  Unknown,
+} from './static-tree.ts';
 
 type PageSource = {
   /** Path in the project. */
@@ -36,6 +47,8 @@ type PageSource = {
 export type EvaluatedPage = {
   tree: Root;
   diagnostics: Diagnostic[];
+  /** What runs in the reader's browser; the islands of the tree have their numbers. */
+  islands: Island[];
   /** The text of the page, and the nodes of its tree. Those among them that are in the evaluated tree are as they are in the text. */
   source?: { text: string; nodes: ReadonlySet<Nodes> };
 };
@@ -46,7 +59,7 @@ export type EvaluatedPage = {
  */
 export function evaluatePage(
   { file, source, dependencies }: PageSource,
-  options: ParseOptions,
+  options: ParseOptions & { allowsScripts?: boolean },
   components: KnownComponents,
 ): EvaluatedPage {
   const parsed = parserOf(options).parse(source, file, options);
@@ -56,6 +69,10 @@ export function evaluatePage(
     diagnostics: [...parsed.diagnostics],
     components,
     active: [],
+    islands: [],
+    allowsScripts: options.allowsScripts ?? true,
+    isFirstLook: false,
+    ofFiles: [],
     loadModule: moduleLoader(dependencies, options, () => evaluation),
     evaluateJsx,
     evaluateSnippet,
@@ -67,8 +84,16 @@ export function evaluatePage(
   const tree = evaluateModule(page, evaluation);
   measure(tree);
   const { text } = parsed;
-  const found = { tree, diagnostics: evaluation.diagnostics };
+  const { islands } = evaluation;
+  const found = { tree, diagnostics: withoutRunning(evaluation), islands };
   return text === undefined ? found : { ...found, source: { text, nodes: new Set<Nodes>(parsed.tree.children) } };
+}
+
+/** What was found while the page was read. Files of which something runs in the browser have all of their code there. */
+function withoutRunning({ diagnostics, islands, ofFiles }: Evaluation): Diagnostic[] {
+  const running = new Set(islands.map(({ module }) => module));
+  const needless = new Set(ofFiles.flatMap(({ module, found }) => (running.has(module) ? [found] : [])));
+  return needless.size === 0 ? diagnostics : diagnostics.filter((found) => !needless.has(found));
 }
 
 const parserOf = ({ parser }: ParseOptions) => (parser === 'micromark' ? micromarkPageParser : satteriPageParser);
@@ -78,6 +103,7 @@ const emptyModule = (path: string): Module => ({
   tree: { type: 'root', children: [] },
   scope: new Scope(),
   exports: new Set(),
+  imports: new Map(),
 });
 
 /** The same nodes may be used in many places, so the size of a page is known only at the end. */
@@ -95,12 +121,6 @@ function measure(tree: Root): void {
   }
 }
 
-function nodesIn(value: StaticValue): Nodes[] {
-  if (value instanceof StaticNodes) return value.nodes;
-  if (Array.isArray(value)) return value.flatMap(nodesIn);
-  return [];
-}
-
 /** Reads files that pages import, each once per page. `files` has the text of all that may be imported, by project path. */
 function moduleLoader(
   files: Readonly<Record<string, string>>,
@@ -116,7 +136,8 @@ function moduleLoader(
     loaded.set(path, module);
     if (/\.(jsx|tsx|js|ts)$/.test(path)) {
       const frame = { evaluation: evaluation(), module, scope: module.scope };
-      const script = parseScript(source);
+      const script = parseScript(source, path);
+      if ('text' in script) module.script = script.text;
       if ('problem' in script) report(frame, 'import-not-parsed', `This file cannot be read: ${script.problem}`);
       else bindProgram(script.program, frame);
     } else {
@@ -148,9 +169,15 @@ function bindProgram(program: Program, frame: Frame): void {
       bindDeclaration(node, frame, false);
     else if (node.type !== 'ImportDeclaration' && node.type !== 'EmptyStatement') {
       const what = node.type.startsWith('Export') ? 'Only `export const` is known; this export' : 'This statement';
-      report(frame, 'export-not-static', `${what} is left out.`, node);
+      reportOfFile(frame, 'export-not-static', `${what} is left out.`, node);
+      if (node.type === 'ClassDeclaration') frame.scope.set(node.id.name, new Unknown('is a class'));
     }
   }
+}
+
+function reportOfFile(frame: Frame, code: string, message: string, place: Place): void {
+  const found = report(frame, code, message, place);
+  if (found) frame.evaluation.ofFiles.push({ module: frame.module, found });
 }
 
 function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boolean): void {
@@ -162,27 +189,22 @@ function bindDeclaration(declaration: Declaration, frame: Frame, isExport: boole
     return;
   }
   if (declaration.type !== 'VariableDeclaration') {
-    report(
-      frame,
-      'export-not-static',
-      'Only constants and arrow functions can be exported; this is left out.',
-      declaration,
-    );
+    const message = 'Only constants and arrow functions can be exported; this is left out.';
+    reportOfFile(frame, 'export-not-static', message, declaration);
+    const { name } = declaration.id;
+    frame.scope.set(name, new Unknown(declaration.type === 'ClassDeclaration' ? 'is a class' : 'waits for something'));
+    if (isExport) module.exports.add(name);
     return;
   }
   for (const { id, init } of declaration.declarations) {
-    const names = 'name' in id ? [id.name] : [];
+    const names = boundNames(id);
     try {
       bindPattern(id, init ? nameClosure(evaluateExpression(init, frame), id) : undefined, frame);
     } catch (error) {
       if (!(error instanceof NotStatic)) throw error;
-      report(
-        frame,
-        error.code,
-        `The constant \`${names[0] ?? ''}\` has no value here: it ${error.message}.`,
-        declaration,
-      );
-      for (const name of names) frame.scope.set(name, undefined);
+      const message = `The constant \`${names[0] ?? ''}\` has no value here: it ${error.message}.`;
+      reportOfFile(frame, error.code, message, declaration);
+      for (const name of names) frame.scope.set(name, new Unknown(`has no value here: it ${error.message}`));
     }
     if (isExport) for (const name of names) module.exports.add(name);
   }
@@ -200,6 +222,7 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
     report(frame, ...refusal(specifier, written, module.path), node);
     return;
   }
+  module.imports.set(specifier, target);
   for (const imported of node.specifiers) {
     const name = imported.local.name;
     if (imported.type === 'ImportDefaultSpecifier') {
@@ -235,11 +258,23 @@ function refusal(specifier: string, written: string, importer: string): [code: s
 
 const componentParser = Parser.extend(jsx());
 
-/** Syntax tree of a component file (`.jsx`), or why there is none. The file is not run. */
-function parseScript(source: string): { program: Program } | { problem: string } {
+/** JavaScript of TypeScript, with its JSX. Throws when it is neither. */
+function withoutTypes(source: string): string {
+  const { code, errors } = transformSync('component.tsx', source, {
+    lang: 'tsx',
+    sourceType: 'module',
+    jsx: 'preserve',
+  });
+  if (errors[0]) throw new Error(errors[0].message);
+  return code;
+}
+
+/** Text and syntax tree of a component file (`.jsx`, `.tsx`), or why there is none. The file is not run. */
+function parseScript(source: string, path: string): { text: string; program: Program } | { problem: string } {
   try {
+    const text = /\.tsx?$/.test(path) ? withoutTypes(source) : source;
     const options = { ecmaVersion: 2024, sourceType: 'module', locations: true } as const;
-    return { program: componentParser.parse(source, options) as unknown as Program };
+    return { text, program: componentParser.parse(text, options) as unknown as Program };
   } catch (error) {
     return { problem: (error instanceof Error ? error.message : String(error)).slice(0, 200) };
   }

@@ -3,9 +3,10 @@ import type { Heading, Nodes, Paragraph, Parents, Root } from 'mdast';
 import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
 import { plainText } from '#shared/docs/render/components/component.ts';
 import { evaluateElement, isBound, nodesOf } from './evaluate-element.ts';
+import type { Unread } from './evaluate-island.ts';
 import { evaluateExpression, spreadObject } from './evaluate-expression.ts';
 import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
-import { type Module, Scope, type StaticObject, type StaticValue } from './static-tree.ts';
+import { type Module, Scope, type StaticObject } from './static-tree.ts';
 
 const maxTreeDepth = 200;
 
@@ -59,13 +60,13 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
     case 'mdxJsxTextElement': {
       const children = evaluateChildren(node.children, frame, inCode, depth + 1);
       if (node.name === null) return [{ type: 'staticFragment', children }];
-      const props = propsOf(node, frame);
+      const { props, unread } = propsOf(node, frame);
       const given =
         children.length === 0 && props.has('children')
           ? attempt(frame, node, 'The content', () => nodesOf(props.get('children')))
           : children;
       props.delete('children');
-      return evaluateElement({ name: node.name, props, children: given, place: node }, frame);
+      return evaluateElement({ name: node.name, props, children: given, unread, place: node }, frame);
     }
     case 'paragraph':
       return isOnlyJsx(node, frame.evaluation.components)
@@ -134,8 +135,11 @@ const inlineTags = new Set('a abbr b br code em i img kbd mark s small span stro
 const isInline = (name: string | null, components: KnownComponents): boolean =>
   name !== null && (inlineTags.has(name) || components.get(name)?.isInline === true);
 
-function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): StaticObject {
+type Props = { props: StaticObject; unread: Unread[] };
+
+function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): Props {
   const props: StaticObject = new Map();
+  const unread: Unread[] = [];
   for (const attribute of node.attributes) {
     if (attribute.type === 'mdxJsxExpressionAttribute') {
       attempt(frame, node, `An attribute of <${node.name}>`, () => {
@@ -147,20 +151,22 @@ function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): Sta
     } else if (attribute.value === null || attribute.value === undefined) props.set(attribute.name, true);
     else if (typeof attribute.value === 'string') props.set(attribute.name, attribute.value);
     else {
-      const { data } = attribute.value;
-      if (/^on[A-Z]/.test(attribute.name)) {
-        props.set(attribute.name, undefined);
+      const { name } = attribute;
+      const { data, value: code } = attribute.value;
+      const expression = expressionOf(data?.estree);
+      if (/^on[A-Z]/.test(name)) {
+        unread.push({ name, code, tree: expression, why: 'is a handler' });
         continue;
       }
-      attempt(frame, node, `The attribute \`${attribute.name.slice(0, 40)}\` of <${node.name}>`, () => {
-        const expression = expressionOf(data?.estree);
-        const value: StaticValue = expression === undefined ? undefined : evaluateExpression(expression, frame);
-        props.set(attribute.name, value);
-        return [];
-      });
+      try {
+        props.set(name, expression === undefined ? undefined : evaluateExpression(expression, frame));
+      } catch (error) {
+        if (!(error instanceof NotStatic)) throw error;
+        unread.push({ name, code, tree: expression, why: error.message, failure: error.code });
+      }
     }
   }
-  return props;
+  return { props, unread };
 }
 
 /** What cannot be evaluated is left out and reported. */

@@ -2,7 +2,7 @@ import type { JSXElement, JSXFragment } from 'estree-jsx';
 import type { Nodes } from 'mdast';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { type Place, startOf } from '../findings.ts';
-import type { Closure, Module, Scope, StaticObject } from './static-tree.ts';
+import { Closure, type Island, type Module, type Scope, type StaticObject } from './static-tree.ts';
 
 /** What the evaluation of one page shares: its budget, what it finds, and the modules it has read. */
 export type Evaluation = {
@@ -13,6 +13,14 @@ export type Evaluation = {
   loadModule: (path: string) => Module | undefined;
   /** Components and snippets that are being evaluated, innermost last. None may contain itself. */
   active: (Closure | Module)[];
+  /** Components that run in the reader's browser, in the order of the page. */
+  islands: Island[];
+  /** What needs scripts may have them. */
+  allowsScripts: boolean;
+  /** What an island shows at first is being found out: hooks have their first values, and what has none is left out. */
+  isFirstLook: boolean;
+  /** What was reported of files as a whole. It does not matter where the file runs in the browser. */
+  ofFiles: { module: Module; found: Diagnostic }[];
   /** For JSX inside an expression and the body of a snippet. Passed in, so that the files of this folder do not import each other in a circle. */
   evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[];
   evaluateSnippet(module: Module, props: StaticObject, evaluation: Evaluation): Nodes[];
@@ -21,19 +29,22 @@ export type Evaluation = {
 /** The surroundings of an expression: the page's evaluation, the file it is in, and the names it sees. */
 export type Frame = { evaluation: Evaluation; module: Module; scope: Scope };
 
+/** What is evaluated is the body of a component, which may become an island as a whole. */
+export const isInComponent = ({ evaluation: { active } }: Frame): boolean => active.at(-1) instanceof Closure;
+
 /** The built-in components. A line of text may consist of inline ones only and stays a paragraph. */
 export type KnownComponents = ReadonlyMap<string, { isInline?: true }>;
 
 const maxDiagnostics = 200;
 
-/** Notes a finding once per line. `place` is in the module's file. */
+/** Notes a finding once per line, and gives it when it is new. `place` is in the module's file. */
 export function report(
   { evaluation: { diagnostics }, module: { path } }: Pick<Frame, 'evaluation' | 'module'>,
   code: string,
   message: string,
   place?: Place,
-): void {
-  if (diagnostics.length >= maxDiagnostics) return;
+): Diagnostic | undefined {
+  if (diagnostics.length >= maxDiagnostics) return undefined;
   const found: Diagnostic = {
     severity: 'warning',
     code,
@@ -45,7 +56,9 @@ export function report(
     (other) =>
       other.code === code && other.file === path && other.line === found.line && other.message === found.message,
   );
-  if (!isKnown) diagnostics.push(found);
+  if (isKnown) return undefined;
+  diagnostics.push(found);
+  return found;
 }
 
 const maxSteps = 100_000;

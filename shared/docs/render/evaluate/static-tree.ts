@@ -16,6 +16,47 @@ export type StaticElement = {
 /** Children without an element around them. */
 export type StaticFragment = { type: 'staticFragment'; children: Nodes[]; position?: Root['position'] };
 
+/**
+ * A component that runs in the reader's browser. `children` is what is known of it without running it: what it shows at first, and what it was
+ * given and does not show yet.
+ */
+export type StaticIsland = {
+  type: 'staticIsland';
+  /** Its place in the page's list of islands. */
+  number: number;
+  /** No part of a block is in it: it may stand in a line of text. */
+  isInline: boolean;
+  children: Nodes[];
+  position?: Root['position'];
+};
+
+/** Content that a component was given. It is rendered once and for all, and stays as it is wherever the component shows it. */
+export type StaticSlot = {
+  type: 'staticSlot';
+  /** Its place among those of its island; undefined where nothing runs. */
+  number: number | undefined;
+  isInline: boolean;
+  /** The component does not show it at first. */
+  isHidden: boolean;
+  children: Nodes[];
+  position?: Root['position'];
+};
+
+/** An island as the page's script has it. */
+export type Island = {
+  /** The file in whose scope its code is. */
+  module: Module;
+  /**
+   * Its component and its props as JavaScript: a name of the module, or the name of an element in quotes, and an object. `bindery$slot(0)` stands
+   * for content.
+   */
+  component: string;
+  props: string;
+  /** Where it stands, as `page.mdx`, line 3. */
+  file: string;
+  line?: number;
+};
+
 declare module 'mdast' {
   interface HeadingData {
     /** The heading without what components of the project show in it. */
@@ -28,14 +69,20 @@ declare module 'mdast' {
   interface RootContentMap {
     staticElement: StaticElement;
     staticFragment: StaticFragment;
+    staticIsland: StaticIsland;
+    staticSlot: StaticSlot;
   }
   interface PhrasingContentMap {
     staticElement: StaticElement;
     staticFragment: StaticFragment;
+    staticIsland: StaticIsland;
+    staticSlot: StaticSlot;
   }
   interface BlockContentMap {
     staticElement: StaticElement;
     staticFragment: StaticFragment;
+    staticIsland: StaticIsland;
+    staticSlot: StaticSlot;
   }
 }
 
@@ -51,7 +98,8 @@ export type StaticValue =
   | StaticObject
   | Closure
   | StaticNodes
-  | ComponentReference;
+  | ComponentReference
+  | Unknown;
 
 export type StaticObject = Map<string, StaticValue>;
 export type StaticProps = ReadonlyMap<string, StaticValue>;
@@ -80,6 +128,14 @@ export class StaticNodes {
   }
 }
 
+/** What has a value in the reader's browser only. `why` continues a sentence about it: "calls `fetch`". */
+export class Unknown {
+  readonly why: string;
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
 /** An imported snippet: its whole body as a component. */
 export class ComponentReference {
   readonly module: Module;
@@ -96,6 +152,10 @@ export type Module = {
   /** Its imports and exports. */
   scope: Scope;
   exports: Set<string>;
+  /** The files that it imports, by how it names them. */
+  imports: Map<string, Module>;
+  /** The text of a file that is code as a whole; pages and snippets have their code in the tree. */
+  script?: string;
 };
 
 /** Names that an expression sees. */

@@ -117,6 +117,7 @@ export const ar: InterfaceTexts = {
     askAssistant: 'اسأل المساعد: «{query}»',
     diagram: 'مخطط',
     diagramNotDrawn: 'تعذر رسم هذا المخطط، لذا يظهر مصدره.',
+    islandNotRun: 'لا يعمل هذا الجزء من الصفحة هنا.',
     enlarge: 'تكبير',
     copy: 'نسخ',
     copied: 'تم النسخ',

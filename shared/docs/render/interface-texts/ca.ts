@@ -118,6 +118,7 @@ export const ca: InterfaceTexts = {
     askAssistant: 'Pregunta a l’assistent: «{query}»',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Aquest diagrama no es pot dibuixar; se’n mostra el codi.',
+    islandNotRun: 'Aquesta part de la pàgina no funciona aquí.',
     enlarge: 'Amplia',
     copy: 'Copia',
     copied: 'Copiat',

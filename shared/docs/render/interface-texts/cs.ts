@@ -118,6 +118,7 @@ export const cs: InterfaceTexts = {
     askAssistant: 'Zeptat se asistenta: „{query}“',
     diagram: 'Diagram',
     diagramNotDrawn: 'Tento diagram nelze vykreslit, proto je zobrazen jeho zdroj.',
+    islandNotRun: 'Tato část stránky zde nefunguje.',
     enlarge: 'Zvětšit',
     copy: 'Kopírovat',
     copied: 'Zkopírováno',

@@ -118,6 +118,7 @@ export const da: InterfaceTexts = {
     askAssistant: 'Spørg assistenten: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Dette diagram kan ikke tegnes, så kilden vises.',
+    islandNotRun: 'Denne del af siden virker ikke her.',
     enlarge: 'Forstør',
     copy: 'Kopiér',
     copied: 'Kopieret',

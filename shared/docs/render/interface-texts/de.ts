@@ -118,6 +118,7 @@ export const de: InterfaceTexts = {
     askAssistant: 'Den Assistenten fragen: „{query}“',
     diagram: 'Diagramm',
     diagramNotDrawn: 'Dieses Diagramm kann nicht gezeichnet werden; gezeigt wird sein Quelltext.',
+    islandNotRun: 'Dieser Teil der Seite funktioniert hier nicht.',
     enlarge: 'Vergrößern',
     copy: 'Kopieren',
     copied: 'Kopiert',

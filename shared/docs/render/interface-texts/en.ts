@@ -118,6 +118,7 @@ export const en: InterfaceTexts = {
     askAssistant: 'Ask the assistant: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'This diagram cannot be drawn, so its source is shown.',
+    islandNotRun: 'This part of the page does not work here.',
     enlarge: 'Enlarge',
     copy: 'Copy',
     copied: 'Copied',

@@ -118,6 +118,7 @@ export const es: InterfaceTexts = {
     askAssistant: 'Preguntar al asistente: «{query}»',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Este diagrama no se puede dibujar; se muestra su código.',
+    islandNotRun: 'Esta parte de la página no funciona aquí.',
     enlarge: 'Ampliar',
     copy: 'Copiar',
     copied: 'Copiado',

@@ -118,6 +118,7 @@ export const fi: InterfaceTexts = {
     askAssistant: 'Kysy avustajalta: ”{query}”',
     diagram: 'Kaavio',
     diagramNotDrawn: 'Kaaviota ei voi piirtää, joten sen lähdekoodi näytetään.',
+    islandNotRun: 'Tämä sivun osa ei toimi tässä.',
     enlarge: 'Suurenna',
     copy: 'Kopioi',
     copied: 'Kopioitu',

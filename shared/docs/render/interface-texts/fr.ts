@@ -118,6 +118,7 @@ export const fr: InterfaceTexts = {
     askAssistant: 'Demander à l’assistant : « {query} »',
     diagram: 'Diagramme',
     diagramNotDrawn: 'Ce diagramme ne peut pas être dessiné ; sa source est affichée.',
+    islandNotRun: 'Cette partie de la page ne fonctionne pas ici.',
     enlarge: 'Agrandir',
     copy: 'Copier',
     copied: 'Copié',

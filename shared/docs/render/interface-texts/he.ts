@@ -117,6 +117,7 @@ export const he: InterfaceTexts = {
     askAssistant: 'שאלו את העוזר: ”{query}“',
     diagram: 'תרשים',
     diagramNotDrawn: 'לא ניתן לצייר את התרשים, ולכן מוצג המקור שלו.',
+    islandNotRun: 'חלק זה של הדף אינו פועל כאן.',
     enlarge: 'הגדלה',
     copy: 'העתקה',
     copied: 'הועתק',

@@ -117,6 +117,7 @@ export const hi: InterfaceTexts = {
     askAssistant: 'सहायक से पूछें: “{query}”',
     diagram: 'आरेख',
     diagramNotDrawn: 'यह आरेख नहीं बनाया जा सका, इसलिए इसका स्रोत दिखाया गया है।',
+    islandNotRun: 'पृष्ठ का यह भाग यहाँ काम नहीं करता।',
     enlarge: 'बड़ा करें',
     copy: 'कॉपी करें',
     copied: 'कॉपी किया गया',

@@ -118,6 +118,7 @@ export const hu: InterfaceTexts = {
     askAssistant: 'Kérdezze az asszisztenst: „{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Ez a diagram nem rajzolható ki, ezért a forrása látható.',
+    islandNotRun: 'Az oldalnak ez a része itt nem működik.',
     enlarge: 'Nagyítás',
     copy: 'Másolás',
     copied: 'Másolva',

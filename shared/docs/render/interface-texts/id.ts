@@ -118,6 +118,7 @@ export const id: InterfaceTexts = {
     askAssistant: 'Tanya asisten: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Diagram ini tidak dapat digambar, jadi sumbernya ditampilkan.',
+    islandNotRun: 'Bagian halaman ini tidak berfungsi di sini.',
     enlarge: 'Perbesar',
     copy: 'Salin',
     copied: 'Disalin',

@@ -118,6 +118,7 @@ export const it: InterfaceTexts = {
     askAssistant: 'Chiedi all’assistente: «{query}»',
     diagram: 'Diagramma',
     diagramNotDrawn: 'Questo diagramma non può essere disegnato; ne viene mostrato il codice.',
+    islandNotRun: 'Questa parte della pagina non funziona qui.',
     enlarge: 'Ingrandisci',
     copy: 'Copia',
     copied: 'Copiato',

@@ -118,6 +118,7 @@ export const ja: InterfaceTexts = {
     askAssistant: 'アシスタントに質問: 「{query}」',
     diagram: '図',
     diagramNotDrawn: 'この図は描画できないため、ソースを表示しています。',
+    islandNotRun: 'ページのこの部分はここでは動作しません。',
     enlarge: '拡大',
     copy: 'コピー',
     copied: 'コピーしました',

@@ -118,6 +118,7 @@ export const ko: InterfaceTexts = {
     askAssistant: '어시스턴트에게 묻기: “{query}”',
     diagram: '다이어그램',
     diagramNotDrawn: '이 다이어그램을 그릴 수 없어 소스를 표시합니다.',
+    islandNotRun: '페이지의 이 부분은 여기에서 작동하지 않습니다.',
     enlarge: '확대',
     copy: '복사',
     copied: '복사됨',

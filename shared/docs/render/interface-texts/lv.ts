@@ -117,6 +117,7 @@ export const lv: InterfaceTexts = {
     askAssistant: 'Jautāt palīgam: “{query}”',
     diagram: 'Diagramma',
     diagramNotDrawn: 'Šo diagrammu nevar uzzīmēt, tāpēc ir redzams tās avots.',
+    islandNotRun: 'Šī lapas daļa šeit nedarbojas.',
     enlarge: 'Palielināt',
     copy: 'Kopēt',
     copied: 'Nokopēts',

@@ -118,6 +118,7 @@ export const nl: InterfaceTexts = {
     askAssistant: 'Vraag het de assistent: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Dit diagram kan niet worden getekend; de bron wordt getoond.',
+    islandNotRun: 'Dit deel van de pagina werkt hier niet.',
     enlarge: 'Vergroten',
     copy: 'Kopiëren',
     copied: 'Gekopieerd',

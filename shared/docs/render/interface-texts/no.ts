@@ -118,6 +118,7 @@ export const no: InterfaceTexts = {
     askAssistant: 'Spør assistenten: «{query}»',
     diagram: 'Diagram',
     diagramNotDrawn: 'Dette diagrammet kan ikke tegnes, så kilden vises.',
+    islandNotRun: 'Denne delen av siden virker ikke her.',
     enlarge: 'Forstørr',
     copy: 'Kopier',
     copied: 'Kopiert',

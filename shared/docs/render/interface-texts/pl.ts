@@ -118,6 +118,7 @@ export const pl: InterfaceTexts = {
     askAssistant: 'Zapytaj asystenta: „{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Nie można narysować tego diagramu, więc widać jego źródło.',
+    islandNotRun: 'Ta część strony tutaj nie działa.',
     enlarge: 'Powiększ',
     copy: 'Kopiuj',
     copied: 'Skopiowano',

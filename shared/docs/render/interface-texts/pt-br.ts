@@ -118,6 +118,7 @@ export const ptBr: InterfaceTexts = {
     askAssistant: 'Perguntar ao assistente: “{query}”',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Não é possível desenhar este diagrama; o código é exibido.',
+    islandNotRun: 'Esta parte da página não funciona aqui.',
     enlarge: 'Ampliar',
     copy: 'Copiar',
     copied: 'Copiado',

@@ -118,6 +118,7 @@ export const pt: InterfaceTexts = {
     askAssistant: 'Perguntar ao assistente: «{query}»',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Não é possível desenhar este diagrama; é mostrado o código.',
+    islandNotRun: 'Esta parte da página não funciona aqui.',
     enlarge: 'Ampliar',
     copy: 'Copiar',
     copied: 'Copiado',

@@ -118,6 +118,7 @@ export const ro: InterfaceTexts = {
     askAssistant: 'Întreabă asistentul: „{query}”',
     diagram: 'Diagramă',
     diagramNotDrawn: 'Această diagramă nu poate fi desenată; este afișată sursa ei.',
+    islandNotRun: 'Această parte a paginii nu funcționează aici.',
     enlarge: 'Mărește',
     copy: 'Copiază',
     copied: 'Copiat',

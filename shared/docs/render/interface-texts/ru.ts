@@ -119,6 +119,7 @@ export const ru: InterfaceTexts = {
     askAssistant: 'Спросить ассистента: «{query}»',
     diagram: 'Диаграмма',
     diagramNotDrawn: 'Эту диаграмму нельзя нарисовать, поэтому показан её исходный текст.',
+    islandNotRun: 'Эта часть страницы здесь не работает.',
     enlarge: 'Увеличить',
     copy: 'Копировать',
     copied: 'Скопировано',

@@ -118,6 +118,7 @@ export const sv: InterfaceTexts = {
     askAssistant: 'Fråga assistenten: ”{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Diagrammet kan inte ritas, så dess källa visas.',
+    islandNotRun: 'Den här delen av sidan fungerar inte här.',
     enlarge: 'Förstora',
     copy: 'Kopiera',
     copied: 'Kopierat',

@@ -118,6 +118,7 @@ export const tr: InterfaceTexts = {
     askAssistant: 'Asistana sor: “{query}”',
     diagram: 'Diyagram',
     diagramNotDrawn: 'Bu diyagram çizilemiyor; kaynağı gösteriliyor.',
+    islandNotRun: 'Sayfanın bu bölümü burada çalışmıyor.',
     enlarge: 'Büyüt',
     copy: 'Kopyala',
     copied: 'Kopyalandı',

@@ -118,6 +118,7 @@ export const uk: InterfaceTexts = {
     askAssistant: 'Запитати асистента: «{query}»',
     diagram: 'Діаграма',
     diagramNotDrawn: 'Цю діаграму не можна намалювати, тому показано її джерело.',
+    islandNotRun: 'Ця частина сторінки тут не працює.',
     enlarge: 'Збільшити',
     copy: 'Копіювати',
     copied: 'Скопійовано',

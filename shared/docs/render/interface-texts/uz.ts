@@ -118,6 +118,7 @@ export const uz: InterfaceTexts = {
     askAssistant: 'Yordamchidan soʻrash: “{query}”',
     diagram: 'Diagramma',
     diagramNotDrawn: 'Bu diagrammani chizib bo‘lmaydi, shuning uchun manbasi ko‘rsatilgan.',
+    islandNotRun: 'Sahifaning bu qismi bu yerda ishlamaydi.',
     enlarge: 'Kattalashtirish',
     copy: 'Nusxalash',
     copied: 'Nusxalandi',

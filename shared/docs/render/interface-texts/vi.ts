@@ -118,6 +118,7 @@ export const vi: InterfaceTexts = {
     askAssistant: 'Hỏi trợ lý: “{query}”',
     diagram: 'Sơ đồ',
     diagramNotDrawn: 'Không thể vẽ sơ đồ này, nên mã nguồn được hiển thị.',
+    islandNotRun: 'Phần này của trang không hoạt động ở đây.',
     enlarge: 'Phóng to',
     copy: 'Sao chép',
     copied: 'Đã sao chép',

@@ -117,6 +117,7 @@ export const zhHant: InterfaceTexts = {
     askAssistant: '詢問助理：「{query}」',
     diagram: '圖表',
     diagramNotDrawn: '無法繪製此圖表，因此顯示其原始碼。',
+    islandNotRun: '頁面的這一部分在此處無法運作。',
     enlarge: '放大',
     copy: '複製',
     copied: '已複製',

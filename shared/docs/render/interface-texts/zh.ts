@@ -117,6 +117,7 @@ export const zh: InterfaceTexts = {
     askAssistant: '询问助手：“{query}”',
     diagram: '图表',
     diagramNotDrawn: '无法绘制此图表，因此显示其源代码。',
+    islandNotRun: '页面的这一部分在此处无法运行。',
     enlarge: '放大',
     copy: '复制',
     copied: '已复制',

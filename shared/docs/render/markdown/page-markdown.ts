@@ -134,6 +134,9 @@ function asLine(nodes: readonly Nodes[]): PhrasingContent[] {
 /** One node as plain Markdown. */
 function plain(node: Nodes): Nodes[] {
   switch (node.type) {
+    case 'staticIsland':
+    case 'staticSlot':
+      return node.isInline ? node.children.flatMap(plain) : asMarkdown(node.children);
     case 'staticFragment':
       return node.children.flatMap(plain);
     case 'staticElement':

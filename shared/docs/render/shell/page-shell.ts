@@ -29,6 +29,8 @@ type PageParts = {
   hasDiagrams: boolean;
   /** What stands in the line of its operation beside that. */
   playground: PlaygroundParts | undefined;
+  /** Path in the bundle of the script with its components; undefined: nothing of the page runs. */
+  islands?: string | undefined;
 };
 
 /**
@@ -55,7 +57,7 @@ export function pageShell(slice: PageSlice, parts: PageParts): string {
 <html lang="${tag}"${direction === 'rtl' && html` dir="rtl"`} class="${classes.join(' ')}" data-current-path="/${path}" data-root="${top}" data-appearance="${settings.appearance.default}"${settings.appearance.strict && html` data-strict`}${fonts.length > 0 && html` data-fonts="${fonts.join(' ')}"`}${slice.searchLanguage !== undefined && html` data-language="${slice.searchLanguage}"`}${slice.searchVersion !== undefined && html` data-version="${slice.searchVersion}"`}>
 <head>
 <meta charset="utf-8">
-${contentPolicy({ tenantScripts: slice.scripts.length > 0, tenantStyles: slice.styles.length > 0 })}
+${contentPolicy({ tenantScripts: slice.scripts.length > 0 || parts.islands !== undefined, tenantStyles: slice.styles.length > 0 })}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <script src="${top}_bindery/config.js"></script>
 <script src="${top}_bindery/start.js"></script>
@@ -84,7 +86,7 @@ ${mode !== 'custom' && siteFooter(slice, id)}
 ${hasToc && tableOfContents(parts.toc, texts, id)}
 </div>
 ${textsName !== undefined && html`<script src="${top}_bindery/texts/${textsName}.js"></script>\n`}<script src="${top}_bindery/site.js"></script>
-${parts.hasDiagrams && html`<script src="${top}_bindery/diagrams.js"></script>\n`}${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
+${parts.hasDiagrams && html`<script src="${top}_bindery/diagrams.js"></script>\n`}${parts.islands !== undefined && html`<script src="${top}_bindery/islands.js" data-islands="${relativeHref(path, parts.islands)}"></script>\n`}${slice.scripts.map((script) => html`<script src="${relativeHref(path, script)}"></script>\n`)}</body>
 </html>
 `.text;
 }

@@ -15,7 +15,7 @@ const theme = [
   ['sidebar'],
   ['page-top', 'api', 'contents'],
   ['prose', 'embeds', 'tables', 'math'],
-  ['code', 'diagrams'],
+  ['code', 'diagrams', 'islands'],
   ['tabs'],
   ['callouts'],
   ['cards'],
@@ -108,6 +108,17 @@ const searchParts = ['words', 'engine', 'marking', 'sources', 'dialog'].map((nam
 export function diagramsScript(): string {
   const purpose = 'Draws diagrams when they come near, and again when light and dark change.';
   return joinedScript(purpose, ['elements', 'diagrams'], ['maximize']);
+}
+
+/** `_bindery/islands.js`: only on pages with components that run in the browser. It loads `_bindery/react.js` and the page's components. */
+export function islandsScript(): string {
+  const purpose =
+    'Runs the components of a page when they come near. Until then, and when one fails, what it shows at first stays.';
+  return joinedScript(
+    purpose,
+    ['elements', 'islands/components', 'islands/islands'],
+    ['chevron-right', 'notepad-text', 'info', 'lightbulb', 'circle-check', 'triangle-alert', 'octagon-alert'],
+  );
 }
 
 /** Is part of `404.html`. */

@@ -89,6 +89,7 @@ export type ScriptTexts = {
   askAssistant: string;
   diagram: string;
   diagramNotDrawn: string;
+  islandNotRun: string;
   enlarge: string;
   copy: string;
   copied: string;
@@ -103,20 +104,7 @@ export type ScriptTexts = {
 
 declare global {
   /** Drawings that scripts put into pages; they stand in front of the parts of each script. */
-  const icons: Record<
-    | 'chevron-right'
-    | 'copy'
-    | 'file-text'
-    | 'globe'
-    | 'hash'
-    | 'history'
-    | 'maximize'
-    | 'search'
-    | 'send'
-    | 'sparkles'
-    | 'x',
-    string
-  >;
+  const icons: Record<string, string>;
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;

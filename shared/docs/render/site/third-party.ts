@@ -67,6 +67,11 @@ The MIT License (MIT)
 ${mit}
 
 Works of others that are part of it are named in that file.`,
+  `React (https://react.dev), in _bindery/react.js where components of pages run in the browser
+Copyright (c) Meta Platforms, Inc. and affiliates.
+MIT License
+
+${mit}`,
 ];
 
 /** `_bindery/third-party.txt`: what the pages of a bundle may contain, whose it is, and under which licence. */

@@ -1,0 +1,251 @@
+/** @typedef {{ exports: Record<string, any>, islands: Record<string, (slot: (number: number) => any) => [any, any]> }} Module */
+/** @typedef {{ places: (string | null)[], links: Record<string, string>, icons: Record<string, string>, modules: Record<string, (host: any) => Module> }} Code */
+var own = /** @type {HTMLScriptElement} */ (document.currentScript);
+var folder = own.getAttribute('src').replace(/[^/]*$/, '');
+var codeAddress = own.dataset.islands;
+var sentence = window.binderyTexts.islandNotRun;
+/** @type {Code} */
+var code;
+/** Addresses in the code that lead to pages and files of the site. @type {Record<string, string>} */
+var links = {};
+/** @type {Record<string, Module>} */
+var made = {};
+
+/** @param {string} address @returns {Promise<void>} */
+function script(address) {
+  return new Promise(function (resolve, reject) {
+    var added = make('script');
+    added.src = address;
+    added.onload = function () {
+      resolve();
+    };
+    added.onerror = reject;
+    document.head.append(added);
+  });
+}
+
+/** @type {Promise<void>} */
+var loading;
+/** React and the page's components, once one of them is needed. */
+function load() {
+  if (loading === undefined) {
+    /** @type {any} */ (window).binderyIslands = function (/** @type {Code} */ given) {
+      code = given;
+    };
+    loading = script(folder + 'react.js')
+      .then(function () {
+        return script(codeAddress);
+      })
+      .then(begin);
+  }
+  return loading;
+}
+
+/** What React and the page's components are needed for is there. */
+function begin() {
+  var react = /** @type {any} */ (window).binderyReact;
+  React = react.React;
+  links = code.links;
+  drawings = code.icons;
+  host.React = React;
+  host.ReactDOM = react.ReactDOM;
+  host.Fragment = React.Fragment;
+  Boundary = boundary();
+}
+
+/** An element of a component: addresses lead where those of the page lead. @param {any} type @param {any} [props] @param {...any} children @returns {any} */
+function element(type, props, ...children) {
+  var given = props;
+  if (typeof type === 'string' && props)
+    ['href', 'src', 'poster'].forEach(function (name) {
+      var address = props[name];
+      if (typeof address !== 'string' || !/^\/(?!\/)/.test(address)) return;
+      if (given === props) given = Object.assign({}, props);
+      given[name] = Object.prototype.hasOwnProperty.call(links, address)
+        ? links[address]
+        : document.documentElement.dataset.root + address.slice(1);
+    });
+  return React.createElement(type, given, ...children);
+}
+
+/** What the code of the page's components is given. @type {any} */
+var host = {
+  element: element,
+  nothing: Nothing,
+  component: function (/** @type {string} */ name) {
+    return Object.prototype.hasOwnProperty.call(components, name) ? components[name] : Nothing;
+  },
+  load: function (/** @type {string} */ path) {
+    return module(path).exports;
+  },
+};
+
+/** A file of the page's components; it runs once. @param {string} path @returns {Module} */
+function module(path) {
+  if (made[path] === undefined) {
+    // Files may import each other in a circle.
+    made[path] = { exports: {}, islands: {} };
+    if (!code.modules[path]) throw new Error('The file ' + path + ' cannot run in a browser.');
+    var run = code.modules[path](host);
+    Object.assign(made[path].exports, run.exports);
+    Object.assign(made[path].islands, run.islands);
+  }
+  return made[path];
+}
+
+/** Content of the page inside of a component: it moves there with all that works in it. @param {any} props */
+function Content(props) {
+  var place = React.useRef(null);
+  React.useLayoutEffect(function () {
+    /** @type {HTMLElement[]} */
+    var slots = props.slots;
+    if (slots.length === 0) return undefined;
+    var first = slots[0];
+    // A second place for the same content gets a copy.
+    var isTaken = first.dataset.taken !== undefined;
+    /** @type {Node[]} */
+    var nodes = isTaken ? Array.from(props.copy.cloneNode(true).childNodes) : Array.from(first.childNodes);
+    if (!isTaken) first.dataset.taken = '';
+    place.current.replaceChildren.apply(place.current, nodes);
+    return function () {
+      if (isTaken) return;
+      first.replaceChildren.apply(first, nodes);
+      delete first.dataset.taken;
+    };
+  }, []);
+  return React.createElement(props.tag, { ref: place, className: 'island-slot' });
+}
+
+/** @type {any} */
+var Boundary;
+/** Catches what a component throws. @returns {any} */
+function boundary() {
+  return class extends React.Component {
+    constructor(/** @type {any} */ props) {
+      super(props);
+      this.state = { failed: false };
+    }
+    static getDerivedStateFromError() {
+      return { failed: true };
+    }
+    componentDidCatch() {
+      this.props.failed();
+    }
+    render() {
+      return this.state.failed ? null : this.props.children;
+    }
+  };
+}
+
+/** Says once that an island does not run. What it shows at first is there. @param {HTMLElement} island */
+function fail(island) {
+  if (island.querySelector(':scope > .island-problem')) return;
+  var isInline = island.localName === 'span';
+  var note = make(isInline ? 'span' : 'p', 'island-problem', sentence);
+  note.setAttribute('role', 'status');
+  island.dataset.failed = '';
+  island.prepend(note, isInline ? ' ' : '');
+}
+
+/** @param {HTMLElement} island */
+function run(island) {
+  var number = Number(island.dataset.island);
+  /** @type {HTMLElement[]} */
+  var found = Array.prototype.filter.call(
+    island.querySelectorAll('[data-slot]'),
+    function (/** @type {HTMLElement} */ slot) {
+      return slot.closest('.island') === island;
+    },
+  );
+  /** @param {number} wanted */
+  function slot(wanted) {
+    var slots = found.filter(function (one) {
+      return Number(one.dataset.slot) === wanted;
+    });
+    var copy = slots.length === 0 ? undefined : slots[0].cloneNode(true);
+    var tag = slots.length > 0 ? slots[0].localName : 'span';
+    return React.createElement(Content, { slots: slots, copy: copy, tag: tag });
+  }
+  var first = Array.prototype.slice.call(island.childNodes);
+  var live = make(/** @type {'div'} */ (island.localName), 'island-live');
+  /** @type {any} */
+  var root;
+  function failed() {
+    // React is not done with it yet.
+    setTimeout(function () {
+      root.unmount();
+      live.remove();
+      island.replaceChildren.apply(island, first);
+      fail(island);
+    });
+  }
+  /** What was there goes before effects of the component measure anything. @returns {any} */
+  function Arrival() {
+    React.useInsertionEffect(function () {
+      first.forEach(function (node) {
+        node.remove();
+      });
+      island.dataset.running = '';
+    }, []);
+    return null;
+  }
+  try {
+    var path = code.places[number];
+    if (!path) return;
+    var call = module(path).islands[number](slot);
+    island.append(live);
+    root = /** @type {any} */ (window).binderyReact.client.createRoot(live, {
+      onCaughtError: function (/** @type {any} */ error) {
+        console.warn(error);
+      },
+    });
+    var component = element(call[0], call[1]);
+    root.render(React.createElement(Boundary, { failed: failed }, React.createElement(Arrival), component));
+  } catch (error) {
+    console.warn(error);
+    live.remove();
+    fail(island);
+  }
+}
+
+/** @param {HTMLElement} island */
+async function start(island) {
+  try {
+    await load();
+    run(island);
+  } catch (error) {
+    console.warn(error);
+    fail(island);
+  }
+}
+
+// The box of an island is no box: what is in it is seen.
+/** @type {Map<Element, HTMLElement>} */
+var watched = new Map();
+var observer = new IntersectionObserver(
+  function (entries) {
+    entries.forEach(function (entry) {
+      var island = watched.get(entry.target);
+      if (!entry.isIntersecting || island === undefined) return;
+      observer.unobserve(entry.target);
+      watched.delete(entry.target);
+      void start(island);
+    });
+  },
+  { rootMargin: '200px' },
+);
+document.querySelectorAll('.island').forEach(function (/** @type {HTMLElement} */ island) {
+  /** @type {Element} */
+  var part = Array.prototype.find.call(island.querySelectorAll('*'), function (/** @type {Element} */ one) {
+    return one.getClientRects().length > 0;
+  });
+  if (part === undefined) {
+    // Nothing of it is seen yet: a mark stands where it will be.
+    part = make('span');
+    island.prepend(part);
+  }
+  // Of islands in each other the inner one may have the part already.
+  if (watched.has(part)) part = island.insertBefore(make('span'), island.firstChild);
+  watched.set(part, island);
+  observer.observe(part);
+});
