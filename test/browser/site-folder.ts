@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
+import type { SiteRenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { openBrowser } from '../support/open-browser.ts';
@@ -24,14 +25,14 @@ export type BrowserSite = {
 };
 
 /** Unpacks the site and starts a browser before the tests of the suite around it, and removes both after them. */
-export function siteInBrowser(files: Record<string, string | Uint8Array>): BrowserSite {
+export function siteInBrowser(files: Record<string, string | Uint8Array>, options: SiteChanges = {}): BrowserSite {
   let folder: string;
   let browser: Browser;
   const problems: string[] = [];
   const newContext = (options: BrowserContextOptions = {}): Promise<BrowserContext> => browser.newContext(options);
 
   beforeAll(async () => {
-    folder = await siteFolder(files);
+    folder = await siteFolder(files, options);
     browser = await openBrowser();
   }, 60_000);
   afterEach(async () => {
@@ -71,8 +72,14 @@ export function siteInBrowser(files: Record<string, string | Uint8Array>): Brows
   };
 }
 
+/** Where the site differs from that of other tests. */
+type SiteChanges = Partial<Pick<SiteRenderOptions, 'deployment' | 'domain' | 'site'>>;
+
 /** Writes a rendered project into a new folder, like an unpacked bundle; returns the folder. */
-export async function siteFolder(files: Record<string, string | Uint8Array>): Promise<string> {
+export async function siteFolder(
+  files: Record<string, string | Uint8Array>,
+  options: SiteChanges = {},
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
   const project = await testProject(files);
   const rendered = project.model.pages.map((page) => project.render(page.path));
@@ -82,8 +89,8 @@ export async function siteFolder(files: Record<string, string | Uint8Array>): Pr
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), body);
   };
-  for (const file of [...renderSite(project.model, testOptions), ...rendered.flatMap((page) => page.files), ...closing])
-    write(file);
+  const site = renderSite(project.model, { ...testOptions, ...options });
+  for (const file of [...site, ...rendered.flatMap((page) => page.files), ...closing]) write(file);
   const { assets, styles, scripts } = project.model;
   for (const { path } of [...assets, ...styles, ...scripts]) write({ path, body: project.bytes(path) });
   return folder;

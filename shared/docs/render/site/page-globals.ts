@@ -112,7 +112,7 @@ declare global {
     /** What the parts of the index call. */
     binderySearchPart?: (part: number, sections: SearchSections) => void;
     /** Set by `_bindery/search.js`. */
-    binderySearch?: { open(placeholder: string): void };
+    binderySearch?: { open(placeholder: string, typed: string): void };
     binderyTexts?: ScriptTexts;
     /** Opens the assistant's panel, and asks if there is a question. Absent where the assistant is off. Rejects when the panel cannot be loaded. */
     binderyOpenAssistant?: (question?: string) => Promise<void>;

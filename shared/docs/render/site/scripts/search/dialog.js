@@ -82,6 +82,10 @@ function onKey(event) {
   if (step && options.length > 0) {
     event.preventDefault();
     activate((active + step + options.length) % options.length, true);
+  } else if (event.key === 'Escape') {
+    // A field of this type would only become empty.
+    event.preventDefault();
+    dialog.close();
   } else if (event.key === 'Enter' && event.target === input && options[active]) {
     event.preventDefault();
     options[active].dispatchEvent(
@@ -310,13 +314,14 @@ function askBundle(query, asked, problem) {
 }
 
 window.binderySearch = {
-  open: function (placeholder) {
+  open: function (placeholder, typed) {
     if (!dialog.isConnected) buildDialog();
     if (dialog.open) return;
     input.placeholder = placeholder;
     dialog.showModal();
+    if (typed) input.value = typed;
     input.focus();
-    input.select();
+    if (!typed) input.select();
     ask(true);
     if (config.features.search === 'bundle') openIndex(false, () => {}).catch(() => {});
   },

@@ -5,16 +5,36 @@
   if (!entry || config.features.search === 'off') return;
   entry.hidden = false;
   var prompt = entry.querySelector('span').textContent;
-  function openSearch() {
-    load('search.js').then(
-      () => window.binderySearch.open(prompt),
-      (error) => console.warn(error),
-    );
+  var isOpening = false;
+  async function openSearch() {
+    if (isOpening) return;
+    isOpening = true;
+    // Readers type at once: what comes before the dialog is there is kept for it.
+    var typed = '';
+    /** @param {KeyboardEvent} event */
+    function keep(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === 'Backspace') typed = typed.slice(0, -1);
+      else if (event.key.length === 1) typed += event.key;
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    }
+    addEventListener('keydown', keep, true);
+    try {
+      await load('search.js');
+      window.binderySearch.open(prompt, typed);
+    } catch (error) {
+      console.warn(error);
+    } finally {
+      removeEventListener('keydown', keep, true);
+      isOpening = false;
+    }
   }
   ['pointerenter', 'focus'].forEach((about) =>
     entry.addEventListener(about, () => void load('search.js').catch(() => {}), { once: true }),
   );
-  entry.addEventListener('click', openSearch);
+  entry.addEventListener('click', () => void openSearch());
   document.addEventListener('keydown', function (event) {
     var typing =
       // @ts-expect-error on a page of HTML it is an HTMLElement
@@ -23,6 +43,6 @@
     if (!isSlash && !(event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey))) return;
     if (document.querySelector('dialog[open]:not(.search-dialog)')) return;
     event.preventDefault();
-    openSearch();
+    void openSearch();
   });
 })();

@@ -1,0 +1,310 @@
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { SiteConfig } from '#shared/docs/render/site/page-globals.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { ownDocumentation } from '../support/docs-projects.ts';
+import { bearer, createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import { startAssistantHarness } from '../clients/assistant-harness.ts';
+import { serveFolder, siteFolder, siteInBrowser } from './site-folder.ts';
+
+const page = (title: string, text: string): string => `---\ntitle: "${title}"\n---\n\n${text}\n`;
+
+const files = {
+  'docs.json': JSON.stringify({
+    name: 'Acme',
+    theme: 'mint',
+    colors: { primary: '#0f766e' },
+    search: { prompt: 'Search Acme…' },
+    navigation: {
+      languages: [
+        {
+          language: 'en',
+          groups: [{ group: 'Guides', pages: ['index', { group: 'Keys', pages: ['guides/keys', 'guides/export'] }] }],
+        },
+        { language: 'ja', pages: ['ja/index'] },
+        { language: 'ar', pages: ['ar/index'] },
+      ],
+    },
+  }),
+  'index.mdx': page('Start', 'Welcome to [keys](/guides/keys).\n\n## First steps\n\nOpen the dashboard.'),
+  'guides/keys.mdx': page(
+    'API keys',
+    `Keys open the interface.\n\n## Rotate a key\n\nPress Rotate on the <b>keys</b> page; the dashboard shows it.\n\n${'Filler text. '.repeat(200)}`,
+  ),
+  'guides/export.mdx': page('Static export', 'An export is one archive.\n\n## Start a job\n\nSend a request.'),
+  'ja/index.mdx': page('はじめに', 'API キーの使い方。\n\n## 公開\n\nドキュメントを公開する方法。'),
+  'ar/index.mdx': page('البداية', 'مفاتيح API.\n\n## التصدير\n\nالتصدير أرشيف واحد.'),
+};
+
+/** Opens the search and types. */
+async function ask(opened: Page, query: string): Promise<void> {
+  await opened.keyboard.press('/');
+  await opened.locator('.search-input').fill(query);
+}
+const whenFound = (opened: Page, text: string): Promise<void> =>
+  opened.locator('.search-dialog:not(.is-busy) .search-result', { hasText: text }).first().waitFor();
+const titles = (opened: Page): Promise<string[]> => opened.locator('.search-title').allTextContents();
+
+describeWithServers(['chromium'], 'the search in the bundle', () => {
+  const { open, newContext, folder, problems, keepPicture } = siteInBrowser(files);
+
+  test('is a combobox that loads when it opens: arrows move in its list, Enter leads to the section', async () => {
+    const opened = await open('index.html');
+    const loaded: string[] = [];
+    opened.on('request', (request) => loaded.push(request.url().replace(/.*_bindery\//, '')));
+    await ask(opened, 'key rotate');
+    await whenFound(opened, 'Rotate a key');
+    expect(loaded).toEqual(['search.js', 'search-index.js', expect.stringMatching(/^search\/\d\.js$/)]);
+    const input = opened.getByRole('combobox');
+    expect(await input.getAttribute('placeholder')).toBe('Search Acme…');
+    expect(await input.getAttribute('aria-expanded')).toBe('true');
+    const active = async () => {
+      const option = opened.locator('[role=listbox] [role=option][aria-selected=true]');
+      expect(await option.getAttribute('id')).toBe(await input.getAttribute('aria-activedescendant'));
+      return await option.locator('.search-title, .search-body').last().textContent();
+    };
+    expect(await active()).toBe('API keys');
+    await opened.keyboard.press('ArrowUp');
+    expect(await active()).toBe('Search all versions and languages');
+    for (const key of ['ArrowDown', 'ArrowDown']) await opened.keyboard.press(key);
+    expect(await active()).toBe('Rotate a key');
+    expect(await opened.locator('.search-trail').first().textContent()).toBe('Guides › Keys');
+    expect(await opened.locator('mark').allTextContents()).toEqual(expect.arrayContaining(['Rotate', 'keys']));
+    expect(await opened.getByRole('status').textContent()).toMatch(/^\d+ results$/);
+    await opened.keyboard.press('Enter');
+    await opened.waitForURL(/guides\/keys\.html#rotate-a-key$/);
+    // What led somewhere is offered again.
+    await opened.keyboard.press('Control+k');
+    expect(await opened.locator('.search-recent').allTextContents()).toEqual(['key rotate']);
+    for (const key of ['ArrowDown', 'Enter']) await opened.keyboard.press(key);
+    await whenFound(opened, 'Rotate a key');
+    await opened.keyboard.press('Escape');
+    await opened.locator('.search-dialog').waitFor({ state: 'hidden' });
+    expect(problems).toEqual([]);
+  });
+
+  test('has the pages of the reader’s language first, and all of them when asked', async () => {
+    const opened = await open('index.html');
+    await ask(opened, 'api');
+    await whenFound(opened, 'API keys');
+    expect(await titles(opened)).not.toContain('はじめに');
+    await opened.locator('.search-everywhere').click();
+    await whenFound(opened, 'はじめに');
+    expect(await titles(opened)).toContain('البداية');
+  });
+
+  test('finds words of languages without spaces, and runs from right to left where the page does', async () => {
+    const japanese = await open('ja/index.html');
+    await ask(japanese, '公開方法');
+    await whenFound(japanese, '公開');
+    expect(await titles(japanese)).toEqual(['はじめに', '公開']);
+    const arabic = await open('ar/index.html', { viewport: { width: 390, height: 844 } });
+    await ask(arabic, 'التصدير');
+    await whenFound(arabic, 'البداية');
+    const icon = await arabic.locator('.search-result svg').first().boundingBox();
+    const text = await arabic.locator('.search-title').first().boundingBox();
+    expect(icon?.x).toBeGreaterThan(text?.x ?? Infinity);
+    await keepPicture(arabic, 'search-rtl');
+  });
+
+  test('says that nothing was found, in words that are text', async () => {
+    const opened = await open('index.html');
+    await ask(opened, '<img src=x onerror=alert(1)> $& qqqq');
+    const note = opened.locator('.search-note', { hasText: 'Nothing was found' });
+    await note.waitFor();
+    expect(await note.textContent()).toContain('“<img src=x onerror=alert(1)> $& qqqq”');
+    expect(await opened.locator('.search-dialog img').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('says when the index is not there', async () => {
+    const context = await newContext();
+    await context.route('**/_bindery/search-index.js', (route) => route.abort());
+    const opened = await context.newPage();
+    await opened.goto(`file://${folder()}/index.html`);
+    await ask(opened, 'keys');
+    await opened.locator('.search-note', { hasText: 'does not answer' }).waitFor();
+  });
+});
+
+describeWithServers(['chromium'], 'a site by its deployment type', () => {
+  let browser: Browser;
+  const folders: string[] = [];
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(async () => {
+    await browser.close();
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  /** The start page of a site, and every address that its pages asked outside of it. */
+  async function site(
+    options: NonNullable<Parameters<typeof siteFolder>[1]>,
+    of: Parameters<typeof siteFolder>[0] = files,
+  ) {
+    const folder = await siteFolder(of, options);
+    folders.push(folder);
+    const context = await browser.newContext();
+    const opened = await context.newPage();
+    const left: string[] = [];
+    const said: string[] = [];
+    opened.on('request', (request) => {
+      if (!request.url().startsWith(`file://${folder}/`)) left.push(request.url());
+    });
+    opened.on('console', (message) => said.push(message.text()));
+    const visit = (path: string) => opened.goto(`file://${folder}/${path}`);
+    await visit('index.html');
+    const { features } = await opened.evaluate<SiteConfig>('window.binderyConfig');
+    const hasAssistant = await opened.evaluate<boolean>('typeof window.binderyOpenAssistant === "function"');
+    const hasSearch = await opened.locator('.search-entry').isVisible();
+    return { opened, visit, left, said, seen: { ...features, hasAssistant, hasSearch } };
+  }
+
+  const key = `svc_dsc_${'0'.repeat(36)}`;
+  const platform = { serverUrl: 'https://bindery.test', assistantKey: key };
+
+  test('cloud has everything, with a key; without one it searches its own index and says so', async () => {
+    const cloud = await site({ deployment: 'cloud', domain: 'acme', site: platform });
+    expect(cloud.seen).toEqual({
+      ...{ search: 'server', assistant: true, analytics: true, playground: true },
+      ...{ hasAssistant: true, hasSearch: true },
+    });
+    expect(cloud.said).toEqual([]);
+    const keyless = await site({ deployment: 'cloud', domain: 'acme', site: { serverUrl: platform.serverUrl } });
+    expect(keyless.seen).toMatchObject({ search: 'bundle', hasAssistant: false, hasSearch: true });
+    expect(keyless.said.join()).toContain('Without assistantKey');
+  });
+
+  test('client-hosted has what was asked for; by default its own search and the playground', async () => {
+    const plain = await site({ deployment: 'client-hosted', domain: 'acme', site: platform });
+    expect(plain.seen).toEqual({
+      ...{ search: 'bundle', assistant: false, analytics: false, playground: true },
+      ...{ hasAssistant: false, hasSearch: true },
+    });
+    const features = { search: 'server', assistant: true, playground: false } as const;
+    const chosen = await site({ deployment: 'client-hosted', domain: 'acme', site: { ...platform, features } });
+    expect(chosen.seen).toMatchObject({ ...features, analytics: false, hasAssistant: true });
+  });
+
+  test('air-gapped has nothing of it, and 30 pages load without a request that leaves the site', async () => {
+    const own = Object.fromEntries(
+      readdirSync(ownDocumentation, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((file) => [file.slice(ownDocumentation.length + 1), readFileSync(file)]),
+    );
+    const gapped = await site({ deployment: 'air-gapped', domain: 'docs' }, own);
+    expect(gapped.seen).toEqual({
+      ...{ search: 'off', assistant: false, analytics: false, playground: false },
+      ...{ hasAssistant: false, hasSearch: false },
+    });
+    const pages = Object.keys(own).filter((path) => path.endsWith('.mdx'));
+    expect(pages.length).toBeGreaterThanOrEqual(30);
+    for (const path of pages) await gapped.visit(path.replace(/\.mdx$/, '.html'));
+    await gapped.opened.keyboard.press('/');
+    expect(await gapped.opened.locator('.search-dialog').count()).toBe(0);
+    expect(gapped.left).toEqual([]);
+    expect(gapped.said).toEqual([]);
+  }, 90_000);
+
+  test('air-gapped with an index searches without a request that leaves the site', async () => {
+    const { opened, left } = await site({
+      deployment: 'air-gapped',
+      domain: 'acme',
+      site: { features: { search: 'bundle' } },
+    });
+    await ask(opened, 'archive');
+    await whenFound(opened, 'Static export');
+    expect(left).toEqual([]);
+  });
+});
+
+describeWithServers(['chromium'], 'the search of the platform', () => {
+  vi.setConfig({ testTimeout: 60_000 });
+  let browser: Browser;
+  const closing: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  afterAll(() => browser.close());
+
+  /** A page of an unpacked cloud bundle on a web server, and the gateway that its config.js names. */
+  async function start() {
+    const gateway = await gatewayHarness({}, async ({ bus }) => {
+      const harness = await startAssistantHarness(undefined, bus);
+      return { env: { BINDERY_ASSISTANT_URL: harness.url }, close: () => harness.close() };
+    });
+    closing.push(() => gateway.close());
+    const { assistantKey } = await createOrganization(gateway);
+    // Pages wait six seconds for an answer; the first one of a process on a busy machine may take longer.
+    await gateway.app.inject({
+      method: 'POST',
+      url: '/discovery/v1/search/docs',
+      headers: bearer(assistantKey),
+      payload: { query: 'key' },
+    });
+    const serverUrl = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+    const { 'guides/keys.mdx': keys, 'guides/export.mdx': exported } = files;
+    const options = { deployment: 'cloud', domain: 'docs', site: { serverUrl, assistantKey } } as const;
+    const folder = await siteFolder(
+      { 'index.mdx': '', 'guides/keys.mdx': keys, 'guides/export.mdx': exported },
+      options,
+    );
+    closing.push(async () => rmSync(folder, { recursive: true }));
+    const host = await serveFolder(folder);
+    closing.push(() => host.close());
+    const context = await browser.newContext();
+    closing.push(() => context.close());
+    const opened = await context.newPage();
+    const requests: string[] = [];
+    opened.on('request', (request) => requests.push(request.url()));
+    await opened.goto(`${host.url}/docs/index.html`);
+    return { opened, context, requests };
+  }
+
+  test('answers a bundle on any web server: its passages lead to the pages of the bundle', async () => {
+    const { opened, requests } = await start();
+    await ask(opened, 'rotate a key');
+    await whenFound(opened, 'Rotate a key');
+    // The platform has other words than the bundle.
+    await whenFound(opened, 'The old key works for one more day');
+    expect(requests.filter((url) => url.includes('search-index'))).toEqual([]);
+    await opened.locator('.search-section', { hasText: 'Rotate a key' }).click();
+    await opened.waitForURL(/\/docs\/guides\/keys\.html#rotate-a-key$/);
+  });
+
+  test('asks once for what was typed at once, and not at all for what was typed over', async () => {
+    const { opened, requests } = await start();
+    await opened.keyboard.press('/');
+    await opened.keyboard.type('rotate', { delay: 5 });
+    await whenFound(opened, 'Rotate a key');
+    const calls = requests.filter((url) => url.includes('/discovery/v1/search/docs'));
+    expect(calls.length).toBeLessThan(6);
+  });
+
+  test.each([
+    ['is not reachable', 'does not answer right now', 'abort'],
+    ['has had too many requests', 'too many searches', 429],
+    ['refuses the key', 'its key is not accepted', 401],
+  ] as const)('searches the bundle when the platform %s, and says so', async (_, sentence, answer) => {
+    const { opened, context } = await start();
+    await context.route('**/discovery/**', (route) =>
+      answer === 'abort'
+        ? route.abort()
+        : route.fulfill({ status: answer, headers: { 'access-control-allow-origin': '*' }, json: {} }),
+    );
+    await ask(opened, 'archive');
+    await whenFound(opened, 'Static export');
+    expect(await opened.locator('.search-note').textContent()).toMatch(
+      new RegExp(`${sentence}.*The results come from this copy of the site\\.$`),
+    );
+  });
+});
