@@ -26,6 +26,13 @@ const mostBodyBytes = 1024 * 1024;
 const longestRequestMs = 30 * 60_000;
 const longestParameter = 300;
 
+/** What we answer is read by programs: a browser that opens it must neither guess its type, run or frame it, nor tell others its address. */
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+};
+
 /** All that the gateway answers, besides its health. The description, the reference and the matrix of keys are made from it. */
 export const publicRoutes: readonly PublicRoute[] = [
   ...organizationRoutes,
@@ -66,7 +73,11 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
   });
   app.setNotFoundHandler((request, reply) => sendError(noSuchPath(request), request, reply));
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.headers({ 'x-request-id': request.id, ...securityHeaders });
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    // Answers are about one caller and one moment, unless their route says otherwise.
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   limitConnections(app, context);
   addHealthRoutes(app, 'gateway', {
@@ -97,7 +108,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   // A stream may have set its own type before it failed.
   void reply
     .code(answer.status)
-    .header('x-request-id', request.id)
+    // What the framework refuses by itself has met no hook.
+    .headers({ 'x-request-id': request.id, ...securityHeaders, 'cache-control': 'no-store' })
     .header('content-type', 'application/json; charset=utf-8')
     .removeHeader('content-length')
     .send(answer.toBody(request.id));

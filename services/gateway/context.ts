@@ -5,6 +5,7 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { RateLimiter } from '#shared/http/rate-limit.ts';
+import type { BusOutage } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
@@ -19,6 +20,7 @@ export type SeenAnswer = { route: string } & (
 export type GatewayContext = {
   config: Omit<GatewayConfig, 'natsUrl' | 'natsPassword'>;
   bus: BusOf<'gateway'>;
+  busOutage: BusOutage;
   objectStore: ObjectStore;
   rateLimiter: RateLimiter;
   clock: Clock;

@@ -3,6 +3,7 @@ import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
 import { buildGateway } from './build-gateway.ts';
+import { failingFast, watchBus } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
@@ -14,7 +15,9 @@ export { gatewaySettings as settings } from './config.ts';
 export function start(config: GatewayConfig): Promise<Running> {
   return startService('gateway', config, async (service) => {
     const { objectStore, clock, logger, stopping } = service;
-    const bus = { ...service.bus, exports: logWithArchive(service.bus.exports, objectStore) };
+    const busOutage = watchBus(service.bus, logger, stopping);
+    const asked = failingFast(service.bus, busOutage);
+    const bus = { ...asked, exports: logWithArchive(asked.exports, objectStore) };
     const gateways = liveGateways(bus.presence, service.instance, clock);
     const rateLimiter = await openRateLimiter(config, { copies: () => gateways.count(), logger });
     const feed = jobStatusFeed(bus.liveUpdates, logger);
@@ -23,6 +26,7 @@ export function start(config: GatewayConfig): Promise<Running> {
       ...service,
       config,
       bus,
+      busOutage,
       rateLimiter,
       keys,
       jobStatusFeed: feed,

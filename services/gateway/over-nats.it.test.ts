@@ -83,7 +83,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await answer.text();
-    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
   }
 
   async function publish(key: string) {
@@ -189,7 +189,50 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
+  test('when the bus goes, every request is answered with 503 soon, and afterwards all is well without a restart', async () => {
+    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Outage', plan: 'enterprise' });
+    const key: string = created.body.adminKey.key;
+    await call('POST', '/v1/organizations/outage/domains', operatorToken, { domain: 'docs' });
+    await publish(key);
+    const jobs = '/v1/static-export/jobs';
+    const { jobId } = (await call('POST', jobs, key, { domain: 'docs' })).body;
+    const requests = (url: string) => [
+      call('GET', jobs, key, undefined, url),
+      call('GET', `${jobs}/${jobId}`, key, undefined, url),
+      call('GET', `${jobs}/${jobId}/events`, key, undefined, url),
+      call('POST', jobs, key, { domain: 'docs' }, url),
+      call('POST', `${jobs}/${jobId}/cancel`, key, undefined, url),
+      call('POST', `${jobs}/${jobId}/bundle`, key, undefined, url),
+      call('POST', '/v1/api-keys', key, { kind: 'assistant' }, url),
+      call('PATCH', '/v1/organizations/outage', operatorToken, { name: 'Other' }, url),
+      call('GET', '/v1/domains/docs/content', key, undefined, url),
+      call('POST', '/discovery/v1/search/docs', key, { query: 'hello' }, url),
+    ];
+    await bus.server.kill();
+    for (const round of [0, 1]) {
+      const answers = await withDeadline(
+        Promise.all([...requests(baseUrl), ...requests(otherUrl)]),
+        10_000,
+        () => new Error('A request stays open.'),
+      );
+      for (const { status, body, headers } of answers) {
+        expect([round, status, body]).toMatchObject([round, 503, { code: 'unavailable' }]);
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+    }
+    await bus.server.restart();
+    for (const url of [baseUrl, otherUrl]) {
+      await expect
+        .poll(() => call('GET', jobs, key, undefined, url), { timeout: 15_000 })
+        .toMatchObject({ status: 200 });
+      await expect
+        .poll(() => call('POST', jobs, key, { domain: 'docs' }, url), { timeout: 15_000 })
+        .toMatchObject({ status: 202 });
+    }
+  }, 60_000);
+
   test('all are ready', async () => {
-    for (const { url } of services) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    for (const { url } of services)
+      await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 15_000 }).toBe(200);
   });
 });

@@ -251,8 +251,17 @@ function readRequest(
         trustedGroups,
         address: request.ip,
       };
-      const asked = { caller, signal: AbortSignal.any([disconnectSignal(reply.raw), known.keyEnded]) };
-      return await callService(call, addressOf(context, call), Object.assign(asked, parts));
+      const ended = [disconnectSignal(reply.raw), known.keyEnded];
+      const asked = (cut: readonly AbortSignal[]) =>
+        callService(
+          call,
+          addressOf(context, call),
+          Object.assign({ caller, signal: AbortSignal.any([...ended, ...cut]) }, parts),
+        );
+      // All services work with the bus. An upload that has begun may outlast an outage.
+      if (call.body !== 'stream') return await context.busOutage.orGone((gone) => asked([gone]));
+      await context.busOutage.orGone(async () => {});
+      return await asked([]);
     },
     request,
     reply,

@@ -408,7 +408,12 @@ test.each<[string, () => Wrong, number, string, string?]>([
   expect([answer.statusCode, body.code]).toEqual([status, code]);
   expect(answer.headers['content-type']).toContain('application/json');
   expect(body.requestId).toMatch(/^req_[0-9A-Za-z]{22}$/);
-  expect(answer.headers['x-request-id']).toBe(body.requestId);
+  expect(answer.headers).toMatchObject({
+    'x-request-id': body.requestId,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  });
   expect(body.error).toMatch(/^[A-Z].*[.…]$/s);
   expect(`${body.error} ${JSON.stringify(body.fields)}`).toContain(named);
   expect('fields' in body).toBe(code === 'invalid_request' && body.fields !== undefined);

@@ -109,6 +109,8 @@ export type BusOf<User extends BusUser> = Pick<BusParts, (typeof busPartsOf)[Use
 export type BusConnection = {
   /** Rejects with the reason when the bus does not answer within two seconds, or does not store what it is sent. */
   check(): Promise<void>;
+  /** Resolves when the server has answered; rejects, or never ends, when there is none. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -145,6 +145,7 @@ export function memoryBus(): MemoryBus {
       },
     },
     check: gate,
+    ping: gate,
     close: async () => {},
   };
   return bus;

@@ -182,12 +182,17 @@ test('search, pages, feedback and the first version go their ways', async () => 
   expect(seen).toEqual(['/internal/search', '/internal/page', '/internal/feedback', '/internal/v1/message']);
 });
 
-test('preflight needs no key and reflects what browsers ask for', async () => {
-  const response = await fetch(`${url}/discovery/v2/assistant/docs/message`, {
+test.each([
+  ['POST', '/discovery/v2/assistant/docs/message'],
+  ['POST', '/discovery/v1/search/docs'],
+  // A chat that resumes asks this before it shows anything.
+  ['GET', '/discovery/v2/assistant/docs/message/chat-1/stream'],
+])('the preflight of %s %s needs no key and reflects what browsers ask for', async (method, path) => {
+  const response = await fetch(`${url}${path}`, {
     method: 'OPTIONS',
     headers: {
       origin: 'https://docs.acme.test',
-      'access-control-request-method': 'POST',
+      'access-control-request-method': method,
       'access-control-request-headers': 'authorization, content-type, user-agent',
     },
   });
@@ -195,6 +200,7 @@ test('preflight needs no key and reflects what browsers ask for', async () => {
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'access-control-allow-origin': '*',
     'access-control-allow-headers': 'authorization, content-type, user-agent',
+    'access-control-allow-methods': expect.stringContaining(method),
     'access-control-max-age': '86400',
   });
   expect(response.headers.get('access-control-allow-credentials')).toBeNull();

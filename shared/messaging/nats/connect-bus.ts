@@ -169,6 +169,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       await withDeadline(connection.rtt(), checkDeadlineMs, late);
       await checkWrites();
     },
+    ping: async () => void (await connection.rtt()),
     // A drain waits for a server that may be away; closing is all that is left then.
     close: async () => {
       await pointers.close();

@@ -1,0 +1,129 @@
+import { ApiError } from '#shared/http/errors.ts';
+import type { BusConnection } from '#shared/messaging/bus.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+
+/** Knows when the bus is gone, so that no client waits for it. */
+export type BusOutage = {
+  /**
+   * What `ask` answers, or `unavailable` as soon as the bus is gone; when it is gone already, without asking. `signal` aborts in the first
+   * case. `changes`: what was cut off may have been stored, and the error says so.
+   */
+  orGone<T>(ask: (signal: AbortSignal) => Promise<T>, changes?: boolean): Promise<T>;
+};
+
+const pauseMs = 100;
+/** A busy machine takes its time. */
+const answerWithinMs = 1_200;
+/** A shorter outage, such as the restart of a server, only makes requests slower. */
+const goneAfterMs = 1_000;
+const retryAfterSeconds = 2;
+
+/** Asks the bus up to ten times a second whether it is there, until `stopping` aborts. */
+export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopping: AbortSignal): BusOutage {
+  let gone = false;
+  const waiting = new Set<() => void>();
+
+  let failingSince: number | undefined;
+  async function look(): Promise<void> {
+    const askedAt = performance.now();
+    if (await answers(bus.ping())) {
+      if (gone) logger.info('the bus answers again');
+      gone = false;
+      failingSince = undefined;
+    } else {
+      failingSince ??= askedAt;
+      if (!gone && performance.now() - failingSince >= goneAfterMs) {
+        gone = true;
+        logger.warn({ requests: waiting.size }, 'the bus is gone: requests that need it are answered with 503');
+        for (const cutOff of waiting) cutOff();
+      }
+    }
+    if (!stopping.aborted) setTimeout(() => void look(), pauseMs).unref();
+  }
+  void look();
+
+  return {
+    async orGone(ask, changes = false) {
+      if (gone) throw new ApiError('unavailable', undefined, { retryAfterSeconds });
+      const cut = new AbortController();
+      let cutOff: () => void = () => {};
+      const isGone = new Promise<never>((_, reject) => {
+        cutOff = () => {
+          const error = new ApiError('unavailable', changes ? mayBeStored : undefined, { retryAfterSeconds });
+          reject(error);
+          cut.abort(error);
+        };
+      });
+      waiting.add(cutOff);
+      try {
+        return await Promise.race([ask(cut.signal), isGone]);
+      } finally {
+        waiting.delete(cutOff);
+      }
+    },
+  };
+}
+
+const mayBeStored =
+  'A needed system went away while the change was being stored. It may have been stored or not: look when it is back, or send the same again.';
+
+/** Whether an answer came in time. Answers that lie unread because this process was held up have come. */
+async function answers(ping: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => setImmediate(() => resolve(false)), answerWithinMs);
+  });
+  try {
+    return await Promise.race([
+      ping.then(
+        () => true,
+        () => false,
+      ),
+      late,
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const changing = new Set<PropertyKey>(['append', 'record', 'put', 'remove']);
+/** What goes on over outages, and what is asked about the connection itself. */
+const lasting = new Set<PropertyKey>(['watch', 'check', 'ping', 'close']);
+
+/** Parts of the bus with the same methods, whose promises and histories end with `unavailable` when the bus is gone. */
+export function failingFast<T extends object>(part: T, outage: BusOutage): T {
+  return new Proxy(part, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member === 'object' && member !== null) return failingFast(member, outage);
+      if (typeof member !== 'function' || lasting.has(name)) return member;
+      return (...given: unknown[]): unknown => {
+        if (changing.has(name)) return outage.orGone(async () => await Reflect.apply(member, target, given), true);
+        const answer: unknown = Reflect.apply(member, target, given);
+        if (answer instanceof Promise) {
+          // When the bus is gone, nobody hears it.
+          answer.catch(() => {});
+          return outage.orGone(() => answer);
+        }
+        return isIterable(answer) ? eachOrGone(answer, outage) : answer;
+      };
+    },
+  });
+}
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+async function* eachOrGone(items: AsyncIterable<unknown>, outage: BusOutage): AsyncGenerator {
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await outage.orGone(() => iterator.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // Nobody waits for this: it would hang as well.
+    void iterator.return?.()?.catch(() => {});
+  }
+}
