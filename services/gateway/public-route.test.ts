@@ -21,7 +21,7 @@ const { jobId } = exportState();
 let gateway: GatewayHarness;
 let acme: TestOrganization;
 let globex: TestOrganization;
-let keys: Record<'revoked' | 'expired' | 'readOnly', string>;
+let keys: Record<'revoked' | 'expired' | 'readOnly' | 'elsewhere' | 'ofSite', string>;
 /** What acme has: an API key, a job, and content of its domain. */
 let acmeKeyId: string;
 
@@ -41,6 +41,8 @@ beforeAll(async () => {
     revoked: revoked.key,
     expired: (await create({ kind: 'admin', expiresInDays: 1 })).key,
     readOnly: (await create({ kind: 'admin', scopes: ['read'] })).key,
+    elsewhere: (await create({ kind: 'admin', allowedAddresses: ['192.0.2.0/24'] })).key,
+    ofSite: (await create({ kind: 'assistant', allowedOrigins: ['https://docs.acme.test'] })).key,
   };
   await gateway.bus.exports.append(exportCommit(exportState({ organization: acme.id, phase: 'rendering' })), {
     sequence: 0,
@@ -76,13 +78,17 @@ const bodies: Record<string, object> = {
 };
 
 /** Status and code of the answer to a request that names what acme has. */
-async function answer(declaration: (typeof declarations)[number], credential: string | undefined) {
+async function answer(
+  declaration: (typeof declarations)[number],
+  credential: string | undefined,
+  from: { origin?: string; 'x-forwarded-for'?: string } = {},
+) {
   const { method, path, body } = declaration;
   const values: Record<string, string> = samples();
   const got = await gateway.app.inject({
     method,
     url: path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? ''),
-    headers: credential === undefined ? {} : bearer(credential),
+    headers: { ...from, ...(credential === undefined ? {} : bearer(credential)) },
     ...(body === undefined || body === 'archive' ? {} : { payload: bodies[`${method} ${path}`] ?? { domain: 'docs' } }),
   });
   return { outcome: `${got.statusCode} ${got.body.startsWith('{') ? (got.json().code ?? '') : ''}`.trim(), got };
@@ -105,6 +111,8 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
         'a revoked key': [keys.revoked, '401 invalid_key', wrongKind],
         'an expired key': [keys.expired, '401 expired_key', wrongKind],
         'a key that only reads': [keys.readOnly, scope === 'read' ? 'open' : '403 missing_scope', wrongKind],
+        'a key from another address': [keys.elsewhere, '403 address_not_allowed', wrongKind],
+        'the key of a site': [keys.ofSite, key === 'assistant' ? 'open' : wrongKind, wrongKind],
       };
       const seen: [string, string][] = [];
       const expected: [string, string][] = [];
@@ -115,6 +123,22 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
         expected.push([name, wanted]);
       }
       expect(seen).toEqual(expected);
+    });
+
+    test('believes no header about where a request comes from, and serves only the origins of a key', async () => {
+      const claimed = await answer(declaration, keys.elsewhere, { 'x-forwarded-for': '192.0.2.1' });
+      if (key === 'admin' || key === 'assistant') expect(claimed.outcome).toBe('403 address_not_allowed');
+      const own = await answer(declaration, keys.ofSite, { origin: 'https://docs.acme.test' });
+      const foreign = await answer(declaration, keys.ofSite, { origin: 'https://evil.test' });
+      const allows = ({ got }: typeof own) => got.headers['access-control-allow-origin'];
+      if (declaration.crossOrigin) {
+        expect([allows(own), foreign.outcome, allows(foreign)]).toEqual([
+          'https://docs.acme.test',
+          '403 origin_not_allowed',
+          undefined,
+        ]);
+        expect(own.outcome).toMatch(isOpen);
+      } else expect([allows(own), allows(foreign)]).toEqual([undefined, undefined]);
     });
 
     test.skipIf(key === 'none' || key === 'operator')('shows an organization nothing of another one', async () => {
