@@ -11,9 +11,20 @@ import {
 import { StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { exampleOfSchema } from './example-value.ts';
-import { credentialOf, entriesOf, lineOf, resolved } from './open-slice.ts';
+import { credentialOf, type Endpoint, entriesOf, lineOf, resolved } from './open-slice.ts';
 import { exampleFence } from './operation-examples.ts';
-import { addressList, code, element, heading, inlineOf, paragraph, strong, text } from './reference-nodes.ts';
+import { inWords } from './operations.ts';
+import {
+  addressList,
+  code,
+  element,
+  endpointLine,
+  heading,
+  inlineOf,
+  paragraph,
+  strong,
+  text,
+} from './reference-nodes.ts';
 import type { FieldUse, SchemaFields } from './schema-fields.ts';
 
 const maxShownMessages = 60;
@@ -47,7 +58,7 @@ export class ChannelWriter {
   }
 
   /** Nodes for above and below the page's own content. */
-  content(): { above: Nodes[]; below: Nodes[] } {
+  content(): { endpoint: Endpoint; above: Nodes[]; below: Nodes[] } {
     const { hasDescription, own } = this.#options;
     const description = textOf(this.#channel['description']) ?? textOf(this.#channel['summary']);
     const servers = objectsOf(this.#channel['servers']);
@@ -59,24 +70,21 @@ export class ChannelWriter {
       ...this.#messageSections(),
       ...this.#bindings(objectOf(this.#channel['bindings']), 'bindings'),
     ];
+    const endpoint = this.#endpoint(servers);
     const examples = { RequestExample: this.#examples.send, ResponseExample: this.#examples.receive };
     for (const [name, fences] of Object.entries(examples))
       if (fences.length > 0 && !own.components.has(name)) below.push(element(name, {}, fences));
     return {
-      above: [this.#endpoint(servers), ...(isInHead ? [] : this.#fields.description(description, false))],
+      endpoint,
+      above: [endpointLine(endpoint), ...(isInHead ? [] : this.#fields.description(description, false))],
       below,
     };
   }
 
-  #endpoint(servers: readonly JsonObject[]): Nodes {
+  #endpoint(servers: readonly JsonObject[]): Endpoint {
     const protocols = [...new Set(servers.flatMap(({ protocol }) => textOf(protocol)?.toUpperCase() ?? []))];
-    const method = protocols.slice(0, 2).join(' / ') || 'CHANNEL';
-    const address = textOf(this.#channel['address']) ?? '';
-    return element('div', { className: 'endpoint', tabIndex: 0 }, [
-      element('span', { className: 'method method-channel' }, [text(method.slice(0, 30))]),
-      text(' '),
-      code(address),
-    ]);
+    const method = protocols.slice(0, 2).join(' / ').slice(0, 30) || 'CHANNEL';
+    return { method, address: textOf(this.#channel['address']) ?? '' };
   }
 
   #servers(servers: readonly JsonObject[]): Nodes[] {
@@ -166,7 +174,7 @@ export class ChannelWriter {
 
   #operation(operation: JsonObject, side: Side, hasOthers: boolean): Nodes[] {
     const name = textOf(operation['name']) ?? '';
-    const title = textOf(operation['title']) ?? (hasOthers ? name : '');
+    const title = textOf(operation['title']) ?? (hasOthers ? inWords(name) : '');
     const { reply } = operation;
     const answers = isJsonObject(reply) ? this.#reply(reply, side === 'send' ? 'receive' : 'send', name) : [];
     return [

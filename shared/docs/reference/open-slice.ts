@@ -42,6 +42,9 @@ export function openDocument(slice: JsonObject): OpenSlice | undefined {
   return operation === undefined && schema === undefined ? undefined : { document: slice, operation, schema };
 }
 
+/** What a page is about, in a few words: a method or protocol, in upper case, and a path, an address or a name. */
+export type Endpoint = { method: string; address: string };
+
 const maxReferences = 20;
 
 /** What a value refers to, through several references if need be, with what stands beside them; and the names of those it went through. */
@@ -126,6 +129,8 @@ export function credentialOf(scheme: JsonObject): { place: string; field: string
   const type = textOf(scheme['type']);
   if (type === 'apiKey')
     return { place: textOf(scheme['in']) ?? 'header', field: textOf(scheme['name']) ?? 'X-API-Key', value: undefined };
+  // A certificate is in no request, but in the connection.
+  if (type === 'mutualTLS') return { place: 'tls', field: 'mutualTLS', value: undefined };
   const isBasic = type === 'http' && textOf(scheme['scheme'])?.toLowerCase() === 'basic';
   return { place: 'header', field: 'Authorization', value: isBasic ? 'Basic <credentials>' : 'Bearer <token>' };
 }

@@ -55,7 +55,7 @@ function requestOf(
     const pair: [string, string] = [field, value ?? '<api-key>'];
     if (place === 'header') request.headers.push(pair);
     else if (place === 'query') request.query.push(pair);
-    else request.cookies.push(pair);
+    else if (place === 'cookie') request.cookies.push(pair);
   }
   const [media] = entriesOf(resolved(document, written['requestBody']).value['content']);
   if (media) request.body = requestBody(document, sentType(media[0]), resolved(document, media[1]).value, defaults);

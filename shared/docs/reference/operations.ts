@@ -86,7 +86,7 @@ function titleOf(kind: Operation['kind'], method: string, path: string, written:
 }
 
 /** `listUsers` and `list_users` become `List users`. */
-function inWords(id: string): string {
+export function inWords(id: string): string {
   const words = id
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .replaceAll(/[-_.\s]+/g, ' ')

@@ -10,6 +10,8 @@ export type PageReferenceInput = {
   written?: WrittenApi;
   examples: ExampleSettings;
   params?: ParamSettings;
+  /** The head of the page has the whole address, with that of the server. */
+  isFullUrl?: boolean;
 };
 
 /** `api.params` of docs.json. */
@@ -28,12 +30,14 @@ export function pageReferenceInput(
   const { reference, frontmatter } = page;
   const written = reference === undefined ? writtenApi(frontmatter, settings) : undefined;
   if (reference === undefined && written === undefined) return undefined;
-  const params = paramSettings(objectOf(objectOf(settings)['params']));
+  const api = objectOf(settings);
+  const params = paramSettings(objectOf(api['params']));
   return {
     ...(reference !== undefined && { path: reference }),
     ...(written && { written }),
     examples: exampleSettings(settings),
     ...(Object.keys(params).length > 0 && { params }),
+    ...(api['url'] === 'full' && { isFullUrl: true }),
   };
 }
 

@@ -107,6 +107,10 @@ responses:
             password: { type: string, writeOnly: true }`,
   ],
   ['maps', bodyOf('type: object\nadditionalProperties: { type: integer, description: How many. }')],
+  [
+    'kinds of security',
+    'security: [{ basic: [] }, { header: [], cookie: [] }, { oauth: [read] }, { openId: [] }, { mutual: [] }, {}]',
+  ],
   ['security', 'security: [{ bearer: [read, write] }, { key: [] }]'],
   [
     'servers',
@@ -125,6 +129,12 @@ responses:
 const securitySchemes = `  securitySchemes:
     bearer: { type: http, scheme: bearer, description: A token. }
     key: { type: apiKey, in: query, name: api_key }
+    basic: { type: http, scheme: basic }
+    header: { type: apiKey, in: header, name: X-Key }
+    cookie: { type: apiKey, in: cookie, name: session }
+    oauth: { type: oauth2, description: Ask for a token., flows: { clientCredentials: { tokenUrl: 'https://example.com/token', scopes: { read: Reads. } } } }
+    openId: { type: openIdConnect, openIdConnectUrl: 'https://example.com/.well-known/openid-configuration' }
+    mutual: { type: mutualTLS, description: A certificate of yours. }
 `;
 
 describe('a page of an operation', () => {
@@ -167,6 +177,19 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     const { below } = await pageOf('x-codeSamples: [{ lang: python, label: SDK, source: "client.make()" }]');
     expect(below).toContain('```python title="SDK"\nclient.make()\n```');
     expect(below.match(/```\w+/g)).toHaveLength(1);
+  });
+
+  test('of a webhook shows what is sent, and has no request of the reader', async () => {
+    const rest = `webhooks:
+  petAdded:
+    post:
+      description: After a pet was added.
+      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Named' } } } }
+      responses: { 204: { description: Heard } }
+${components}`;
+    const { below, html } = await pageOf('summary: Make', rest, '---\nopenapi: webhook petAdded\n---\n');
+    expect(html).toContain('<span class="method method-webhook">WEBHOOK</span><code>petAdded</code>');
+    expect(below).toMatchSnapshot();
   });
 
   test('of a schema shows its fields and an example', async () => {

@@ -7,6 +7,7 @@ import type { PlaygroundForm } from '#shared/docs/render/site/playground-form.ts
 import { type ExampleUse, exampleOfSchema, namedExamples } from './example-value.ts';
 import {
   credentialOf,
+  type Endpoint,
   entriesOf,
   lineOf,
   openSlice,
@@ -21,7 +22,17 @@ import { exampleFence, requestFences, responseFences } from './operation-example
 import { ChannelWriter } from './channel-content.ts';
 import type { Operation } from './operations.ts';
 import type { PageReferenceInput } from './page-reference.ts';
-import { addressList, code, element, heading, inlineOf, paragraph, strong, text } from './reference-nodes.ts';
+import {
+  addressList,
+  code,
+  element,
+  endpointLine,
+  heading,
+  inlineOf,
+  paragraph,
+  strong,
+  text,
+} from './reference-nodes.ts';
 import { type FieldInput, SchemaFields } from './schema-fields.ts';
 import { writtenSlice } from './written-operation.ts';
 
@@ -79,7 +90,7 @@ function ownContent(page: Root): OwnContent {
 }
 
 /** What stands around the page's own content. */
-export type AddedNodes = { above: Nodes[]; below: Nodes[] };
+export type AddedNodes = { above: Nodes[]; below: Nodes[]; endpoint?: Endpoint };
 
 const maxResponses = 30;
 const maxCallbacks = 10;
@@ -130,8 +141,20 @@ class ReferenceWriter {
     const description = textOf(written['description']);
     const isHead = lineOf(description) !== undefined;
     const parameters = parametersOf(this.#slice, operation);
+    const { kind, method, path } = operation;
+    const isCalled = kind === 'operation';
+    const whole = isCalled ? (serversOf(this.#slice)[0]?.url ?? '') + path : path;
+    const endpoint = {
+      method: isCalled ? method : 'WEBHOOK',
+      address: this.#options.isFullUrl === true ? whole : path,
+    };
+    const isShown = !this.#options.hasDescription && !isHead;
     return {
-      above: this.#options.hasDescription || isHead ? [] : this.#fields.description(description, false),
+      endpoint,
+      above: [
+        endpointLine({ ...endpoint, address: whole }),
+        ...(isShown ? this.#fields.description(description, false) : []),
+      ],
       below: [
         ...this.#externalDocs(written),
         ...this.#servers(),

@@ -1,4 +1,5 @@
 import type { Nodes, PhrasingContent } from 'mdast';
+import type { Endpoint } from './open-slice.ts';
 import type { StaticElement, StaticValue } from '#shared/docs/render/evaluate/static-tree.ts';
 
 /** What generated content is built from. A component or an element of HTML; props without a value are left out. */
@@ -24,6 +25,10 @@ export const heading = (title: string, id: string, depth: 2 | 3 = 2): Nodes => (
   children: [{ type: 'text', value: title }],
   data: { id },
 });
+
+/** The head of a page has it in a box; its Markdown has it in a line. */
+export const endpointLine = ({ method, address }: Endpoint): Nodes =>
+  element('Visibility', { for: 'agents' }, [paragraph(code(`${method} ${address}`))]);
 
 /** Addresses, each with what it is for. */
 export const addressList = (items: readonly { url: string; description: string | undefined }[]): Nodes => ({

@@ -84,7 +84,7 @@ export class SchemaFields {
       {
         name: input.name,
         id: input.id,
-        type: circle === undefined ? shape.type : typeInCircle(shape.type, nameOfReference(circle)),
+        type: circle === undefined ? this.#typeOf(shape, inside) : typeInCircle(shape.type, nameOfReference(circle)),
         required: input.isRequired || undefined,
         deprecated: input.isDeprecated === true || shape.isDeprecated || undefined,
         default: defaultValue === undefined ? undefined : shortened(shownDefault(defaultValue)),
@@ -97,6 +97,13 @@ export class SchemaFields {
       },
       children,
     );
+  }
+
+  /** A list of what is around it is named: `Pet[]` in a pet. */
+  #typeOf({ type, items, names }: Shape, inside: Inside): string {
+    if (items === undefined || !type.startsWith('object[]')) return type;
+    const circle = this.#shape(items).names.find((name) => inside.names.has(name) || names.includes(name));
+    return circle === undefined ? type : type.replace('object', nameOfReference(circle));
   }
 
   /** What a body is: its properties as fields, or the type of what has none. `anchor`: an address on the page that leads to it. */

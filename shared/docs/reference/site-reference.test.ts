@@ -116,14 +116,16 @@ describe('pages made from a specification', () => {
       ['Own', 'Own words.'],
     ]);
     const markdown = Buffer.from(render('own').files[1]?.body ?? '').toString();
-    expect(markdown).toContain('> Own words.\n\nAbove.\n\n## Responses');
+    expect(markdown).toContain('> Own words.\n\n`POST /pets`\n\nAbove.\n\n## Responses');
   });
 
   test('have content and frontmatter that the operation brings along', async () => {
     const { render } = await testProject({ 'docs.json': docs({ pages: ['GET /ping'] }), 'pets.json': specification });
     const { files, page } = render('health/ping');
     expect(page.title).toBe('Ping');
-    expect(Buffer.from(files[1]?.body ?? '').toString()).toContain('# Ping\n\nAsk **often**.\n\n## Responses');
+    expect(Buffer.from(files[1]?.body ?? '').toString()).toContain(
+      '# Ping\n\n`GET /ping`\n\nAsk **often**.\n\n## Responses',
+    );
   });
 
   test('change with their own part of the specification alone', async () => {

@@ -86,6 +86,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     hasDiagrams: content.hasDiagrams,
     playground,
     islands: islands && islands.path,
+    endpoint: page.added?.endpoint,
   });
   const body = Buffer.from(html);
   if (body.length > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');

@@ -7,6 +7,7 @@ import { html, type SafeHtml } from '../html.ts';
 import type { InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { languageName, languageOf } from '../interface-texts/language.ts';
 import type { DivisionChoice } from '../navigation-places.ts';
+import type { Endpoint } from '#shared/docs/reference/open-slice.ts';
 import type { PageSlice, ChromeLink } from '../page-slice.ts';
 import { writeContent } from '../content/write-content.ts';
 import { lastModifiedLine } from './last-modified.ts';
@@ -31,6 +32,8 @@ type PageParts = {
   playground: PlaygroundParts | undefined;
   /** Path in the bundle of the script with its components; undefined: nothing of the page runs. */
   islands?: string | undefined;
+  /** What the page describes; without it, what its frontmatter names. */
+  endpoint?: Endpoint | undefined;
 };
 
 /**
@@ -97,7 +100,7 @@ type IdOf = (name: string) => SafeHtml | undefined;
 
 function pageTop(
   slice: PageSlice,
-  { toc, description, playground }: PageParts,
+  { toc, description, endpoint, playground }: PageParts,
   texts: InterfaceTexts,
   id: IdOf,
 ): SafeHtml {
@@ -108,7 +111,7 @@ ${eyebrow !== undefined && html`<div class="eyebrow">${eyebrow}</div>`}
 <div class="page-title-row"><h1${id('page-title')} class="page-title">${title}${deprecated && html` <span class="badge" data-color="orange">${texts.deprecatedPage}</span>`}</h1>
 <div class="page-actions"><button type="button" class="copy-page" hidden>${frameIcon('copy')}<span>${texts.copyPage}</span></button><a class="view-markdown" href="${relativeHref(path, `${path}.md`)}">${texts.viewMarkdown}</a></div></div>
 ${description && html`<p class="page-description">${description.html}</p>`}
-${endpoint(frontmatter, playground)}
+${endpointBox(endpoint ?? endpointOf(frontmatter), playground)}
 </header>
 ${toc.length > 0 && html`<details class="toc-inline"><summary>${frameIcon('list')}${texts.onThisPage}</summary>${tocList(toc)}</details>`}`;
 }
@@ -122,18 +125,20 @@ function eyebrowOf({ path, groups, settings }: PageSlice, texts: InterfaceTexts)
 }
 
 /** `openapi: "GET /path"` and `api: "POST https://…"` name the operation that a page describes. */
-function endpoint(
-  frontmatter: PageSlice['frontmatter'],
-  playground: PlaygroundParts | undefined,
-): SafeHtml | undefined {
+function endpointOf(frontmatter: PageSlice['frontmatter']): Endpoint | undefined {
   const written = frontmatter.openapi ?? frontmatter.api;
   const found =
     typeof written === 'string'
       ? /\b(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+(\S+)/i.exec(written)
       : null;
-  if (!found) return undefined;
-  const method = (found[1] ?? '').toUpperCase();
-  return html`<div class="endpoint"><span class="method method-${method.toLowerCase()}">${method}</span><code tabindex="0">${found[2]}</code>${playground?.button}</div>${playground?.form}`;
+  return found === null ? undefined : { method: (found[1] ?? '').toUpperCase(), address: found[2] ?? '' };
+}
+
+function endpointBox(endpoint: Endpoint | undefined, playground: PlaygroundParts | undefined): SafeHtml | undefined {
+  if (!endpoint) return undefined;
+  const { method, address } = endpoint;
+  const [kind = ''] = /^[a-z]+/.exec(method.toLowerCase()) ?? [];
+  return html`<div class="endpoint"><span class="method method-${kind}">${method}</span><code tabindex="0">${address}</code>${playground?.button}</div>${playground?.form}`;
 }
 
 function tableOfContents(toc: readonly TocEntry[], texts: InterfaceTexts, id: IdOf): SafeHtml {
