@@ -133,7 +133,9 @@ describe('a page of a channel', () => {
       expect.arrayContaining(['send-messages', 'receive-measure-measured', 'command-reply-measured-id']),
     );
     expect(html).toMatch(/id="command-reply-measured-id">.{1,300}field-required/s);
-    expect(html).toContain('<span class="method method-wss">WSS / MQTT</span><code>lights/{street}</code>');
+    expect(html).toContain(
+      '<span class="method method-wss">WSS / MQTT</span><code tabindex="0">lights/{street}</code>',
+    );
   });
 
   test('shows messages that no operation has, in a format that is no schema as they are', async () => {

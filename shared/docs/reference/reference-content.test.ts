@@ -188,7 +188,7 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
       responses: { 204: { description: Heard } }
 ${components}`;
     const { below, html } = await pageOf('summary: Make', rest, '---\nopenapi: webhook petAdded\n---\n');
-    expect(html).toContain('<span class="method method-webhook">WEBHOOK</span><code>petAdded</code>');
+    expect(html).toContain('<span class="method method-webhook">WEBHOOK</span><code tabindex="0">petAdded</code>');
     expect(below).toMatchSnapshot();
   });
 
