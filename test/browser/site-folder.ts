@@ -73,7 +73,7 @@ export function siteInBrowser(files: Record<string, string | Uint8Array>, option
 }
 
 /** Where the site differs from that of other tests. */
-type SiteChanges = Partial<Pick<SiteRenderOptions, 'deployment' | 'domain' | 'site'>>;
+type SiteChanges = Partial<Pick<SiteRenderOptions, 'allowTenantScripts' | 'deployment' | 'domain' | 'site'>>;
 
 /** Writes a rendered project into a new folder, like an unpacked bundle; returns the folder. */
 export async function siteFolder(
@@ -82,7 +82,7 @@ export async function siteFolder(
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
   const project = await testProject(files);
-  const rendered = project.model.pages.map((page) => project.render(page.path));
+  const rendered = project.model.pages.map((page) => project.render(page.path, { ...testOptions, ...options }));
   const pages = rendered.map(({ page }) => page);
   const closing = await closingFiles(project.model, pages, { domain: 'test' });
   const write = ({ path, body }: RenderedFile) => {
@@ -92,7 +92,8 @@ export async function siteFolder(
   const site = renderSite(project.model, { ...testOptions, ...options });
   for (const file of [...site, ...rendered.flatMap((page) => page.files), ...closing]) write(file);
   const { assets, styles, scripts } = project.model;
-  for (const { path } of [...assets, ...styles, ...scripts]) write({ path, body: project.bytes(path) });
+  for (const { path } of [...assets, ...styles, ...(options.allowTenantScripts === false ? [] : scripts)])
+    write({ path, body: project.bytes(path) });
   return folder;
 }
 

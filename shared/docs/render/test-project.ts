@@ -15,7 +15,7 @@ export type TestProject = {
   model: SiteModel;
   text(path: string): string;
   bytes(path: string): Uint8Array;
-  render: (path: string) => RenderedPageFiles;
+  render: (path: string, options?: SiteRenderOptions) => RenderedPageFiles;
 };
 
 export const testOptions: SiteRenderOptions = {
@@ -44,18 +44,19 @@ export async function testProject(files: Record<string, string | Uint8Array>): P
   const project = await readDocsProject(source, ({ sha256, text }) => Promise.resolve(void made.set(sha256, text)));
   const model: SiteModel = { ...project, contentVersion: `cv_${'0'.repeat(32)}` };
   const textOf = (file: { path: string; sha256: string }): string => made.get(file.sha256) ?? text(file.path);
-  return { model, text, bytes, render: (path) => renderOne(model, textOf, path) };
+  return { model, text, bytes, render: (path, options) => renderOne(model, textOf, path, options) };
 }
 
 function renderOne(
   model: SiteModel,
   textOf: (file: { path: string; sha256: string }) => string,
   path: string,
+  options: SiteRenderOptions = testOptions,
 ): RenderedPageFiles {
-  const slice = pageSlice(indexSite(model), path, testOptions);
+  const slice = pageSlice(indexSite(model), path, options);
   const dependencies = Object.fromEntries(slice.dependencies.map((file) => [file.path, textOf(file)]));
   const source = textOf({ path: slice.file, sha256: slice.sha256 });
-  return renderPage({ slice, source, dependencies, options: testOptions });
+  return renderPage({ slice, source, dependencies, options });
 }
 
 /** Renders a project of one page: its content's HTML, its Markdown and the codes of its diagnostics. */

@@ -258,8 +258,14 @@ function refusal(specifier: string, written: string, importer: string): [code: s
 
 const componentParser = Parser.extend(jsx());
 
+/** Of a file of TypeScript. Its compiler ends the process where code is nested more than some 8000 levels deep. */
+const [mostTypeScript, mostOpenings] = [64 * 1024, 8000];
+
 /** JavaScript of TypeScript, with its JSX. Throws when it is neither. */
 function withoutTypes(source: string): string {
+  if (source.length > mostTypeScript || (source.match(/[([{<]|=>/g)?.length ?? 0) > mostOpenings) {
+    throw new Error(`a file of TypeScript may have ${mostTypeScript / 1024} kB and ${mostOpenings} brackets at most`);
+  }
   const { code, errors } = transformSync('component.tsx', source, {
     lang: 'tsx',
     sourceType: 'module',

@@ -3,7 +3,7 @@ import type { Node } from 'estree';
 /** Names in a piece of JavaScript: those that it uses, those that it gives a meaning to anywhere, the texts in it, and those that name icons. */
 export type Names = { used: Set<string>; bound: Set<string>; elements: Set<string>; texts: string[]; icons: string[] };
 
-const mostDepth = 500;
+const mostDepth = 1000;
 
 /** Throws a `RangeError` for code that is nested deeper than any author writes. */
 export function namesIn(root: Node): Names {

@@ -112,6 +112,22 @@ describe('the script of a page', () => {
     expect(script).not.toContain('Props');
   });
 
+  test.each([
+    ['TypeScript', 'tsx', `export const a = ${'['.repeat(20_000)}${']'.repeat(20_000)};`, 'import-not-parsed'],
+    ['JavaScript', 'jsx', `export const a = ${'['.repeat(20_000)}${']'.repeat(20_000)};`, 'import-not-parsed'],
+    [
+      'a long chain',
+      'jsx',
+      `export const A = () => <b onClick={() => 1}>{1${'+x'.repeat(1500)}}</b>;`,
+      'island-not-compiled',
+    ],
+  ])('leaves out %s that is nested too deep', async (_name, type, code, reported) => {
+    const { codes } = await rendered(`import { A } from "/snippets/a.${type}";\n\n<A />`, {
+      [`snippets/a.${type}`]: code,
+    });
+    expect(codes).toContain(reported);
+  });
+
   test('says where what cannot be compiled is', async () => {
     const source = `Text\n\n${counter}\nexport const wrong = await fetch('x');\n\n<Counter />\n`;
     const { page, content } = await rendered(source);
