@@ -133,21 +133,40 @@ test('credentials are tokens, names with passwords, or keys, in sets to choose f
 });
 
 test('a description that is large has a form that is small', () => {
-  const many = <T>(make: (at: number) => T): T[] => Array.from({ length: 5_000 }, (_, at) => make(at));
-  const long = 'x'.repeat(10_000);
+  const many = <T>(make: (at: number) => T): T[] => Array.from({ length: 120 }, (_, at) => make(at));
+  const named = <T>(value: T) => Object.fromEntries(many((at) => [`n${at}`, value]));
+  const [long, fits] = ['x'.repeat(10_000), 'x'.repeat(190)];
+  const values = Array.from({ length: 50 }, (_, at) => `${at}${fits}`);
   const form = formOf(
     {
       parameters: many((at) => ({
         name: `p${at}`,
         in: 'query',
-        example: long,
-        schema: { enum: [long], default: long },
+        example: fits,
+        schema: { enum: values, default: long },
       })),
-      ...content('application/json', { example: many(() => long) }),
+      requestBody: {
+        content: {
+          'application/json': { example: many(() => long) },
+          'multipart/form-data': {
+            schema: { type: 'object', properties: { ...named({ enum: values, default: long }), [long]: {} } },
+          },
+          [long]: {},
+        },
+      },
+      security: [named([])],
     },
-    { servers: many((at) => ({ url: `https://${at}.example.com`, description: long })) },
+    {
+      servers: many((at) => ({
+        url: `https://${at}.example.com/{n1}`,
+        description: long,
+        variables: { n1: { default: long, enum: values } },
+      })),
+      components: { securitySchemes: named({ type: 'apiKey', name: long, in: 'header' }) },
+    },
   );
-  expect(JSON.stringify(form).length).toBeLessThan(50_000);
+  expect(JSON.stringify(form).length).toBeLessThan(40_000);
+  expect(form?.fields).toHaveLength(30);
 });
 
 test('what a server calls has no form', () => {

@@ -32,8 +32,12 @@ const maxFields = 100;
 const maxAlternatives = 10;
 const maxBodies = 6;
 const maxValues = 60;
+const longestName = 100;
 const longestValue = 200;
 const longestText = 5_000;
+/** Characters of a form as JSON. Only hostile ones have more: they lose values and examples, and then fields. */
+const longestForm = 40_000;
+const fewFields = 30;
 
 /** The form that sends a request of an operation; undefined for what the server calls, not the reader. */
 export function operationForm(slice: OpenSlice, operation: Operation): PlaygroundForm | undefined {
@@ -42,7 +46,7 @@ export function operationForm(slice: OpenSlice, operation: Operation): Playgroun
   const { document } = slice;
   const parameters = parametersOf(slice, operation).flatMap((parameter) => parameterField(document, parameter) ?? []);
   const fields = parameters.slice(0, maxFields);
-  return {
+  return withinLimit({
     method,
     path,
     servers: serversFor(slice),
@@ -51,6 +55,19 @@ export function operationForm(slice: OpenSlice, operation: Operation): Playgroun
       .slice(0, maxAlternatives)
       .map((set) => set.map(credential)),
     bodies: bodiesOf(document, written),
+  });
+}
+
+function withinLimit(form: PlaygroundForm): PlaygroundForm {
+  if (JSON.stringify(form).length <= longestForm) return form;
+  const few = (fields: FormField[]): FormField[] =>
+    fields.slice(0, fewFields).map(({ values: _, example: _2, fallback: _3, ...rest }) => rest);
+  return {
+    ...form,
+    servers: form.servers.slice(0, fewFields).map(({ url }) => ({ url })),
+    fields: few(form.fields),
+    auth: form.auth.slice(0, 3).map((set) => set.slice(0, 3)),
+    bodies: form.bodies.map(({ fields, ...body }) => ({ ...body, ...(fields && { fields: few(fields) }) })),
   };
 }
 
@@ -73,8 +90,11 @@ function serversFor(slice: OpenSlice): FormServer[] {
       for (const [name, variable] of Object.entries(objectOf(server['variables'])).slice(0, maxServers)) {
         const { default: value, enum: values } = objectOf(variable);
         if (!url.includes(`{${name}}`)) continue;
-        const allowed = textsOf(values).slice(0, maxValues);
-        variables[name] = { value: textOf(value) ?? allowed[0] ?? '', ...(allowed.length > 0 && { values: allowed }) };
+        const allowed = textsOf(values)
+          .filter(({ length }) => length <= longestValue)
+          .slice(0, maxValues);
+        const preset = (textOf(value) ?? allowed[0] ?? '').slice(0, longestValue).toWellFormed();
+        variables[name] = { value: preset, ...(allowed.length > 0 && { values: allowed }) };
       }
       const description = textOf(server['description'])?.slice(0, longestValue).toWellFormed();
       const made: FormServer = { url };
@@ -95,7 +115,7 @@ const notParameters = /^(?:accept|content-type)$/i;
 function parameterField(document: JsonObject, parameter: JsonObject): FormField | undefined {
   const name = textOf(parameter['name']);
   const place = places.find((each) => each === parameter['in']);
-  if (name === undefined || place === undefined) return undefined;
+  if (name === undefined || place === undefined || name.length > longestName) return undefined;
   if (place === 'header' && notParameters.test(name)) return undefined;
   const media = objectOf(Object.values(objectOf(parameter['content']))[0]);
   const field = fieldOf(document, place, name, parameter['schema'] ?? media['schema']);
@@ -131,7 +151,7 @@ function fieldOf(document: JsonObject, place: FormField['in'], name: string, sch
           : /^boolean( \| null)?$/.test(shape.type)
             ? 'boolean'
             : 'text';
-  const field: FormField = { in: place, name, kind, type: shape.type.slice(0, longestValue) };
+  const field: FormField = { in: place, name, kind, type: shape.type.slice(0, longestName).toWellFormed() };
   const values = (items ?? shape).values.map(({ value }) => shownValue(value));
   const fits = values.length <= maxValues && values.every((value) => value.length <= longestValue);
   if (values.length > 0 && fits && kind !== 'object') field.values = values;
@@ -139,7 +159,7 @@ function fieldOf(document: JsonObject, place: FormField['in'], name: string, sch
   const example = shape.example ?? (kind === 'list' ? items?.example : undefined);
   if (example !== undefined) setExample(field, example);
   if (shape.defaultValue !== undefined && typeof shape.defaultValue !== 'object')
-    field.fallback = String(shape.defaultValue).slice(0, longestValue);
+    field.fallback = String(shape.defaultValue).slice(0, longestValue).toWellFormed();
   return field;
 }
 
@@ -154,10 +174,12 @@ function setStyle(field: FormField, { style, explode }: JsonObject): void {
   if (typeof explode === 'boolean') field.explode = explode;
 }
 
-function credential({ name: title, scheme }: SecurityScheme): FormCredential {
+function credential({ name: key, scheme }: SecurityScheme): FormCredential {
+  const title = key.slice(0, longestName).toWellFormed();
   if (scheme['type'] === 'apiKey') {
     const place = scheme['in'] === 'query' || scheme['in'] === 'cookie' ? scheme['in'] : 'header';
-    return { kind: 'key', title, in: place, name: textOf(scheme['name']) ?? 'X-API-Key' };
+    const name = (textOf(scheme['name']) ?? 'X-API-Key').slice(0, longestName).toWellFormed();
+    return { kind: 'key', title, in: place, name };
   }
   const written = scheme['type'] === 'http' ? (textOf(scheme['scheme']) ?? 'bearer') : 'bearer';
   const shared = { title, in: 'header' as const, name: 'Authorization' };
@@ -169,6 +191,7 @@ function credential({ name: title, scheme }: SecurityScheme): FormCredential {
 function bodiesOf(document: JsonObject, written: JsonObject): FormBody[] {
   const body = resolved(document, written['requestBody']).value;
   return entriesOf(body['content'])
+    .filter(([mimeType]) => mimeType.length <= longestName)
     .slice(0, maxBodies)
     .map(([mimeType, content]) => {
       const media = resolved(document, content).value;
@@ -186,7 +209,7 @@ function formFields(document: JsonObject, media: JsonObject): FormField[] {
   const given = objectOf(exampleIn(media) ?? namedExamples(document, media)[0]?.[1]);
   const { properties } = shapeOf(document, media['schema']);
   return properties
-    .filter(({ schema }) => merge(document, schema).merged['readOnly'] !== true)
+    .filter(({ name, schema }) => name.length <= longestName && merge(document, schema).merged['readOnly'] !== true)
     .slice(0, maxFields)
     .map(({ name, schema, isRequired }) => {
       const field = fieldOf(document, 'form', name, schema);
