@@ -81,7 +81,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   }
 }
 
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
-import { type ApiClient, jobPath, retryWhileAway, sseData } from './api-client.ts';
+import { type ApiClient, causeOf, jobPath, retryWhileAway, sseData } from './api-client.ts';
 
 export type ExportRequest = {
   domain: string;
@@ -101,7 +101,11 @@ async function downloadBundle(
   file: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
-  const response = await fetch(link.bundleUrl);
+  const response = await fetch(link.bundleUrl).catch((error: unknown) => {
+    const { origin } = new URL(link.bundleUrl);
+    const hint = 'The job is completed: ask for a link where that address can be reached.';
+    throw new Error(`The bundle cannot be downloaded from ${origin}: ${causeOf(error)}. ${hint}`, { cause: error });
+  });
   if (!response.ok || response.body === null)
     throw new Error(`The bundle's link answered ${response.status}. Ask for a fresh link and try again.`);
   const hash = createHash('sha256');

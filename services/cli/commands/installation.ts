@@ -55,7 +55,7 @@ function secretFiles(secrets: Secrets): SecretFiles {
     },
     nats: { 'nats.conf': natsConfig({ host: '0.0.0.0', monitorPort: healthPort, passwords: natsPasswords }) },
     // Counts of requests may be lost with a machine: a minute of them at most.
-    redis: { 'redis.conf': `requirepass ${redisPassword}\nsave 60 1\ndir /data\n` },
+    redis: { 'redis.conf': `requirepass ${redisPassword}\nsave 60 1\nstop-writes-on-bgsave-error no\ndir /data\n` },
     s3,
   };
 }
