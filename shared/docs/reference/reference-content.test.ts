@@ -306,5 +306,5 @@ test('deep fields do not take the room of those that come first', async () => {
     bodyOf(`type: object\nproperties: { first: ${level(4)}, last: { type: string } }`),
   );
   expect(anchors).toContain('body-last');
-  expect(html.match(/class="field /g)?.length).toBeLessThan(100);
+  expect(html.match(/class="field /g)?.length).toBeLessThan(80);
 });

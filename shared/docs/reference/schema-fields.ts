@@ -11,8 +11,8 @@ import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
 /** A page has so many fields before none more are shown at a level: what lies deep must not take the room of what comes first. */
-const fieldsAtDepth = [300, 80, 60, 45] as const;
-const fieldsDeeper = 30;
+const fieldsAtDepth = [300, 60, 45, 35] as const;
+const fieldsDeeper = 25;
 const maxValues = 60;
 const longestValue = 120;
 

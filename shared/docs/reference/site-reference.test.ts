@@ -208,3 +208,27 @@ test('fields show what the site wants to see of their schemas', async () => {
   ]);
   expect(html).toMatch(/<details[^>]* open/);
 });
+
+test('schemas that all reach each other take no more than each page can show', async () => {
+  const schemas = Object.fromEntries(
+    Array.from({ length: 200 }, (_, at) => {
+      const field = (to: number) => ({ $ref: `#/components/schemas/S${(at * 7 + to) % 200}` });
+      const properties = Object.fromEntries(Array.from({ length: 20 }, (_each, to) => [`p${to}`, field(to)]));
+      return [`S${at}`, { type: 'object', description: `Words about ${at}. `.repeat(20), properties }];
+    }),
+  );
+  const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/S0' } } } };
+  const { model, render } = await testProject({
+    'docs.json': docs({ pages: ['GET /a'] }),
+    'a.json': JSON.stringify({
+      openapi: '3.1.0',
+      paths: { '/a': { get: operation('A', { responses: { 200: { description: 'Fine', ...body } } }) } },
+      components: { schemas },
+    }),
+  });
+  expect(model.diagnostics).toEqual([]);
+  expect(model.operations?.[0]?.sizeBytes).toBeLessThan(80_000);
+  const { anchors } = render('api-reference/a').page;
+  for (let at = 0; at < 20; at += 1) expect(anchors).toContain(`response-200-p${at}`);
+  expect(anchors).toContain('response-200-p1-p0');
+});

@@ -282,7 +282,7 @@ class Reference implements SiteReference {
       this.#warn('openapi-reference-missing', message, file);
     }
     if (!isCut) return;
-    const message = `${which} reaches more than 20,000 values through its references. What is further away is not shown.`;
+    const message = `${which} has more than 20,000 values. Those further down are not shown.`;
     this.#warn('openapi-operation-too-large', message, file);
   }
 

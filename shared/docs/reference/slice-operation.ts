@@ -10,6 +10,11 @@ import {
 import { type Operation, resolvePointer } from './operations.ts';
 
 const maxValues = 20_000;
+/**
+ * What lies behind references is copied whole until so much was copied, nearest first; then only what names it. A page has room for some sixty
+ * nested fields. A value counts one, and one more for each hundred characters.
+ */
+const enough = 1_500;
 
 /** The specification of one page, and what was wrong with its references. */
 export type OperationSlice = {
@@ -17,7 +22,7 @@ export type OperationSlice = {
   text: string;
   /** References to nothing in the file; a few of them. */
   unresolved: string[];
-  /** It reaches more than 20,000 values: what is further away is cut off. */
+  /** It has more than 20,000 values by itself: the others are cut off. */
   isCut: boolean;
 };
 
@@ -67,6 +72,7 @@ export class Slicer {
   readonly #open: string[] = [];
   readonly #unresolved = new Set<string>();
   #values = 0;
+  #copied = 0;
   #isCut = false;
 
   constructor(specification: JsonObject) {
@@ -80,6 +86,7 @@ export class Slicer {
       return Array.isArray(value) ? [] : typeof value === 'object' ? {} : value;
     }
     if (Array.isArray(value)) return value.map((item) => this.copy(item));
+    this.#copied += typeof value === 'string' ? 1 + value.length / 100 : 1;
     if (!isJsonObject(value)) return value;
     const made: JsonObject = {};
     for (const [key, item] of Object.entries(value)) {
@@ -100,7 +107,8 @@ export class Slicer {
     // More are added while those before are copied.
     for (const reference of this.#open) {
       const target = resolvePointer(this.#specification, reference) ?? {};
-      definitions[this.#names.get(reference) ?? ''] = this.copy(target);
+      const name = this.#names.get(reference) ?? '';
+      definitions[name] = this.#copied < enough ? this.copy(target) : briefly(target);
     }
     const { title, version } = objectOf(this.#specification['info']);
     const made: JsonObject = {
@@ -129,6 +137,18 @@ export class Slicer {
     }
     return `#/components/schemas/${name}`;
   }
+}
+
+const maxBriefText = 150;
+
+/** A schema without anything inside it: its type, title and description. */
+function briefly(schema: JsonValue): JsonValue {
+  const { properties, items, ...rest } = objectOf(schema);
+  const plain = Object.entries(rest).filter(
+    ([key, value]) => (typeof value !== 'object' || key === 'type') && JSON.stringify(value).length < maxBriefText,
+  );
+  const type = properties !== undefined ? 'object' : items !== undefined ? 'array' : undefined;
+  return { ...(type !== undefined && { type }), ...Object.fromEntries(plain) };
 }
 
 /** `Pet` for `#/components/schemas/Pet`. */
