@@ -124,8 +124,8 @@ function searchEngine(index) {
     parts.push({
       first: first,
       sections: sections,
-      titles: fieldOf(pages.map((page) => page[1] + ' ' + (page[5] || ''))),
-      paths: fieldOf(pages.map((page) => page[0].replace(/[-_/.]+/g, ' '))),
+      titles: fieldOf(pages.map((page) => page[1])),
+      paths: fieldOf(pages.map((page) => page[0].replace(/[-_/.]+/g, ' ') + ' ' + (page[5] || ''))),
       headings: fieldOf(all.map((section) => section[1])),
       texts: fieldOf(
         all.map((section, at) => (at === firstOf[pageOf[at]] ? pages[pageOf[at]][2] + '\n' : '') + section[2]),
