@@ -20,7 +20,11 @@ describe.skipIf(findServer('chromium') === undefined)(
   'hostile pages in Chromium (skipped where there is none)',
   { timeout: 60_000 },
   () => {
-    const { folder, newContext } = siteInBrowser({ ...Object.fromEntries(hostile), 'index.mdx': 'x' });
+    // Where they are allowed, components of a page run, and may do what scripts of the project may.
+    const { folder, newContext } = siteInBrowser(
+      { ...Object.fromEntries(hostile), 'index.mdx': 'x' },
+      { allowTenantScripts: false },
+    );
 
     /** What ran of the page's own code. */
     async function ran(path: string, options: BrowserContextOptions): Promise<string[]> {
