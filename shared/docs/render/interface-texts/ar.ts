@@ -114,7 +114,6 @@ export const ar: InterfaceTexts = {
     searchRecent: 'عمليات البحث الأخيرة',
     searchAll: 'البحث في كل الإصدارات واللغات',
     searchClose: 'إغلاق البحث',
-    askAssistant: 'اسأل المساعد: «{query}»',
     diagram: 'مخطط',
     diagramNotDrawn: 'تعذر رسم هذا المخطط، لذا يظهر مصدره.',
     islandNotRun: 'لا يعمل هذا الجزء من الصفحة هنا.',

@@ -115,7 +115,6 @@ export const ca: InterfaceTexts = {
     searchRecent: 'Cerques recents',
     searchAll: 'Cerca en totes les versions i llengües',
     searchClose: 'Tanca la cerca',
-    askAssistant: 'Pregunta a l’assistent: «{query}»',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Aquest diagrama no es pot dibuixar; se’n mostra el codi.',
     islandNotRun: 'Aquesta part de la pàgina no funciona aquí.',

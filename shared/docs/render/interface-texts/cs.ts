@@ -115,7 +115,6 @@ export const cs: InterfaceTexts = {
     searchRecent: 'Nedávná hledání',
     searchAll: 'Hledat ve všech verzích a jazycích',
     searchClose: 'Zavřít vyhledávání',
-    askAssistant: 'Zeptat se asistenta: „{query}“',
     diagram: 'Diagram',
     diagramNotDrawn: 'Tento diagram nelze vykreslit, proto je zobrazen jeho zdroj.',
     islandNotRun: 'Tato část stránky zde nefunguje.',

@@ -115,7 +115,6 @@ export const da: InterfaceTexts = {
     searchRecent: 'Seneste søgninger',
     searchAll: 'Søg i alle versioner og sprog',
     searchClose: 'Luk søgningen',
-    askAssistant: 'Spørg assistenten: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Dette diagram kan ikke tegnes, så kilden vises.',
     islandNotRun: 'Denne del af siden virker ikke her.',

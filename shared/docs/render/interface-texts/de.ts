@@ -115,7 +115,6 @@ export const de: InterfaceTexts = {
     searchRecent: 'Letzte Suchen',
     searchAll: 'In allen Versionen und Sprachen suchen',
     searchClose: 'Suche schließen',
-    askAssistant: 'Den Assistenten fragen: „{query}“',
     diagram: 'Diagramm',
     diagramNotDrawn: 'Dieses Diagramm kann nicht gezeichnet werden; gezeigt wird sein Quelltext.',
     islandNotRun: 'Dieser Teil der Seite funktioniert hier nicht.',

@@ -115,7 +115,6 @@ export const en: InterfaceTexts = {
     searchRecent: 'Recent searches',
     searchAll: 'Search all versions and languages',
     searchClose: 'Close search',
-    askAssistant: 'Ask the assistant: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'This diagram cannot be drawn, so its source is shown.',
     islandNotRun: 'This part of the page does not work here.',

@@ -115,7 +115,6 @@ export const es: InterfaceTexts = {
     searchRecent: 'Búsquedas recientes',
     searchAll: 'Buscar en todas las versiones y los idiomas',
     searchClose: 'Cerrar la búsqueda',
-    askAssistant: 'Preguntar al asistente: «{query}»',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Este diagrama no se puede dibujar; se muestra su código.',
     islandNotRun: 'Esta parte de la página no funciona aquí.',

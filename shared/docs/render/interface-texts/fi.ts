@@ -115,7 +115,6 @@ export const fi: InterfaceTexts = {
     searchRecent: 'Viimeisimmät haut',
     searchAll: 'Hae kaikista versioista ja kielistä',
     searchClose: 'Sulje haku',
-    askAssistant: 'Kysy avustajalta: ”{query}”',
     diagram: 'Kaavio',
     diagramNotDrawn: 'Kaaviota ei voi piirtää, joten sen lähdekoodi näytetään.',
     islandNotRun: 'Tämä sivun osa ei toimi tässä.',

@@ -115,7 +115,6 @@ export const fr: InterfaceTexts = {
     searchRecent: 'Recherches récentes',
     searchAll: 'Chercher dans toutes les versions et langues',
     searchClose: 'Fermer la recherche',
-    askAssistant: 'Demander à l’assistant : « {query} »',
     diagram: 'Diagramme',
     diagramNotDrawn: 'Ce diagramme ne peut pas être dessiné ; sa source est affichée.',
     islandNotRun: 'Cette partie de la page ne fonctionne pas ici.',

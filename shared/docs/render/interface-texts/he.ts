@@ -114,7 +114,6 @@ export const he: InterfaceTexts = {
     searchRecent: 'חיפושים אחרונים',
     searchAll: 'חיפוש בכל הגרסאות והשפות',
     searchClose: 'סגירת החיפוש',
-    askAssistant: 'שאלו את העוזר: ”{query}“',
     diagram: 'תרשים',
     diagramNotDrawn: 'לא ניתן לצייר את התרשים, ולכן מוצג המקור שלו.',
     islandNotRun: 'חלק זה של הדף אינו פועל כאן.',

@@ -114,7 +114,6 @@ export const hi: InterfaceTexts = {
     searchRecent: 'हाल की खोजें',
     searchAll: 'सभी संस्करणों और भाषाओं में खोजें',
     searchClose: 'खोज बंद करें',
-    askAssistant: 'सहायक से पूछें: “{query}”',
     diagram: 'आरेख',
     diagramNotDrawn: 'यह आरेख नहीं बनाया जा सका, इसलिए इसका स्रोत दिखाया गया है।',
     islandNotRun: 'पृष्ठ का यह भाग यहाँ काम नहीं करता।',

@@ -115,7 +115,6 @@ export const hu: InterfaceTexts = {
     searchRecent: 'Legutóbbi keresések',
     searchAll: 'Keresés minden verzióban és nyelven',
     searchClose: 'Keresés bezárása',
-    askAssistant: 'Kérdezze az asszisztenst: „{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Ez a diagram nem rajzolható ki, ezért a forrása látható.',
     islandNotRun: 'Az oldalnak ez a része itt nem működik.',

@@ -115,7 +115,6 @@ export const id: InterfaceTexts = {
     searchRecent: 'Pencarian terbaru',
     searchAll: 'Cari di semua versi dan bahasa',
     searchClose: 'Tutup pencarian',
-    askAssistant: 'Tanya asisten: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Diagram ini tidak dapat digambar, jadi sumbernya ditampilkan.',
     islandNotRun: 'Bagian halaman ini tidak berfungsi di sini.',

@@ -115,7 +115,6 @@ export const it: InterfaceTexts = {
     searchRecent: 'Ricerche recenti',
     searchAll: 'Cerca in tutte le versioni e lingue',
     searchClose: 'Chiudi la ricerca',
-    askAssistant: 'Chiedi all’assistente: «{query}»',
     diagram: 'Diagramma',
     diagramNotDrawn: 'Questo diagramma non può essere disegnato; ne viene mostrato il codice.',
     islandNotRun: 'Questa parte della pagina non funziona qui.',

@@ -115,7 +115,6 @@ export const ja: InterfaceTexts = {
     searchRecent: '最近の検索',
     searchAll: 'すべてのバージョンと言語を検索',
     searchClose: '検索を閉じる',
-    askAssistant: 'アシスタントに質問: 「{query}」',
     diagram: '図',
     diagramNotDrawn: 'この図は描画できないため、ソースを表示しています。',
     islandNotRun: 'ページのこの部分はここでは動作しません。',

@@ -115,7 +115,6 @@ export const ko: InterfaceTexts = {
     searchRecent: '최근 검색',
     searchAll: '모든 버전과 언어에서 검색',
     searchClose: '검색 닫기',
-    askAssistant: '어시스턴트에게 묻기: “{query}”',
     diagram: '다이어그램',
     diagramNotDrawn: '이 다이어그램을 그릴 수 없어 소스를 표시합니다.',
     islandNotRun: '페이지의 이 부분은 여기에서 작동하지 않습니다.',

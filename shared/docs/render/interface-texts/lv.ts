@@ -114,7 +114,6 @@ export const lv: InterfaceTexts = {
     searchRecent: 'Nesenie meklējumi',
     searchAll: 'Meklēt visās versijās un valodās',
     searchClose: 'Aizvērt meklēšanu',
-    askAssistant: 'Jautāt palīgam: “{query}”',
     diagram: 'Diagramma',
     diagramNotDrawn: 'Šo diagrammu nevar uzzīmēt, tāpēc ir redzams tās avots.',
     islandNotRun: 'Šī lapas daļa šeit nedarbojas.',

@@ -115,7 +115,6 @@ export const nl: InterfaceTexts = {
     searchRecent: 'Recente zoekopdrachten',
     searchAll: 'Zoek in alle versies en talen',
     searchClose: 'Zoeken sluiten',
-    askAssistant: 'Vraag het de assistent: “{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Dit diagram kan niet worden getekend; de bron wordt getoond.',
     islandNotRun: 'Dit deel van de pagina werkt hier niet.',

@@ -115,7 +115,6 @@ export const no: InterfaceTexts = {
     searchRecent: 'Nylige søk',
     searchAll: 'Søk i alle versjoner og språk',
     searchClose: 'Lukk søket',
-    askAssistant: 'Spør assistenten: «{query}»',
     diagram: 'Diagram',
     diagramNotDrawn: 'Dette diagrammet kan ikke tegnes, så kilden vises.',
     islandNotRun: 'Denne delen av siden virker ikke her.',

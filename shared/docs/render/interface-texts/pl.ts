@@ -115,7 +115,6 @@ export const pl: InterfaceTexts = {
     searchRecent: 'Ostatnie wyszukiwania',
     searchAll: 'Szukaj we wszystkich wersjach i językach',
     searchClose: 'Zamknij wyszukiwanie',
-    askAssistant: 'Zapytaj asystenta: „{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Nie można narysować tego diagramu, więc widać jego źródło.',
     islandNotRun: 'Ta część strony tutaj nie działa.',

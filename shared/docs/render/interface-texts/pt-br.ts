@@ -115,7 +115,6 @@ export const ptBr: InterfaceTexts = {
     searchRecent: 'Pesquisas recentes',
     searchAll: 'Pesquisar em todas as versões e idiomas',
     searchClose: 'Fechar a pesquisa',
-    askAssistant: 'Perguntar ao assistente: “{query}”',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Não é possível desenhar este diagrama; o código é exibido.',
     islandNotRun: 'Esta parte da página não funciona aqui.',

@@ -115,7 +115,6 @@ export const pt: InterfaceTexts = {
     searchRecent: 'Pesquisas recentes',
     searchAll: 'Pesquisar em todas as versões e línguas',
     searchClose: 'Fechar a pesquisa',
-    askAssistant: 'Perguntar ao assistente: «{query}»',
     diagram: 'Diagrama',
     diagramNotDrawn: 'Não é possível desenhar este diagrama; é mostrado o código.',
     islandNotRun: 'Esta parte da página não funciona aqui.',

@@ -115,7 +115,6 @@ export const ro: InterfaceTexts = {
     searchRecent: 'Căutări recente',
     searchAll: 'Caută în toate versiunile și limbile',
     searchClose: 'Închide căutarea',
-    askAssistant: 'Întreabă asistentul: „{query}”',
     diagram: 'Diagramă',
     diagramNotDrawn: 'Această diagramă nu poate fi desenată; este afișată sursa ei.',
     islandNotRun: 'Această parte a paginii nu funcționează aici.',

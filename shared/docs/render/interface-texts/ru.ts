@@ -116,7 +116,6 @@ export const ru: InterfaceTexts = {
     searchRecent: 'Недавние запросы',
     searchAll: 'Искать во всех версиях и языках',
     searchClose: 'Закрыть поиск',
-    askAssistant: 'Спросить ассистента: «{query}»',
     diagram: 'Диаграмма',
     diagramNotDrawn: 'Эту диаграмму нельзя нарисовать, поэтому показан её исходный текст.',
     islandNotRun: 'Эта часть страницы здесь не работает.',

@@ -115,7 +115,6 @@ export const sv: InterfaceTexts = {
     searchRecent: 'Senaste sökningar',
     searchAll: 'Sök i alla versioner och språk',
     searchClose: 'Stäng sökningen',
-    askAssistant: 'Fråga assistenten: ”{query}”',
     diagram: 'Diagram',
     diagramNotDrawn: 'Diagrammet kan inte ritas, så dess källa visas.',
     islandNotRun: 'Den här delen av sidan fungerar inte här.',

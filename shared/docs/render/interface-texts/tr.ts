@@ -115,7 +115,6 @@ export const tr: InterfaceTexts = {
     searchRecent: 'Son aramalar',
     searchAll: 'Tüm sürümlerde ve dillerde ara',
     searchClose: 'Aramayı kapat',
-    askAssistant: 'Asistana sor: “{query}”',
     diagram: 'Diyagram',
     diagramNotDrawn: 'Bu diyagram çizilemiyor; kaynağı gösteriliyor.',
     islandNotRun: 'Sayfanın bu bölümü burada çalışmıyor.',

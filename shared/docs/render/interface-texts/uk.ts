@@ -115,7 +115,6 @@ export const uk: InterfaceTexts = {
     searchRecent: 'Недавні запити',
     searchAll: 'Шукати в усіх версіях і мовах',
     searchClose: 'Закрити пошук',
-    askAssistant: 'Запитати асистента: «{query}»',
     diagram: 'Діаграма',
     diagramNotDrawn: 'Цю діаграму не можна намалювати, тому показано її джерело.',
     islandNotRun: 'Ця частина сторінки тут не працює.',

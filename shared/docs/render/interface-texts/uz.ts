@@ -115,7 +115,6 @@ export const uz: InterfaceTexts = {
     searchRecent: 'Soʻnggi qidiruvlar',
     searchAll: 'Barcha versiya va tillarda qidirish',
     searchClose: 'Qidiruvni yopish',
-    askAssistant: 'Yordamchidan soʻrash: “{query}”',
     diagram: 'Diagramma',
     diagramNotDrawn: 'Bu diagrammani chizib bo‘lmaydi, shuning uchun manbasi ko‘rsatilgan.',
     islandNotRun: 'Sahifaning bu qismi bu yerda ishlamaydi.',

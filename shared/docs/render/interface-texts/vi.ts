@@ -115,7 +115,6 @@ export const vi: InterfaceTexts = {
     searchRecent: 'Tìm kiếm gần đây',
     searchAll: 'Tìm trong mọi phiên bản và ngôn ngữ',
     searchClose: 'Đóng tìm kiếm',
-    askAssistant: 'Hỏi trợ lý: “{query}”',
     diagram: 'Sơ đồ',
     diagramNotDrawn: 'Không thể vẽ sơ đồ này, nên mã nguồn được hiển thị.',
     islandNotRun: 'Phần này của trang không hoạt động ở đây.',

@@ -114,7 +114,6 @@ export const zhHant: InterfaceTexts = {
     searchRecent: '最近的搜尋',
     searchAll: '搜尋所有版本和語言',
     searchClose: '關閉搜尋',
-    askAssistant: '詢問助理：「{query}」',
     diagram: '圖表',
     diagramNotDrawn: '無法繪製此圖表，因此顯示其原始碼。',
     islandNotRun: '頁面的這一部分在此處無法運作。',

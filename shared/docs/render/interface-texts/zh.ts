@@ -114,7 +114,6 @@ export const zh: InterfaceTexts = {
     searchRecent: '最近的搜索',
     searchAll: '搜索所有版本和语言',
     searchClose: '关闭搜索',
-    askAssistant: '询问助手：“{query}”',
     diagram: '图表',
     diagramNotDrawn: '无法绘制此图表，因此显示其源代码。',
     islandNotRun: '页面的这一部分在此处无法运行。',

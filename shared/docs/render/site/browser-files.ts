@@ -50,7 +50,6 @@ const siteParts = [
   'site/changelog',
   'site/print',
   'site/prefetch',
-  'site/assistant',
   'site/operation',
   'site/search',
 ];
@@ -95,7 +94,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
       joinedScript(
         'The search: its dialog, and the index of the bundle or the platform behind it. Loaded when it is first opened.',
         ['elements', 'loading', ...searchParts],
-        ['search', 'file-text', 'hash', 'history', 'globe', 'sparkles', 'x'],
+        ['search', 'file-text', 'hash', 'history', 'globe', 'x'],
       ),
     ],
   ]);

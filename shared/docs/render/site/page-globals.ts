@@ -85,8 +85,6 @@ export type ScriptTexts = {
   searchRecent: string;
   searchAll: string;
   searchClose: string;
-  /** `{query}` is what was searched. */
-  askAssistant: string;
   diagram: string;
   diagramNotDrawn: string;
   islandNotRun: string;
@@ -114,10 +112,6 @@ declare global {
     /** Set by `_bindery/search.js`. */
     binderySearch?: { open(placeholder: string, typed: string): void };
     binderyTexts?: ScriptTexts;
-    /** Opens the assistant's panel, and asks if there is a question. Absent where the assistant is off. Rejects when the panel cannot be loaded. */
-    binderyOpenAssistant?: (question?: string) => Promise<void>;
-    /** Set by `_bindery/assistant.js`. Without a question the panel only opens. */
-    binderyAssistant?: { ask(question?: string): void };
     binderyPlaygroundTexts?: PlaygroundTexts;
     /** Opens the form of an operation. `_bindery/playground.js` sets it. */
     binderyPlayground?: (form: PlaygroundForm) => void;

@@ -38,8 +38,8 @@ const explanation = `// Settings of this copy of the site. You may edit this fil
 // deployment           how the site was exported: "cloud", "client-hosted" or "air-gapped". It explains the other values and changes nothing.
 // features.search      "server" asks serverUrl, and the index in this folder when that does not answer;
 //                      "bundle" asks only the index in this folder, also without any server; "off".
-// features.assistant   true: readers can ask the assistant of serverUrl. It needs assistantKey.
-// features.analytics   true: the integrations of docs.json count visits, except for readers who ask not to be tracked.
+// features.assistant   what the export was asked for; pages of this version have no panel for questions.
+// features.analytics   what the export was asked for; pages of this version count no visits.
 // features.playground  true: readers can send requests to the documented API from its pages.
 // siteUrl              where the site is, for canonical addresses, such as "https://docs.example.com"; "" if that is not known.
 // serverUrl            public address of the Bindery platform, such as "https://bindery.example.com"; "" if there is none.
