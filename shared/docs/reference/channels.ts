@@ -8,7 +8,7 @@ import {
   textsOf,
 } from '#shared/docs/project/json-values.ts';
 import { nameOfReference, resolved } from './open-slice.ts';
-import { metadataOf } from './operations.ts';
+import { longestTitle, metadataOf } from './operations.ts';
 
 /** A channel of an AsyncAPI description of version 2 or 3, in one form for both. Values are as written, references included. */
 export type Channel = {
@@ -42,6 +42,7 @@ type NamedMessage = { name: string; written: JsonObject };
 
 const maxChannels = 5_000;
 const maxMessages = 200;
+const maxTraits = 50;
 
 /** All channels in the order of the file, 5,000 at most. */
 export function channelsOf(document: JsonObject): Channel[] {
@@ -55,7 +56,9 @@ export function channelsOf(document: JsonObject): Channel[] {
       return {
         name,
         address: isOld ? name : (textOf(written['address']) ?? name),
-        title: textOf(metadataOf(written)['title']) ?? textOf(written['title']) ?? name,
+        title: (textOf(metadataOf(written)['title']) ?? textOf(written['title']) ?? name)
+          .slice(0, longestTitle)
+          .toWellFormed(),
         isHidden: isMarked('x-hidden'),
         isExcluded: isMarked('x-excluded'),
         isDeprecated: isMarked('deprecated'),
@@ -146,12 +149,25 @@ function messagesOf(document: JsonObject, value: JsonValue | undefined): NamedMe
   });
 }
 
-/** What an operation or a message has, and under it what its traits have. */
+const traited = new WeakMap<JsonObject, Map<string, JsonObject>>();
+
+/** What an operation or a message has, and under it what its traits have. Many channels may refer to one message: it is put together once. */
 function withTraits(document: JsonObject, value: JsonValue | undefined): JsonObject {
   const { value: own } = resolved(document, value);
-  const { traits, ...written } = own;
+  const reference = objectOf(value)['$ref'];
+  if (!Array.isArray(own['traits'])) return own;
+  if (typeof reference !== 'string' || Object.keys(objectOf(value)).length > 1) return putTogether(document, own);
+  const known = traited.get(document) ?? new Map<string, JsonObject>();
+  traited.set(document, known);
+  const made = known.get(reference) ?? putTogether(document, own);
+  known.set(reference, made);
+  return made;
+}
+
+function putTogether(document: JsonObject, { traits, ...written }: JsonObject): JsonObject {
   const made: JsonObject = {};
-  for (const trait of Array.isArray(traits) ? traits : []) Object.assign(made, resolved(document, trait).value);
+  for (const trait of (Array.isArray(traits) ? traits : []).slice(0, maxTraits))
+    Object.assign(made, resolved(document, trait).value);
   for (const [key, item] of Object.entries(written)) {
     const below = resolved(document, made[key]).value;
     // Headers of a trait are more headers.

@@ -57,7 +57,8 @@ export function resolved(document: JsonObject, value: JsonValue | undefined): { 
     if (names.includes(reference)) break;
     names.push(reference);
     const { $ref: _, ...beside } = made;
-    made = { ...objectOf(resolvePointer(document, reference)), ...beside };
+    const target = objectOf(resolvePointer(document, reference));
+    made = Object.keys(beside).length === 0 ? target : { ...target, ...beside };
   }
   const { $ref: _, ...rest } = made;
   return { value: rest, names };

@@ -57,6 +57,15 @@ describe('fields', () => {
 });
 
 describe('bodies', () => {
+  test('may have fields with names that every object inherits', () => {
+    const properties = { constructor: { type: 'string' }, toString: { type: 'integer' } };
+    const form = formOf(content('multipart/form-data', { schema: { type: 'object', properties } }));
+    expect(form?.bodies[0]?.fields).toEqual([
+      { in: 'form', name: 'constructor', kind: 'text', type: 'string' },
+      { in: 'form', name: 'toString', kind: 'text', type: 'integer' },
+    ]);
+  });
+
   test('begin with an example, without what only answers have', () => {
     const schema = {
       type: 'object',

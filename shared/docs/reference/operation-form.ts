@@ -213,9 +213,9 @@ function formFields(document: JsonObject, media: JsonObject): FormField[] {
     .slice(0, maxFields)
     .map(({ name, schema, isRequired }) => {
       const field = fieldOf(document, 'form', name, schema);
-      const own = objectOf(encoding[name]);
+      const own = objectOf(ownValue(encoding, name));
       if (isRequired) field.required = true;
-      const example = given[name];
+      const example = ownValue(given, name);
       if (example !== undefined) setExample(field, example);
       const mimeType = textOf(own['contentType'])?.split(',')[0]?.trim();
       if (mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType)) field.mimeType = mimeType;
@@ -223,6 +223,10 @@ function formFields(document: JsonObject, media: JsonObject): FormField[] {
       return field;
     });
 }
+
+/** Properties may have names of what every object inherits, such as `constructor`. */
+const ownValue = (object: JsonObject, name: string): JsonValue | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
 
 function isBinary(document: JsonObject, mimeType: string, media: JsonObject): boolean {
   if (/json|xml|yaml|csv|javascript|^text\//i.test(mimeType)) return false;

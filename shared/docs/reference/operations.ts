@@ -7,8 +7,10 @@ import {
   textsOf,
 } from '#shared/docs/project/json-values.ts';
 
-const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 const maxOperations = 5_000;
+/** It stands in the sidebar and in the head of the page several times. */
+export const longestTitle = 300;
 
 /** An operation or webhook of a specification. */
 export type Operation = {
@@ -37,6 +39,7 @@ export function operationsOf(specification: JsonObject): Operation[] {
     ['webhook', 'webhooks'],
   ] as const) {
     for (const [path, item] of Object.entries(objectOf(specification[key]))) {
+      if (found.length >= maxOperations) return found;
       const pathItem = pathItemOf(specification, item);
       for (const method of methods) {
         const written = pathItem[method];
@@ -48,11 +51,20 @@ export function operationsOf(specification: JsonObject): Operation[] {
   return found;
 }
 
-/** A path item may be a reference to one of the components. */
+const pathItemKeys = [...methods, 'parameters', 'servers', 'x-hidden', 'x-excluded'] as const;
+
+/** A path item may be a reference to one of the components. Many may refer to one that is large, so only what is read of it is copied. */
 function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
   const written = objectOf(item);
   const reference = textOf(written['$ref']);
-  return reference === undefined ? written : { ...objectOf(resolvePointer(specification, reference)), ...written };
+  if (reference === undefined) return written;
+  const target = objectOf(resolvePointer(specification, reference));
+  return Object.fromEntries(
+    pathItemKeys.flatMap((key): [string, JsonObject[string]][] => {
+      const value = written[key] ?? target[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
 }
 
 function operation(
@@ -79,7 +91,7 @@ function operation(
 
 function titleOf(kind: Operation['kind'], method: string, path: string, written: JsonObject): string {
   const title = textOf(metadataOf(written)['title']) ?? textOf(written['summary']);
-  if (title !== undefined) return title;
+  if (title !== undefined) return title.slice(0, longestTitle).toWellFormed();
   const id = textOf(written['operationId']);
   if (id !== undefined && id.length < 100) return inWords(id);
   return kind === 'webhook' ? path : `${method} ${path}`;

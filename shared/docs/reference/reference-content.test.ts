@@ -217,6 +217,58 @@ describe('a hostile specification', () => {
     expect(html).not.toMatch(/<script>|<img|<svg onload|<[^>]*javascript:/);
   });
 
+  /** A page that repeats what it refers to. */
+  const pageOfJson = async (written: object, components: object) => {
+    const { model, render } = await testProject({
+      'docs.json': JSON.stringify({ ...settings, navigation: { openapi: 'api.json' } }),
+      'api.json': JSON.stringify({
+        openapi: '3.1.0',
+        paths: { '/a': { get: { summary: 'A', ...written } } },
+        components,
+      }),
+    });
+    expect(model.diagnostics).toEqual([]);
+    return Buffer.from(render('api-reference/a').files[0]?.body ?? '').toString();
+  };
+  const named = (name: string) => ({ $ref: `#/components/${name}` });
+  const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+  const answers = (schema: object) => ({ 200: { description: '', content: { 'application/json': { schema } } } });
+
+  test('of choices in choices costs no more than its page', async () => {
+    const choices = many(10, (at) => [`S${at}`, { oneOf: many(20, () => named(`schemas/S${at + 1}`)) }]);
+    const schemas = { ...Object.fromEntries(choices), S10: { type: 'string' } };
+    const html = await pageOfJson({ responses: answers(named('schemas/S0')) }, { schemas });
+    expect(html.length).toBeLessThan(200_000);
+  });
+
+  test('of a schema whose fields are all the schema costs no more than its page', async () => {
+    const properties = Object.fromEntries(many(3_000, (at) => [`p${at}`, named('schemas/S')]));
+    const S = { properties, allOf: many(3_000, () => named('schemas/T')) };
+    const html = await pageOfJson({ responses: answers(named('schemas/S')) }, { schemas: { S, T: { properties } } });
+    expect(html.length).toBeLessThan(200_000);
+  });
+
+  test('of very many headers and parameters costs no more than its page', async () => {
+    const properties = Object.fromEntries(many(4_000, (at) => [`p${at}`, { type: 'string' }]));
+    const headers = Object.fromEntries(many(3_000, (at) => [`H${at}`, named('headers/H')]));
+    const responses = Object.fromEntries(many(30, (at) => [200 + at, named('responses/R')]));
+    const parameters = many(2_000, (at) => ({ in: 'query', name: `q${at}` }));
+    const html = await pageOfJson(
+      { parameters, responses },
+      { headers: { H: { schema: { type: 'object', properties } } }, responses: { R: { description: '', headers } } },
+    );
+    expect(html).toContain('param-q299');
+    expect(html).not.toContain('param-q300');
+    expect(html.length).toBeLessThan(400_000);
+  });
+
+  test('calls back by methods of HTTP alone', async () => {
+    const item = { post: { summary: 'Called' }, 'x-owner': { name: 'Somebody' } };
+    const html = await pageOfJson({ callbacks: { done: { '{$url}': item } } }, {});
+    expect(html).toContain('POST {$url}');
+    expect(html).not.toContain('X-OWNER');
+  });
+
   test('of schemas in circles costs no more than its page', async () => {
     const schemas = Array.from({ length: 60 }, (_, at) => {
       const others = Array.from({ length: 60 }, (_each, to) => `p${to}: { $ref: '#/components/schemas/S${to}' }`).join(

@@ -20,7 +20,7 @@ import {
 import { operationForm } from './operation-form.ts';
 import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
 import { ChannelWriter } from './channel-content.ts';
-import type { Operation } from './operations.ts';
+import { methods, type Operation } from './operations.ts';
 import type { PageReferenceInput } from './page-reference.ts';
 import {
   addressList,
@@ -94,6 +94,8 @@ export type AddedNodes = { above: Nodes[]; below: Nodes[]; endpoint?: Endpoint }
 
 const maxResponses = 30;
 const maxCallbacks = 10;
+const maxParameters = 300;
+const maxHeaders = 100;
 
 class ReferenceWriter {
   readonly #slice: OpenSlice;
@@ -140,7 +142,7 @@ class ReferenceWriter {
     const { written } = operation;
     const description = textOf(written['description']);
     const isHead = lineOf(description) !== undefined;
-    const parameters = parametersOf(this.#slice, operation);
+    const parameters = parametersOf(this.#slice, operation).slice(0, maxParameters);
     const { kind, method, path } = operation;
     const isCalled = kind === 'operation';
     const whole = isCalled ? (serversOf(this.#slice)[0]?.url ?? '') + path : path;
@@ -314,9 +316,9 @@ class ReferenceWriter {
   #headers(written: JsonValue | undefined, prefix: string): Nodes[] {
     const fields: Nodes[] = [];
     const links: Nodes[] = [];
-    for (const [name, header] of entriesOf(written)) {
+    for (const [name, header] of entriesOf(written).slice(0, maxHeaders)) {
       const { value: facts } = resolved(this.#document, header);
-      const key = `${name} ${JSON.stringify(facts)}`;
+      const key = `${name} ${JSON.stringify(header)}`;
       const place = this.#headersAt.get(key);
       if (place === undefined) {
         const id = `${prefix}-header-${name}`;
@@ -354,7 +356,8 @@ class ReferenceWriter {
       const expressions = entriesOf(resolved(this.#document, callback).value).slice(0, maxCallbacks);
       return expressions.flatMap(([expression, item]) => {
         const { value } = resolved(this.#document, item);
-        return Object.entries(value).flatMap(([method, called]) => {
+        return methods.flatMap((method) => {
+          const called = value[method];
           if (!isJsonObject(called)) return [];
           const id = `callback-${name}`;
           const title = new StaticNodes([{ type: 'text', value: name }]);

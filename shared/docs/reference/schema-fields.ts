@@ -13,6 +13,8 @@ const maxDepth = 8;
 /** A page has so many fields before none more are shown at a level: what lies deep must not take the room of what comes first. */
 const fieldsAtDepth = [300, 60, 45, 35] as const;
 const fieldsDeeper = 25;
+/** Of a choice between schemas, on a page: each may be a choice again. */
+const maxOptions = 400;
 const maxValues = 60;
 const longestValue = 120;
 
@@ -44,6 +46,7 @@ export class SchemaFields {
   /** Where on the page a schema with a name is shown with its members. */
   readonly #shownAt = new Map<string, string>();
   #fields = 0;
+  #options = 0;
 
   constructor({ document, hasSides = true }: Pick<OpenSlice, 'document' | 'hasSides'>, options: FieldOptions) {
     const { texts, parser, params = {} } = options;
@@ -215,10 +218,11 @@ export class SchemaFields {
     const words = this.#texts.reference[kind];
     const shown = options.slice(0, 20).map((option, at): Nodes => {
       const shape = this.#shape(option);
+      this.#options += 1;
       const isCircle = shape.names.some((name) => inside.names.has(name));
       const names = new Set([...inside.names, ...shape.names]);
       const members =
-        isCircle || inside.depth >= maxDepth
+        isCircle || inside.depth >= maxDepth || this.#options > maxOptions
           ? []
           : [
               ...this.description(shape.description, true),

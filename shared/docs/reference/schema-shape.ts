@@ -34,7 +34,7 @@ export type Shape = {
   /** As it is in the specification, for what is shown of it only where a site wants it. */
   written: JsonObject;
   /** References that led here. */
-  names: string[];
+  names: readonly string[];
 };
 
 export type Property = { name: string; schema: JsonValue; isRequired: boolean };
@@ -48,7 +48,30 @@ const constraintKeys = [
   .split(' ');
 
 /** A schema in the document of a slice. Never throws: what a schema cannot say is left out. */
-export function shapeOf(document: JsonObject, schema: JsonValue | undefined): Shape {
+export const shapeOf = (document: JsonObject, schema: JsonValue | undefined): Shape =>
+  onceForReference(shapes, document, schema, makeShape);
+
+/** By document and reference: many fields may be of one large schema, and a document of a slice does not change. */
+type ByReference<Made> = WeakMap<JsonObject, Map<string, Made>>;
+const shapes: ByReference<Shape> = new WeakMap();
+const merges: ByReference<ReturnType<typeof mergeParts>> = new WeakMap();
+
+function onceForReference<Made>(
+  made: ByReference<Made>,
+  document: JsonObject,
+  schema: JsonValue | undefined,
+  make: (document: JsonObject, schema: JsonValue | undefined) => Made,
+): Made {
+  const reference = objectOf(schema)['$ref'];
+  if (typeof reference !== 'string' || Object.keys(objectOf(schema)).length > 1) return make(document, schema);
+  const known = made.get(document) ?? new Map<string, Made>();
+  made.set(document, known);
+  const value = known.get(reference) ?? make(document, schema);
+  known.set(reference, value);
+  return value;
+}
+
+function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
   const { merged, names } = merge(document, schema);
   const properties = objectOf(merged['properties']);
   const required = new Set(textsOf(merged['required']));
@@ -98,7 +121,12 @@ export function exampleIn(schema: JsonObject): JsonValue | undefined {
 }
 
 /** Follows references and puts the parts of `allOf` together: properties of all, and of everything else what stands outermost. */
-export function merge(document: JsonObject, schema: JsonValue | undefined): { merged: JsonObject; names: string[] } {
+export const merge = (
+  document: JsonObject,
+  schema: JsonValue | undefined,
+): Readonly<{ merged: JsonObject; names: readonly string[] }> => onceForReference(merges, document, schema, mergeParts);
+
+function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merged: JsonObject; names: string[] } {
   const names = new Set<string>();
   let parts = 0;
   const of = (value: JsonValue | undefined, depth: number): JsonObject => {
@@ -113,7 +141,10 @@ export function merge(document: JsonObject, schema: JsonValue | undefined): { me
     const { allOf: _, ...rest } = own;
     if (lone !== undefined) for (const key of ['oneOf', 'anyOf'] as const) delete rest[key];
     let made: JsonObject = rest;
-    for (const part of written) made = both(made, of(part, depth + 1));
+    for (const part of written) {
+      if (parts > maxParts) break;
+      made = both(made, of(part, depth + 1));
+    }
     if (lone !== undefined && hasNullOption(own)) made = { ...made, nullable: true };
     return made;
   };

@@ -232,3 +232,41 @@ test('schemas that all reach each other take no more than each page can show', a
   for (let at = 0; at < 20; at += 1) expect(anchors).toContain(`response-200-p${at}`);
   expect(anchors).toContain('response-200-p1-p0');
 });
+
+test('what many operations share is read for each of them, and costs little', async () => {
+  const shared = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`x-${at}`, 1]));
+  const paths = Object.fromEntries(
+    Array.from({ length: 2_000 }, (_, at) => [`/${at}`, { $ref: '#/components/pathItems/shared' }]),
+  );
+  const values = { $ref: '#/components/schemas/Values' };
+  const parameters = [{ in: 'query', name: 'q', schema: values }];
+  const calls = Object.fromEntries(
+    Array.from({ length: 50 }, (_, at) => [`/call/${at}`, { get: operation(`Call ${at}`, { parameters }) }]),
+  );
+  const { model } = await testProject({
+    'docs.json': docs({ openapi: 'a.json' }),
+    'a.json': JSON.stringify({
+      openapi: '3.1.0',
+      paths: { ...paths, '/own': { $ref: '#/components/pathItems/own' }, ...calls },
+      components: {
+        pathItems: { shared, own: { get: operation('Own', { parameters }) } },
+        schemas: { Values: { enum: Array.from({ length: 300_000 }, (_, at) => at) } },
+      },
+    }),
+  });
+  const codes = new Set(model.diagnostics.map(({ code }) => code));
+  expect([...codes]).toEqual(['openapi-operation-too-large']);
+  expect(model.pages).toHaveLength(51);
+  expect(model.operations?.[0]?.sizeBytes).toBeLessThan(1_000_000);
+});
+
+test('a long title is cut between characters, in the address of its page too', async () => {
+  const summary = `a${'\u{20000}'.repeat(500)}`;
+  const { model } = await testProject({
+    'docs.json': docs({ openapi: 'a.json' }),
+    'a.json': JSON.stringify({ openapi: '3.1.0', paths: { '/a': { get: operation(summary) } } }),
+  });
+  expect(model.diagnostics).toEqual([]);
+  expect(model.pages[0]?.path).toBe(`api-reference/a${'\u{20000}'.repeat(39)}`);
+  expect(model.pages[0]?.title.length).toBeLessThanOrEqual(300);
+});

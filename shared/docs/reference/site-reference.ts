@@ -258,21 +258,28 @@ class Reference implements SiteReference {
     make: () => Omit<PageReference, 'entry' | 'linkTargets'> & { slice: OperationSlice | undefined },
   ): PageReference | undefined {
     if (this.#references.has(name)) return this.#references.get(name);
+    if (this.#sliceBytes >= maxSliceBytes) {
+      this.#reportTooMany(name, file);
+      this.#references.set(name, undefined);
+      return undefined;
+    }
     const { slice, ...facts } = make();
     let reference: PageReference | undefined;
-    if (slice !== undefined && this.#sliceBytes < maxSliceBytes) {
+    if (slice !== undefined) {
       const { sha256 } = this.#make(slice.text);
       const sizeBytes = Buffer.byteLength(slice.text);
       this.#sliceBytes += sizeBytes;
       const { linkTargets } = scanSource(descriptionsIn(slice.text), `${name.split('#')[0]}`);
       reference = { ...facts, entry: { path: name, sha256, sizeBytes }, linkTargets };
       this.#reportSlice(slice, name, file);
-    } else if (slice !== undefined) {
-      const message = `${quoted(name)} has no page: the pages made from API descriptions would take more than 64 MB. Publish fewer.`;
-      this.#warn('openapi-too-large', message, file);
     }
     this.#references.set(name, reference);
     return reference;
+  }
+
+  #reportTooMany(name: string, file: string): void {
+    const message = `${quoted(name)} has no page: the pages made from API descriptions would take more than 64 MB. Publish fewer.`;
+    this.#warn('openapi-too-large', message, file);
   }
 
   #reportSlice({ unresolved, isCut }: OperationSlice, name: string, file: string): void {
@@ -367,7 +374,9 @@ const slugOf = (title: string): string =>
     .replaceAll(/['’]/g, '')
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 80);
+    .slice(0, 80)
+    // A character may be cut in the middle.
+    .replace(/[\ud800-\udbff]$/, '');
 
 /** Texts in which links may be. */
 function descriptionsIn(json: string): string {

@@ -10,6 +10,8 @@ import {
 import { type Operation, resolvePointer } from './operations.ts';
 
 const maxValues = 20_000;
+/** What is cut is there without what is in it, and no more after so many values: every operation may refer to one list without end. */
+const maxVisited = 4 * maxValues;
 /**
  * What lies behind references is copied whole until so much was copied, nearest first; then only what names it. A page has room for some sixty
  * nested fields. A value counts one, and one more for each hundred characters.
@@ -69,6 +71,8 @@ export class Slicer {
   readonly #specification: JsonObject;
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
+  /** Numbers behind names that several have. */
+  readonly #counts = new Map<string, number>();
   readonly #open: string[] = [];
   readonly #unresolved = new Set<string>();
   #values = 0;
@@ -85,11 +89,19 @@ export class Slicer {
       this.#isCut = true;
       return Array.isArray(value) ? [] : typeof value === 'object' ? {} : value;
     }
-    if (Array.isArray(value)) return value.map((item) => this.copy(item));
+    if (Array.isArray(value)) {
+      const items: JsonValue[] = [];
+      for (const item of value) {
+        if (this.#values > maxVisited) break;
+        items.push(this.copy(item));
+      }
+      return items;
+    }
     this.#copied += typeof value === 'string' ? 1 + value.length / 100 : 1;
     if (!isJsonObject(value)) return value;
     const made: JsonObject = {};
     for (const [key, item] of Object.entries(value)) {
+      if (this.#values > maxVisited) break;
       if (key === '$ref' && typeof item === 'string') {
         const target = this.#target(item);
         if (target !== undefined) made[key] = target;
@@ -130,7 +142,10 @@ export class Slicer {
       }
       const wanted = lastName(reference);
       name = wanted;
-      for (let count = 2; this.#taken.has(name); count += 1) name = `${wanted}-${count}`;
+      for (let count = this.#counts.get(wanted) ?? 2; this.#taken.has(name); count += 1) {
+        name = `${wanted}-${count}`;
+        this.#counts.set(wanted, count + 1);
+      }
       this.#taken.add(name);
       this.#names.set(reference, name);
       this.#open.push(reference);
