@@ -55,6 +55,18 @@ describe('the settings of a site', () => {
     expect(used({ ...good, features, serverUrl: '', assistantKey: '' }).said).toEqual([]);
   });
 
+  test('of another kind than they should be are never used, and are said', () => {
+    const listed = used({ ...good, features: { ...good.features, search: ['server'], toString: true } });
+    expect(listed.config.features.search).toBe('off');
+    for (const name of ['features.search', '"toString"']) expect(listed.said.join()).toContain(name);
+    for (const features of ['all', [true], null]) {
+      const { config, said } = used({ ...good, features });
+      expect(config.features).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });
+      expect(said.join()).toContain('features must be an object');
+    }
+    expect(used([good]).said.join()).toContain('mistake');
+  });
+
   test.each([undefined, null, 'x', 7, { features: 7 }])('of no use (%j) leave everything off', (found) => {
     const { features } = used(found).config;
     expect(features).toEqual({ search: 'off', assistant: false, analytics: false, playground: false });

@@ -4,9 +4,14 @@
 function usableConfig(found) {
   /** @type {string[]} */
   var wrong = [];
-  var given = found && typeof found === 'object' ? found : {};
+  /** @param {any} value */
+  function isObject(value) {
+    return value && typeof value === 'object' && !Array.isArray(value);
+  }
+  var given = isObject(found) ? found : {};
   if (given !== found) wrong.push('The file is missing, or has a mistake in its writing.');
-  var wanted = given.features && typeof given.features === 'object' ? given.features : {};
+  var wanted = isObject(given.features) ? given.features : {};
+  if (given.features !== undefined && wanted !== given.features) wrong.push('features must be an object.');
   /** @param {string} name @param {RegExp} form @param {string} expected */
   function text(name, form, expected) {
     var value = given[name];
@@ -41,9 +46,9 @@ function usableConfig(found) {
   };
   var features = config.features;
   Object.keys(wanted).forEach(function (name) {
-    if (!(name in features)) wrong.push('There is no feature "' + name + '".');
+    if (!Object.prototype.hasOwnProperty.call(features, name)) wrong.push('There is no feature "' + name + '".');
   });
-  if (!/^(server|bundle|off)$/.test(features.search)) {
+  if (['server', 'bundle', 'off'].indexOf(features.search) < 0) {
     wrong.push('features.search must be "server", "bundle" or "off".');
     features.search = 'off';
   }
