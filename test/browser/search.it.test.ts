@@ -131,6 +131,7 @@ describeWithServers(['chromium'], 'the search in the bundle', () => {
 });
 
 describeWithServers(['chromium'], 'a site by its deployment type', () => {
+  vi.setConfig({ testTimeout: 60_000 });
   let browser: Browser;
   const folders: string[] = [];
   beforeAll(async () => {
@@ -209,7 +210,7 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     expect(await gapped.opened.locator('.search-dialog').count()).toBe(0);
     expect(gapped.left).toEqual([]);
     expect(gapped.said).toEqual([]);
-  }, 90_000);
+  }, 300_000);
 
   test('air-gapped with an index searches without a request that leaves the site', async () => {
     const { opened, left } = await site({
@@ -280,13 +281,17 @@ describeWithServers(['chromium'], 'the search of the platform', () => {
     await opened.waitForURL(/\/docs\/guides\/keys\.html#rotate-a-key$/);
   });
 
-  test('asks once for what was typed at once, and not at all for what was typed over', async () => {
+  test('asks once for what was typed at once', async () => {
     const { opened, requests } = await start();
     await opened.keyboard.press('/');
-    await opened.keyboard.type('rotate', { delay: 5 });
+    await opened.locator('.search-input').waitFor();
+    await opened.evaluate(`for (const typed of ['r', 'ro', 'rot', 'rotate']) {
+      const input = document.querySelector('.search-input');
+      input.value = typed;
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    }`);
     await whenFound(opened, 'Rotate a key');
-    const calls = requests.filter((url) => url.includes('/discovery/v1/search/docs'));
-    expect(calls.length).toBeLessThan(6);
+    expect(requests.filter((url) => url.includes('/discovery/v1/search/docs'))).toHaveLength(1);
   });
 
   test.each([
