@@ -2,7 +2,7 @@ import { httpApiPage } from './http-api-page.ts';
 import { busPage } from './bus-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { errorTable } from '#shared/http/errors.ts';
-import { code, markdownTable, page } from './markdown.ts';
+import { code, markdownTable, page, plain } from './markdown.ts';
 import { settingsPage } from './settings-page.ts';
 
 /** The pages of our documentation that code knows best, by their path in `infra/docs`. */
@@ -21,7 +21,7 @@ function errorsPage(): string {
     code(name),
     String(status),
     retry ? 'yes' : 'no',
-    sentence,
+    plain(sentence),
   ]);
   return page(
     'Error codes',
