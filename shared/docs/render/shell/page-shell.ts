@@ -171,7 +171,7 @@ function siteHeader(slice: PageSlice, texts: InterfaceTexts, id: IdOf): SafeHtml
 <button type="button" class="menu-button icon-button" aria-label="${texts.scripts.openNavigation}" aria-expanded="false">${frameIcon('menu')}</button>
 <a class="nav-logo" href="${chromeHref(path, settings.home)}">${logo(slice)}</a>
 <div class="switchers">${switchers.map((choice) => switcher(path, choice))}</div>
-<button type="button"${id('search-bar-entry')} class="search-entry" aria-label="${texts.scripts.search}" hidden>${frameIcon('search')}<span>${settings.searchPrompt ?? texts.scripts.search}</span><kbd>/</kbd></button>
+<button type="button"${id('search-bar-entry')} class="search-entry" aria-label="${settings.searchPrompt ?? texts.scripts.search}" hidden>${frameIcon('search')}<span>${settings.searchPrompt ?? texts.scripts.search}</span><kbd>/</kbd></button>
 <div class="topbar-right">
 <nav class="navbar-links" aria-label="${texts.siteLinks}">${settings.links.map((link) => navbarLink(slice, link))}</nav>
 ${settings.primary && html`<a${id('topbar-cta-button')} class="navbar-primary" ${linkAttributes(path, settings.primary)}>${brandSign(settings.primary.type)}<span>${labelOf(settings.primary.label, settings.primary.type)}</span></a>`}
