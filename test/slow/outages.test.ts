@@ -130,6 +130,8 @@ describeWithServers(['nats-server'], 'an export while a server is gone for 30 se
           copies: exportPathOnly,
           environment: {
             ...manyStarts,
+            // A bundle names it, and its links lead to the store.
+            BINDERY_PUBLIC_URL: harness.installation.baseUrl,
             BINDERY_OBJECT_STORE: 's3',
             BINDERY_S3_ENDPOINT: endpoint,
             BINDERY_S3_REGION: region,

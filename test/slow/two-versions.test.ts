@@ -86,10 +86,13 @@ const suite = () => {
         expect(problems).toEqual([]);
         for (const { source } of commits) if (source.startsWith('orchestrator')) decidedBy.add(source);
         const version = commits.at(-1)?.data.state.rendererVersion ?? '';
-        const known = bundles.get(`${site.organization} ${version}`) ?? new Set();
-        bundles.set(`${site.organization} ${version}`, known.add(sha256));
+        // What the gateway that took the request had its bundle say of the platform is one of the job's options.
+        const [requested] = commits[0]?.data.events ?? [];
+        const options = requested?.type === 'ExportRequested' ? requested.data.options : undefined;
+        const key = `${site.organization} ${version} ${JSON.stringify(options?.site)}`;
+        bundles.set(key, (bundles.get(key) ?? new Set()).add(sha256));
       }
-      // The same content by the same renderer version is the same bundle.
+      // The same content with the same options by the same renderer version is the same bundle.
       expect([...bundles].filter(([, digests]) => digests.size !== 1)).toEqual([]);
       expect(decidedBy.size).toBeGreaterThanOrEqual(2);
       const versions = new Set([...bundles.keys()].map((key) => key.split(' ')[1]));
