@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
 import { type CrashHarness, crashPlaces, startCrashHarness } from '../support/chaos/crash-harness.ts';
 import { rendererChild, sendSignal, victimsOf } from '../support/chaos/fault-injection.ts';
@@ -27,6 +27,10 @@ describeWithServers(['nats-server'], 'an export when something dies while a serv
   test.each(cases)(
     '%s, %s dies: it completes, each page once, with the digest of an undisturbed run',
     async (place, victim) => {
+      const isRunning = async () =>
+        expect((await victimsOf(harness.installation)).map(({ name }) => name)).toContain(victim);
+      // It may have died in the case before, and be on its way back.
+      if (victim !== rendererChild) await vi.waitFor(isRunning, { timeout: 30_000 });
       const killed: boolean[] = [];
       const { outcome, ended } = await harness.exportDisturbed({
         place,
