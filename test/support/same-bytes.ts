@@ -5,7 +5,11 @@ import { exportPathOnly, startInstallation } from './start-installation.ts';
 export async function expectSameBytesFromEveryPool(project: string): Promise<void> {
   const digests: string[] = [];
   for (const renderers of [1, 3]) {
-    const harness = await startInstallation({ copies: { ...exportPathOnly, 'page-renderer': renderers } });
+    const harness = await startInstallation({
+      copies: { ...exportPathOnly, 'page-renderer': renderers },
+      // Bundles name it.
+      environment: { BINDERY_PUBLIC_URL: 'https://bindery.test' },
+    });
     try {
       await harness.publish(project);
       const { link } = await harness.exportSite();
