@@ -4,9 +4,9 @@ import { withTurn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { answerCall, type CallRequest, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
+import { wordsWith } from '#shared/search/analyze-text.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion } from './answer-question.ts';
@@ -22,12 +22,11 @@ import {
 import { type Thread, threads } from './threads.ts';
 
 const defaultPageSize = 10;
-const storeDeadlineMs = 10_000;
 
 /** The assistant's HTTP server: questions, ratings of answers, search, and pages as Markdown. */
 export function assistantApp(context: AssistantContext, options: InternalServerOptions): FastifyInstance {
   const app = internalApp('assistant', options);
-  const { bus, searchIndex, objectStore, hashKey } = context;
+  const { bus, searchIndex, hashKey } = context;
   const log = budgetedThreads(bus.threads, bus.conversationSizes, {
     ...context,
     onUncounted: (error) => context.logger.error({ err: error }, 'an answer was stored and not counted'),
@@ -78,15 +77,16 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const scope = await searchedContent(context, caller);
     if (!scope) return { body: [] };
     const limit = pageSize ?? defaultPageSize;
-    const found = await retrievePassages(context, caller, scope, { query, limit, filter });
+    const found = await retrievePassages(context, caller, scope, { query, limit, filter, explain: true });
     return {
       body: found
         .filter((passage) => passage.score >= (scoreThreshold ?? 0))
-        .map(({ path, anchor, title, heading, text, score, language, version, tag }) => ({
-          content: text,
-          path,
-          metadata: { title, heading, url: pageUrl(path, anchor), score, language, version, tag },
-        })),
+        .map(({ path, anchor, title, heading, text, score, language, version, tag, explanation }) => {
+          const terms = new Set((explanation?.words ?? []).flatMap((word) => Object.keys(word.terms)));
+          const highlights = wordsWith(text, terms);
+          const url = pageUrl(path, anchor);
+          return { content: text, path, metadata: { title, heading, url, score, highlights, language, version, tag } };
+        }),
     };
   });
 
@@ -97,10 +97,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     if (!scope || path === undefined) throw notFound;
     const page = await searchIndex.findPage(scope, path, trustedGroups(caller, body.groups));
     if (!page) throw notFound;
-    const signal = AbortSignal.timeout(storeDeadlineMs);
-    const markdown = await objectStore.get(pageMarkdownKey(scope, page.path), { signal });
-    if (!markdown) throw notFound;
-    return { body: { path: page.path, content: Buffer.from(markdown).toString('utf8') } };
+    return { body: { path: page.path, content: page.markdown } };
   });
   return app;
 }

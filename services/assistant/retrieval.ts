@@ -7,13 +7,11 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from '#shared/search/search-index.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
 
 /** What the assistant works with. */
 export type AssistantContext = {
   bus: BusOf<'assistant'>;
   searchIndex: SearchIndex;
-  objectStore: ObjectStore;
   model: LanguageModelV4;
   logger: Logger;
   clock: Clock;

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { cutPages } from './cut-pages.ts';
-import { groupsOf } from './index-content.ts';
+import { groupsOf } from './site-pages.ts';
 import { type CutRequest, readAndCut } from './read-page.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
@@ -17,7 +17,9 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { memoryProject } from '../../test/support/memory-project.ts';
 import { pageReader } from './cut-pages.ts';
+import type { CutRequest } from './read-page.ts';
 import { readContentLog } from './read-content-log.ts';
+import { repairIndexes } from './repair-indexes.ts';
 
 const organization = 'acme';
 const domain = 'docs';
@@ -45,8 +47,11 @@ let bus: MemoryBus;
 let objectStore: ObjectStore;
 let searchIndex: SearchIndex;
 let pool: ChildPool;
+/** Files of the pages that children were asked to read. */
+let asked: string[];
 let stop: AbortController;
 let reading: Promise<void>;
+let context: Parameters<typeof readContentLog>[0];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bindery-indexer-'));
@@ -57,14 +62,19 @@ beforeEach(async () => {
     maxLinkLifetimeSeconds: 60,
   });
   searchIndex = sqliteSearchIndex(join(folder, 'search'));
-  pool = childPool({ ...pageReader, slots: 1 });
+  const children = childPool({ ...pageReader, slots: 1 });
+  asked = [];
+  pool = {
+    ...children,
+    run(request, options) {
+      asked.push(...(request as CutRequest).pages.map(({ file }) => file));
+      return children.run(request, options);
+    },
+  };
   stop = new AbortController();
   const logger = pino({ level: 'silent' });
-  reading = readContentLog(
-    { bus, objectStore, searchIndex, pool, slots: 1, logger, clock: systemClock, random: randomBase62 },
-    stop.signal,
-    stop.signal,
-  );
+  context = { bus, objectStore, searchIndex, pool, slots: 1, logger, clock: systemClock, random: randomBase62 };
+  reading = readContentLog(context, stop.signal, stop.signal);
 });
 
 afterEach(async () => {
@@ -136,9 +146,41 @@ test('published content becomes searchable, as the visibility matrix says', asyn
 
   const [keys] = await searchIndex.search({ ...scope(version('1')), query: 'turquoise', limit: 1 });
   expect(keys).toMatchObject({ anchor: 'rotate-a-key', heading: 'Rotate a key', title: 'API keys' });
-  const markdown = await objectStore.get(pageMarkdownKey(scope(version('1')), 'guides/keys'));
-  expect(String(markdown)).toMatch(/^# API keys\n/);
-  expect(await objectStore.get(pageMarkdownKey(scope(version('1')), 'guides/secret'))).toBeUndefined();
+  const page = await searchIndex.findPage(scope(version('1')), 'guides/keys', []);
+  expect(page?.markdown).toMatch(/^# API keys\n/);
+  expect(await searchIndex.findPage(scope(version('1')), 'guides/secret', [])).toBeUndefined();
+});
+
+test('of a second version only what changed is read; the rest is taken over', async () => {
+  await store(version('1'), files);
+  await store(version('2'), {
+    ...files,
+    'index.mdx': '---\ntitle: Welcome\n---\n\nNow [ultramarine](/guides/keys).\n',
+  });
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  asked.length = 0;
+  await append(published(version('2')));
+  await bus.memoryReaders.indexerContent.idle();
+  // The page that cannot be read is tried again.
+  expect(asked.toSorted()).toEqual(['guides/broken.mdx', 'index.mdx']);
+  expect(await paths(version('2'), 'turquoise')).toEqual(['guides/keys']);
+  expect(await paths(version('2'), 'ultramarine')).toEqual(['index', 'guides/keys']);
+  expect(await paths(version('1'), 'ultramarine')).toEqual([]);
+});
+
+test('an index that is damaged or gone is built again from the log', async () => {
+  await store(version('1'), files);
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  const file = join(folder, 'search', organization, domain, `${version('1')}.db`);
+  for (const harm of [() => writeFile(file, 'no database'), () => rm(file)]) {
+    await harm();
+    const other = sqliteSearchIndex(join(folder, 'search'));
+    await repairIndexes({ ...context, searchIndex: other }, stop.signal, stop.signal);
+    await other.close();
+    expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
+  }
 });
 
 test('the same commit again changes nothing', async () => {
@@ -168,6 +210,8 @@ test('promoting an older version makes it the searched one; deleting takes a ver
   await bus.memoryReaders.indexerContent.idle();
   await append(published(version('2')));
   await bus.memoryReaders.indexerContent.idle();
+  // Of an earlier indexer.
+  await objectStore.put(pageMarkdownKey(scope(version('2')), 'guides/keys'), Buffer.from('# API keys'));
   await append({ type: 'ContentPromoted', version: 1, data: { organization, domain, contentVersion: version('1') } });
   await bus.memoryReaders.indexerContent.idle();
   expect((await stateNow())?.searched).toBe(version('1'));

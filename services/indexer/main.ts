@@ -7,6 +7,7 @@ import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import type { IndexerConfig } from './config.ts';
 import { pageReader } from './cut-pages.ts';
 import { readContentLog } from './read-content-log.ts';
+import { keepIndexesWhole } from './repair-indexes.ts';
 
 export { indexerSettings as settings } from './config.ts';
 
@@ -22,12 +23,14 @@ export function start(config: IndexerConfig): Promise<Running> {
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const pool = childPool({ ...(await withSnapshotSoon(pageReader, service.logger, service.stopping)), slots });
     const abandon = new AbortController();
-    const reading = readContentLog({ ...service, searchIndex, pool, slots }, service.stopping, abandon.signal);
+    const context = { ...service, searchIndex, pool, slots };
+    const reading = readContentLog(context, service.stopping, abandon.signal);
+    const repairing = keepIndexesWhole(context, service.stopping, abandon.signal);
     return {
-      checks: { search: () => searchIndex.check() },
+      checks: { search: () => searchIndex.check('build') },
       async drain() {
         const timer = setTimeout(() => abandon.abort(new Error('The service stops.')), drainMs);
-        await reading;
+        await Promise.all([reading, repairing]);
         clearTimeout(timer);
       },
       async close() {

@@ -53,7 +53,8 @@ async function handleCommit(context: IndexerContext, commit: ContentCommit, sign
   const contentVersion = versionToIndex(state);
   if (contentVersion === undefined) return;
   const scope = { organization, domain, contentVersion };
-  const passageCount = (await context.searchIndex.passageCount(scope)) ?? (await indexContent(context, scope, signal));
+  const passageCount =
+    (await context.searchIndex.passageCount(scope)) ?? (await indexContent(context, scope, state.searched, signal));
   await appendIndexed(context, scope, passageCount, commit);
 }
 

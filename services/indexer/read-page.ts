@@ -9,6 +9,7 @@ import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
+import { linksOf, type WrittenLink } from './page-links.ts';
 
 export type PageToRead = {
   /** Path in the project. */
@@ -30,7 +31,7 @@ export type PageToRead = {
 export type PageSection = { anchor: string; heading: string; text: string };
 
 /** A page, ready for the index. */
-export type CutPage = { passages: PageSection[]; markdown: string };
+export type CutPage = { passages: PageSection[]; links: WrittenLink[]; markdown: string };
 
 /** What the child is asked: pages with the paths of what they may import, and the texts of that. */
 export type CutRequest = {
@@ -46,8 +47,8 @@ export function readAndCut({ pages, texts }: CutRequest): CutResponse {
   return pages.map((page) => {
     const dependencies = Object.fromEntries(page.dependencies.map((path) => [path, texts[path] ?? '']));
     try {
-      const { sections, markdown } = readPage({ ...page, dependencies });
-      return { passages: cutPassages(sections), markdown };
+      const { sections, links, markdown } = readPage({ ...page, dependencies });
+      return { passages: cutPassages(sections), links, markdown };
     } catch (error) {
       return { failed: messageOf(error) };
     }
@@ -55,7 +56,7 @@ export function readAndCut({ pages, texts }: CutRequest): CutResponse {
 }
 
 /**
- * What readers see of a page, by section, and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
+ * What readers see of a page, by section, its links and its Markdown. It takes the same steps as an export, so that anchors are those of the site,
  * and snippets and variables are included. Throws `PageFailed` for a page that breaks a limit.
  */
 export function readPage(page: PageToRead) {
@@ -68,7 +69,8 @@ export function readPage(page: PageToRead) {
   const content = toContent(whole.tree, () => undefined, texts);
   const read = { plain: true, isLeftOut: isHidden };
   const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);
-  return { sections, markdown: pageMarkdown({ title, description }, whole) };
+  const links = linksOf([...content.main, ...content.aside], file, (properties) => isHidden(properties));
+  return { sections, links, markdown: pageMarkdown({ title, description }, whole) };
 }
 
 /** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */

@@ -35,21 +35,22 @@ const division = (
   children,
 });
 
+const made = { key: 'k', links: [], markdown: '' };
 const none = { languages: new Set<string>(), versions: new Set<string>() };
 
 test('the description begins the first passage, or is one', () => {
   const page = entry({ description: 'What X is.' });
-  expect(searchPage(page, [{ anchor: '', heading: '', text: 'Text' }], none).passages).toEqual([
+  expect(searchPage(page, [{ anchor: '', heading: '', text: 'Text' }], none, made).passages).toEqual([
     { anchor: '', heading: '', text: 'What X is.\n\nText' },
   ]);
-  expect(searchPage(page, [{ anchor: 'a', heading: 'A', text: 'Text' }], none).passages).toEqual([
+  expect(searchPage(page, [{ anchor: 'a', heading: 'A', text: 'Text' }], none, made).passages).toEqual([
     { anchor: '', heading: '', text: 'What X is.' },
     { anchor: 'a', heading: 'A', text: 'Text' },
   ]);
 });
 
 test('a page without text is found by its title', () => {
-  expect(searchPage(entry({}), [], none).passages).toEqual([{ anchor: '', heading: '', text: 'X' }]);
+  expect(searchPage(entry({}), [], none, made).passages).toEqual([{ anchor: '', heading: '', text: 'X' }]);
 });
 
 test('what readers get who choose nothing comes first', () => {
@@ -58,7 +59,7 @@ test('what readers get who choose nothing comes first', () => {
     division('language', 'fr', false, [division('version', 'v2')]),
   ]);
   expect(defaults).toEqual({ languages: new Set(['en']), versions: new Set(['v2']) });
-  const boost = (changes: Partial<PageEntry>) => searchPage(entry(changes), [], defaults).boost;
+  const boost = (changes: Partial<PageEntry>) => searchPage(entry(changes), [], defaults, made).boost;
   expect(boost({ language: 'en', version: 'v2' })).toBe(1);
   expect(boost({ language: 'fr', version: 'v1' })).toBeCloseTo(0.36);
   expect(boost({})).toBe(1);

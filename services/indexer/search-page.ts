@@ -9,7 +9,12 @@ type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<
 const otherDivisionShare = 0.6;
 
 /** A page as the search index takes it. Its first passage begins with its description, which says what the page is about. */
-export function searchPage(page: PageEntry, passages: readonly PageSection[], defaults: DefaultDivisions): SearchPage {
+export function searchPage(
+  page: PageEntry,
+  passages: readonly PageSection[],
+  defaults: DefaultDivisions,
+  made: Pick<SearchPage, 'key' | 'links' | 'markdown'>,
+): SearchPage {
   const { path, title, keywords, groups, language, version, tag, frontmatter } = page;
   const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(
     (value) => typeof value === 'string',
@@ -24,6 +29,7 @@ export function searchPage(page: PageEntry, passages: readonly PageSection[], de
     groups,
     boost: boostOf(frontmatter.boost) * shareOf(language, defaults.languages) * shareOf(version, defaults.versions),
     passages: withDescription(page, passages),
+    ...made,
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { analyzeQuery, analyzeText } from './analyze-text.ts';
+import { analyzeQuery, analyzeText, wordsWith } from './analyze-text.ts';
 
 test('words are folded and stemmed', () => {
   expect(analyzeText("The Café's DELIVERIES, naïvely retried")).toEqual(['the', 'cafe', 'deliveri', 'naiv', 'retri']);
@@ -74,4 +74,12 @@ test.each([
 
 test('names, numbers and other scripts are not stemmed', () => {
   expect(analyzeText('cv sha256 k8s 文档')).toEqual(['cv', 'sha256', 'k8s', '文档']);
+});
+
+test('says where a text has words with given terms, in any form and as parts of names', () => {
+  const text = 'Set retrievalPageSize; pages are paged. 安装命令行工具';
+  const marked = (terms: string[]) => wordsWith(text, new Set(terms)).map(([start, end]) => text.slice(start, end));
+  expect(marked(['page'])).toEqual(['retrievalPageSize', 'pages', 'paged']);
+  expect(marked(['命令'])).toEqual(['安装命令行工具']);
+  expect(marked([])).toEqual([]);
 });

@@ -13,6 +13,15 @@ export function analyzeText(text: string): string[] {
   return terms;
 }
 
+/** Where a text has words with one of these terms: where each begins and ends, in its order. */
+export function wordsWith(text: string, terms: ReadonlySet<string>): [start: number, end: number][] {
+  const found: [number, number][] = [];
+  for (const match of text.matchAll(words)) {
+    if (analyzeText(match[0]).some((term) => terms.has(term))) found.push([match.index, match.index + match[0].length]);
+  }
+  return found;
+}
+
 /** Terms of a question: those of `analyzeText`, each once, without words that carry no topic unless there are no others. */
 export function analyzeQuery(query: string): string[] {
   const all = [...new Set(analyzeText(query.slice(0, maxQueryCharacters)))];

@@ -1,14 +1,109 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
-import type { ConfigOf } from '#shared/runtime/config.ts';
+import { type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 import type { SearchIndex } from './search-index.ts';
 
-/** The embedded index is the folder `search` of the data folder. */
-export const searchSettings = { ...dataFolderSettings };
+/** The search index: SQLite files in the folder `search` of the data folder, or an Elasticsearch or OpenSearch that all machines share. */
+export const searchSettings = {
+  ...dataFolderSettings,
+  searchEngine: setting(
+    'BINDERY_SEARCH_ENGINE',
+    z.enum(['sqlite', 'elasticsearch', 'opensearch']).default('sqlite'),
+    'where passages are searched: sqlite (files in the data folder), elasticsearch or opensearch; the same for indexer and assistant',
+  ),
+  elasticsearchUrl: setting(
+    'BINDERY_ELASTICSEARCH_URL',
+    z
+      .string()
+      .refine(areNodeUrls, 'must be http:// or https:// addresses, comma-separated, with no user and password in them')
+      .optional(),
+    'addresses of the nodes of Elasticsearch or OpenSearch, comma-separated',
+  ),
+  elasticsearchUsername: setting(
+    'BINDERY_ELASTICSEARCH_USERNAME',
+    z.string().optional(),
+    'user of Elasticsearch or OpenSearch; absent: none is named',
+  ),
+  elasticsearchPassword: secretSetting(
+    'BINDERY_ELASTICSEARCH_PASSWORD',
+    z.string().optional(),
+    'password of that user',
+  ),
+  elasticsearchApiKey: secretSetting(
+    'BINDERY_ELASTICSEARCH_API_KEY',
+    z.string().optional(),
+    'API key of Elasticsearch, as it is encoded there, instead of user and password',
+  ),
+  elasticsearchAuthoritiesFile: setting(
+    'BINDERY_ELASTICSEARCH_CA_FILE',
+    z.string().optional(),
+    'file with the certificates (PEM) of the authorities that sign for Elasticsearch or OpenSearch; absent: those that Node knows',
+  ),
+  elasticsearchPrefix: setting(
+    'BINDERY_ELASTICSEARCH_INDEX_PREFIX',
+    z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_-]{0,100}$/, 'must have small letters, digits, hyphens and underscores')
+      .default('bindery'),
+    'beginning of the name of the index; another one for each installation that shares a cluster',
+  ),
+  elasticsearchShards: setting(
+    'BINDERY_ELASTICSEARCH_SHARDS',
+    wholeNumber(1, 1_000).default(1),
+    'shards of the index when it is created; a domain is on one of them',
+  ),
+  elasticsearchReplicas: setting(
+    'BINDERY_ELASTICSEARCH_REPLICAS',
+    wholeNumber(0, 20).default(1),
+    'further copies of each shard when the index is created; 0 for a cluster of one node',
+  ),
+};
 
-/** Opens the search index that the settings name. */
+function areNodeUrls(text: string): boolean {
+  return nodesOf(text).every((node) => {
+    const url = URL.parse(node);
+    return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+  });
+}
+
+const nodesOf = (text: string): string[] => text.split(',').map((node) => node.trim());
+
+/**
+ * Opens the search index that the settings name. Nothing is contacted: `check` says whether it can be used.
+ * @throws a sentence that names the variable when settings do not go together or the file of authorities cannot be read
+ */
 export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): Promise<SearchIndex> {
-  // Loaded when needed: reading the settings must not load SQLite.
-  const { sqliteSearchIndex } = await import('./sqlite-search-index.ts');
-  return sqliteSearchIndex(join(config.dataFolder, 'search'));
+  // Loaded when needed: reading the settings must not load SQLite, and the client costs memory.
+  const { searchEngine: product, elasticsearchAuthoritiesFile: file } = config;
+  if (product === 'sqlite') {
+    const { sqliteSearchIndex } = await import('./sqlite-search-index.ts');
+    return sqliteSearchIndex(join(config.dataFolder, 'search'));
+  }
+  if (config.elasticsearchUrl === undefined) {
+    throw new Error(`BINDERY_SEARCH_ENGINE=${product} needs BINDERY_ELASTICSEARCH_URL: the addresses of its nodes`);
+  }
+  const settings = {
+    product,
+    nodes: nodesOf(config.elasticsearchUrl),
+    auth: authOf(config),
+    authorities: file === undefined ? undefined : await readFile(file, 'utf8'),
+    prefix: config.elasticsearchPrefix,
+    shards: config.elasticsearchShards,
+    replicas: config.elasticsearchReplicas,
+  };
+  return (await import('./elasticsearch-search-index.ts')).elasticsearchSearchIndex(settings);
+}
+
+function authOf(config: ConfigOf<typeof searchSettings>) {
+  const { elasticsearchUsername: username, elasticsearchPassword: password, elasticsearchApiKey: apiKey } = config;
+  if (apiKey !== undefined && username !== undefined) {
+    throw new Error('Set BINDERY_ELASTICSEARCH_API_KEY, or BINDERY_ELASTICSEARCH_USERNAME, but not both');
+  }
+  if (apiKey !== undefined) return { apiKey };
+  // The folders of "bindery secrets" have a password for the Elasticsearch of the Compose file: without a user it is not meant.
+  if (username === undefined) return undefined;
+  if (password === undefined) throw new Error('BINDERY_ELASTICSEARCH_USERNAME needs BINDERY_ELASTICSEARCH_PASSWORD');
+  return { username, password };
 }

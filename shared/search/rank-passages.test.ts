@@ -1,69 +1,138 @@
 import { expect, test } from 'vitest';
-import { type RankedCandidate, rankPassages } from './rank-passages.ts';
+import type { SearchedQuery } from './query-words.ts';
+import { type Candidate, type CandidatePage, type Near, rankPassages } from './rank-passages.ts';
 
-const candidate = (
-  order: number,
-  path: string,
-  text: string,
-  more: Partial<RankedCandidate> = {},
-): RankedCandidate => ({
+const page = (path: string, more: Partial<CandidatePage> = {}): CandidatePage => ({
   path,
   language: undefined,
   version: undefined,
   boost: 1,
-  order,
-  terms: { title: [], path: [], heading: [], text: text.split(' ') },
+  title: [],
+  keywords: [],
+  pathTerms: [],
+  textLength: 5,
+  links: [],
+  linkedFrom: 0,
   ...more,
 });
 
-const collection = (rare: Record<string, number>) => ({
-  passageCount: 100,
-  passagesWith: (term: string) => rare[term] ?? 0,
-  averageLength: { title: 2, path: 2, heading: 2, text: 5 },
+const passage = (of: CandidatePage, text: string, more: Partial<Candidate> = {}): Candidate => {
+  const terms = text.split(' ');
+  const counts = new Map([...new Set(terms)].map((term) => [term, terms.filter((one) => one === term).length]));
+  return { page: of, heading: [], text: counts, textLength: terms.length, position: 0, ...more };
+};
+
+const asked = (...words: string[]): SearchedQuery => ({
+  words: words.map((word) => ({ word, terms: new Map([[word, 1]]), idf: 3 })),
+  title: words,
 });
 
-const order = (...ranked: Parameters<typeof rankPassages<RankedCandidate>>) =>
-  rankPassages(...ranked).map(({ candidate: { path } }) => path);
+const collection = { averageLength: { title: 2, path: 2, heading: 2, text: 5 }, averagePageLength: 10 };
+
+const order = (query: SearchedQuery, candidates: Candidate[], near?: Near): string[] =>
+  rankPassages(query, candidates, collection, near).map(({ candidate }) => candidate.page.path);
 
 test('all words once beat one of them repeated', () => {
-  const candidates = [candidate(1, 'one', 'key words key words here'), candidate(2, 'both', 'rotate a key every day')];
-  expect(order(['rotate', 'key'], candidates, collection({ rotate: 5, key: 5 }))).toEqual(['both', 'one']);
+  const candidates = [
+    passage(page('one'), 'key words key words here'),
+    passage(page('both'), 'rotate a key every day'),
+  ];
+  expect(order(asked('rotate', 'key'), candidates)).toEqual(['both', 'one']);
 });
 
 test('a word in the title beats the same word in the text', () => {
-  const inTitle = candidate(1, 'title', 'a b c d e', {
-    terms: { title: ['key'], path: [], heading: [], text: 'a b c d e'.split(' ') },
-  });
-  expect(order(['key'], [candidate(2, 'text', 'key b c d e'), inTitle], collection({ key: 5 }))[0]).toBe('title');
+  const candidates = [passage(page('text'), 'key b c d e'), passage(page('title', { title: ['key'] }), 'a b c d e')];
+  expect(order(asked('key'), candidates)[0]).toBe('title');
 });
 
 test('a page about the matter beats one that mentions it', () => {
+  const about = page('about', { textLength: 14 });
   const candidates = [
-    candidate(1, 'mention', 'a key for all of this'),
-    candidate(2, 'about', 'a key for all of that'),
-    candidate(3, 'about', 'and another key to be made'),
+    passage(page('mention', { textLength: 7 }), 'a key for all of this'),
+    passage(about, 'a key for all of that'),
+    passage(about, 'and another key to be made', { position: 1 }),
   ];
-  expect(order(['key'], candidates, collection({ key: 5 }))[0]).toBe('about');
+  expect(order(asked('key'), candidates)[0]).toBe('about');
+});
+
+test('what other pages call it finds a page that has none of the words', () => {
+  const called = page('called', { links: [['rotate', 'key']], linkedFrom: 1 });
+  expect(order(asked('rotate', 'key'), [passage(page('other'), 'nothing of it'), passage(called, 'nothing')])).toEqual([
+    'called',
+  ]);
+});
+
+test('a link whose words are mostly about something else counts less', () => {
+  const vague = page('vague', { links: [['all', 'about', 'key', 'and', 'much', 'more']] });
+  const exact = page('exact', { links: [['key']] });
+  expect(order(asked('key'), [passage(vague, 'a'), passage(exact, 'b')])).toEqual(['exact', 'vague']);
+});
+
+test('a page with the question as its title comes first', () => {
+  const named = page('named', { title: ['rotate', 'key'] });
+  const linked = page('linked', { links: [['rotate', 'key']], linkedFrom: 20 });
+  const candidates = [passage(linked, 'rotate key rotate key rotate'), passage(named, 'short')];
+  expect(order(asked('rotate', 'key'), candidates)[0]).toBe('named');
+});
+
+test('a synonym counts less than the word itself', () => {
+  const query: SearchedQuery = {
+    words: [
+      {
+        word: 'delet',
+        terms: new Map([
+          ['delet', 1],
+          ['remov', 0.6],
+        ]),
+        idf: 3,
+      },
+    ],
+    title: ['delet'],
+  };
+  const candidates = [passage(page('synonym'), 'remov it a b c'), passage(page('word'), 'delet it a b c')];
+  expect(order(query, candidates)).toEqual(['word', 'synonym']);
 });
 
 test("pages in the reader's version and language come first; nothing is left out", () => {
   const candidates = [
-    candidate(1, 'v1', 'key', { version: 'v1' }),
-    candidate(2, 'v2', 'key', { version: 'v2' }),
-    candidate(3, 'all', 'key'),
+    passage(page('v1', { version: 'v1' }), 'key'),
+    passage(page('v2', { version: 'v2' }), 'key'),
+    passage(page('all'), 'key'),
   ];
-  const near = { path: 'v2', language: undefined, version: 'v2' };
-  expect(order(['key'], candidates, collection({ key: 3 }), near)).toEqual(['v2', 'all', 'v1']);
+  expect(order(asked('key'), candidates, { path: 'v2', language: undefined, version: 'v2' })).toEqual([
+    'v2',
+    'all',
+    'v1',
+  ]);
 });
 
-test('scores are within 0–1 whatever the boost, and equal ones keep the order of the index', () => {
-  const candidates = [candidate(2, 'b', 'key', { boost: 3 }), candidate(1, 'a', 'key', { boost: 3 })];
-  const ranked = rankPassages(['key'], candidates, collection({ key: 1 }));
-  expect(ranked.map(({ candidate: { path } }) => path)).toEqual(['a', 'b']);
-  for (const { score } of ranked) expect(score).toBeLessThanOrEqual(1);
+test('scores are within 0–1 whatever the boost; equal ones are in the order of their paths', () => {
+  const candidates = [passage(page('b', { boost: 3 }), 'key'), passage(page('a', { boost: 3 }), 'key')];
+  const ranked = rankPassages(asked('key'), candidates, collection);
+  expect(ranked.map(({ candidate }) => candidate.page.path)).toEqual(['a', 'b']);
+  for (const { score } of ranked) {
+    expect(score).toBeGreaterThan(0);
+    expect(score).toBeLessThanOrEqual(1);
+  }
+});
+
+test('a question of which pages have little scores lower', () => {
+  const one = rankPassages(asked('key'), [passage(page('a'), 'key')], collection)[0]?.score ?? 0;
+  const little = rankPassages(asked('key', 'x', 'y', 'z'), [passage(page('a'), 'key')], collection)[0]?.score ?? 1;
+  expect(little).toBeLessThan(one);
+});
+
+test('signals say what each adds', () => {
+  const [found] = rankPassages(
+    asked('key'),
+    [passage(page('a', { title: ['key'], links: [['key']], linkedFrom: 2 }), 'key')],
+    collection,
+  );
+  expect(found?.signals).toMatchObject({ exactTitle: 2, bestLink: expect.any(Number) });
+  expect(Object.values(found?.signals ?? {}).every((value) => value >= 0)).toBe(true);
 });
 
 test('nothing to match gives nothing', () => {
-  expect(rankPassages([], [candidate(1, 'a', 'key')], collection({}))).toEqual([]);
-  expect(rankPassages(['other'], [candidate(1, 'a', 'key')], collection({}))).toEqual([]);
+  expect(order(asked(), [passage(page('a'), 'key')])).toEqual([]);
+  expect(order(asked('other'), [passage(page('a'), 'key')])).toEqual([]);
 });

@@ -1,125 +1,290 @@
+import type { QueryWord, SearchedQuery } from './query-words.ts';
+
 /**
- * The ranking that all search adapters share: an engine finds candidates, this orders them. The base is BM25F (Robertson and Zaragoza 2009:
- * weighted term frequencies of the fields are added before they saturate). It is multiplied by the share of the question that the passage
- * covers: a passage with all words beats one that repeats a rare word. Then a share of the page's other passages is added: a page about the
- * topic beats one that mentions it. The weights are measured, see `test/bench/search-quality.ts`. Pure. Terms are those of `analyzeText`, scores
- * are 0–1.
+ * The signals of the ranking, which are all there is, and what each adds at most. Measured on known questions, see `test/bench/search-quality.ts`.
  */
-export function rankPassages<C extends RankedCandidate>(
-  queryTerms: readonly string[],
-  candidates: readonly C[],
-  collection: CollectionFacts,
-  near?: Near,
-): Ranked<C>[] {
-  const idf = new Map(queryTerms.map((term) => [term, inverseFrequency(collection, term)]));
-  const idfSum = [...idf.values()].reduce((sum, value) => sum + value, 0);
-  if (idfSum === 0) return [];
-  const matches = candidates.map((candidate) => matchScore(candidate, idf, idfSum, collection));
-  const support = pageSupport(
-    candidates,
-    matches.map(({ match }) => match),
-  );
-  return candidates
-    .map((candidate, at) => {
-      const { match, coverage } = matches[at] ?? { match: 0, coverage: 0 };
-      const supported = (match + (support[at] ?? 0)) / (1 + maxSupport);
-      return { candidate, coverage, score: Math.min(1, supported * candidate.boost * nearness(candidate, near)) };
-    })
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || a.candidate.order - b.candidate.order);
-}
+const signalWeights = {
+  /** The page's best passages, as a share of the best page's: BM25F × share of the question that they have. */
+  passages: 1,
+  /** The same for all its passages taken as one. */
+  page: 0.3,
+  /** How well the words of a link to it fit: share of the question × share of the words; the best of them. */
+  bestLink: 1,
+  /** How many links fit how well. */
+  links: 0.14,
+  /** How many pages link to it: logarithm. */
+  linkedFrom: 0.02,
+  /** The question is its title, word for word. */
+  exactTitle: 2,
+  /** How well its title fits. */
+  title: 0.25,
+  /** How well the best of its headings fits. */
+  heading: 0.25,
+};
+type Signals = Record<keyof typeof signalWeights, number>;
 
-/** The page that the reader is on. */
-export type Near = { path: string; language: string | undefined; version: string | undefined };
+/** The fields in which words are counted. `title`: title and keywords; `path`: the parts of the path; `heading`: all headings above a passage. */
+export const fields = ['title', 'path', 'heading', 'text'] as const;
+type Field = (typeof fields)[number];
 
-/** `coverage`: share of the question that the passage has, each term by how rare it is, 0–1. */
-export type Ranked<C> = { candidate: C; score: number; coverage: number };
-
-export type RankedCandidate = {
+/** What all passages of a page share. Terms are those of `analyzeText`, in their order. */
+export type CandidatePage = {
   path: string;
   language: string | undefined;
   version: string | undefined;
   boost: number;
-  /** Terms by field. `title` has the title's terms and the page's keywords, `path` those of the page's path. */
-  terms: Record<Field, readonly string[]>;
-  /** Position in the index; decides between equal scores. */
-  order: number;
+  title: readonly string[];
+  keywords: readonly string[];
+  pathTerms: readonly string[];
+  /** Number of terms of all its texts. */
+  textLength: number;
+  /** Terms of each link from a page that the reader may see and that is not excluded. Those without a term of the question may be left out. */
+  links: readonly (readonly string[])[];
+  /** How many such pages link to it. */
+  linkedFrom: number;
 };
 
-export type CollectionFacts = {
-  passageCount: number;
-  /** How many passages have a term, in any field. */
-  passagesWith(term: string): number;
-  averageLength: Record<Field, number>;
+export type Candidate = {
+  page: CandidatePage;
+  heading: readonly string[];
+  /** How often the text has each searched term that it has. */
+  text: ReadonlyMap<string, number>;
+  /** Number of all its terms. */
+  textLength: number;
+  /** Position in its page. Between equal scores the path and this decide. */
+  position: number;
 };
 
-export const fields = ['title', 'path', 'heading', 'text'] as const;
-export type Field = (typeof fields)[number];
+/** Averages over passages, and of the texts of a page. */
+export type CollectionFacts = { averageLength: Record<Field, number>; averagePageLength: number };
 
-const weights: Record<Field, number> = { title: 5, path: 3.5, heading: 2, text: 1 };
+/** The page that the reader is on. */
+export type Near = { path: string; language: string | undefined; version: string | undefined };
+
+/** `score`: 0–1. `coverage`: share of the question that the passage has, each word by how rare it is, 0–1. `signals`: what each adds to the page's score. */
+export type Ranked<C> = { candidate: C; score: number; coverage: number; signals: Signals };
+
+const fieldWeights: Record<Field, number> = { title: 5, path: 3.5, heading: 2, text: 1 };
 /** How much a longer field counts less, 0–1. */
 const lengthPenalty: Record<Field, number> = { title: 0.9, path: 0.6, heading: 0.6, text: 0.55 };
-/** Weighted frequency at which a term has half its weight. */
+const pageLengthPenalty = 0.6;
+/** Weighted frequencies at which a word has half its weight. */
 const saturation = 8.5;
-const coverageExponent = 0.4;
+const pageSaturation = 12;
 /** What the page's second-best and third-best passages add. */
 const supportShares = [0.34, 0.17];
-const maxSupport = 0.51;
+/** What a passage keeps of its page's score, however badly it fits itself. */
+const pageShare = 0.6;
 
 const otherLanguage = 0.4;
 const otherVersion = 0.5;
 const samePage = 1.15;
 
-function matchScore(
-  candidate: RankedCandidate,
-  idf: ReadonlyMap<string, number>,
-  idfSum: number,
+/**
+ * The ranking that all search engines share: an engine finds candidates, this orders them. A page is scored as a whole by the signals above; its passages
+ * follow by how well each fits (BM25F by Robertson and Zaragoza 2009: weighted frequencies of the fields are added before they saturate). Pure.
+ */
+export function rankPassages<C extends Candidate>(
+  query: SearchedQuery,
+  candidates: readonly C[],
   collection: CollectionFacts,
-): { match: number; coverage: number } {
-  const frequencies = new Map<string, number>();
-  for (const field of fields) {
-    const terms = candidate.terms[field];
-    const relativeLength = terms.length / (collection.averageLength[field] || 1);
-    const unit = weights[field] / (1 - lengthPenalty[field] + lengthPenalty[field] * relativeLength);
-    for (const term of terms) if (idf.has(term)) frequencies.set(term, (frequencies.get(term) ?? 0) + unit);
-  }
-  let score = 0;
-  let covered = 0;
-  for (const [term, frequency] of frequencies) {
-    const worth = idf.get(term) ?? 0;
-    score += worth * (frequency / (frequency + saturation));
-    covered += worth;
-  }
-  const coverage = covered / idfSum;
-  return { match: (score / idfSum) * coverage ** coverageExponent, coverage };
-}
-
-/** By candidate, what the best others of its page add to it. */
-function pageSupport(candidates: readonly RankedCandidate[], matches: readonly number[]): number[] {
-  const bestOfPage = new Map<string, { at: number; match: number }[]>();
-  for (const [at, { path }] of candidates.entries()) {
-    const best = bestOfPage.get(path) ?? [];
-    best.push({ at, match: matches[at] ?? 0 });
-    best.sort((a, b) => b.match - a.match);
-    bestOfPage.set(path, best.slice(0, supportShares.length + 1));
-  }
-  return candidates.map(({ path }, at) => {
-    const others = (bestOfPage.get(path) ?? []).filter((other) => other.at !== at);
-    return supportShares.reduce((sum, share, rank) => sum + share * (others[rank]?.match ?? 0), 0);
+  near?: Near,
+): Ranked<C>[] {
+  const question = questionOf(query);
+  const scored = [...Map.groupBy(candidates, ({ page }) => page)].map(([page, ofPage]) => {
+    const frequencies = frequenciesOfPage(page, question, collection);
+    const matches = ofPage.map((candidate) => matchPassage(candidate, frequencies, question, collection));
+    matches.sort((a, b) => b.match - a.match || a.candidate.position - b.candidate.position);
+    const passages = withSupport(matches) * page.boost;
+    return { page, matches, passages, whole: matchPage(page, matches, question, collection) };
   });
+  const bestPassages = Math.max(0, ...scored.map(({ passages }) => passages)) || 1;
+  const bestWhole = Math.max(0, ...scored.map(({ whole }) => whole)) || 1;
+  const certainty = Math.max(0, ...scored.flatMap(({ matches }) => matches.map(({ coverage }) => coverage)));
+
+  const ranked: Ranked<C>[] = [];
+  for (const { page, matches, passages, whole } of scored) {
+    const signals = weighted({
+      passages: passages / bestPassages,
+      page: whole / bestWhole,
+      ...linkSignals(page, question),
+      exactTitle: isSame(page.title, query.title) ? 1 : 0,
+      title: fit(page.title, question),
+      heading: Math.max(0, ...matches.map(({ candidate }) => fit(candidate.heading, question))),
+    });
+    const sum = Object.values(signals).reduce((total, value) => total + value, 0) * nearness(page, near);
+    if (sum === 0) continue;
+    const bestMatch = matches[0]?.match || 1;
+    for (const { candidate, match, coverage } of matches) {
+      const share = pageShare + (1 - pageShare) * (match / bestMatch);
+      // In the order of the sums, and less when even the best passage has little of the question.
+      const score = 1 - Math.exp(-sum * share * certainty);
+      ranked.push({ candidate, score, coverage, signals });
+    }
+  }
+  return ranked.sort((a, b) => b.score - a.score || byPlace(a.candidate, b.candidate));
 }
 
-function inverseFrequency(collection: CollectionFacts, term: string): number {
-  const count = collection.passagesWith(term);
-  return Math.log(1 + (collection.passageCount - count + 0.5) / (count + 0.5));
+function byPlace(a: Candidate, b: Candidate): number {
+  if (a.page.path !== b.page.path) return a.page.path < b.page.path ? -1 : 1;
+  return a.position - b.position;
 }
 
-function nearness(candidate: RankedCandidate, near: Near | undefined): number {
+type Question = {
+  words: readonly QueryWord[];
+  idfSum: number;
+  /** By searched term: the words that it stands for, by their numbers, and how much it counts for each. */
+  sharesOf: ReadonlyMap<string, readonly { word: number; share: number }[]>;
+};
+
+function questionOf({ words }: SearchedQuery): Question {
+  const sharesOf = new Map<string, { word: number; share: number }[]>();
+  for (const [word, { terms }] of words.entries()) {
+    for (const [term, share] of terms) sharesOf.set(term, [...(sharesOf.get(term) ?? []), { word, share }]);
+  }
+  return { words, sharesOf, idfSum: words.reduce((sum, { idf }) => sum + idf, 0) || 1 };
+}
+
+/** By word of the question: how often it occurs, weighted, and the most that one of its terms counts. */
+class Frequencies {
+  readonly #question: Question;
+  readonly #frequencies: number[];
+  readonly #shares: number[];
+
+  constructor(question: Question, from?: Frequencies) {
+    this.#question = question;
+    this.#frequencies = from ? [...from.#frequencies] : question.words.map(() => 0);
+    this.#shares = from ? [...from.#shares] : question.words.map(() => 0);
+  }
+
+  add(term: string, count: number): void {
+    const shares = this.#question.sharesOf.get(term);
+    if (shares === undefined) return;
+    for (const { word, share } of shares) {
+      this.#frequencies[word] = (this.#frequencies[word] ?? 0) + share * count;
+      this.#shares[word] = Math.max(share, this.#shares[word] ?? 0);
+    }
+  }
+
+  /** BM25 of the frequencies × the share of the question that they cover. */
+  match(saturation: number): { match: number; coverage: number } {
+    const { words, idfSum } = this.#question;
+    let score = 0;
+    let covered = 0;
+    for (const [word, { idf }] of words.entries()) {
+      const frequency = this.#frequencies[word] ?? 0;
+      score += idf * (frequency / (frequency + saturation));
+      covered += idf * (this.#shares[word] ?? 0);
+    }
+    const coverage = covered / idfSum;
+    return { match: (score / idfSum) * coverage, coverage };
+  }
+}
+
+/** What all passages of a page have of the question. */
+function frequenciesOfPage(page: CandidatePage, question: Question, { averageLength }: CollectionFacts): Frequencies {
+  const frequencies = new Frequencies(question);
+  const ofTitle = unit('title', page.title.length + page.keywords.length, averageLength);
+  for (const term of page.title) frequencies.add(term, ofTitle);
+  for (const term of page.keywords) frequencies.add(term, ofTitle);
+  const ofPath = unit('path', page.pathTerms.length, averageLength);
+  for (const term of page.pathTerms) frequencies.add(term, ofPath);
+  return frequencies;
+}
+
+function unit(field: Field, length: number, averageLength: CollectionFacts['averageLength']): number {
+  const relative = length / (averageLength[field] || 1);
+  return fieldWeights[field] / (1 - lengthPenalty[field] + lengthPenalty[field] * relative);
+}
+
+type PassageMatch<C> = { candidate: C; match: number; coverage: number };
+
+function matchPassage<C extends Candidate>(
+  candidate: C,
+  ofPage: Frequencies,
+  question: Question,
+  { averageLength }: CollectionFacts,
+): PassageMatch<C> {
+  const { heading, text, textLength } = candidate;
+  const frequencies = new Frequencies(question, ofPage);
+  const ofHeading = unit('heading', heading.length, averageLength);
+  for (const term of heading) frequencies.add(term, ofHeading);
+  const ofText = unit('text', textLength, averageLength);
+  for (const [term, count] of text) frequencies.add(term, ofText * count);
+  return { candidate, ...frequencies.match(saturation) };
+}
+
+function withSupport(matches: readonly PassageMatch<Candidate>[]): number {
+  const [best, ...others] = matches.map(({ match }) => match);
+  const support = supportShares.reduce((sum, share, rank) => sum + share * (others[rank] ?? 0), 0);
+  return (best ?? 0) + support;
+}
+
+function matchPage(
+  page: CandidatePage,
+  matches: readonly PassageMatch<Candidate>[],
+  question: Question,
+  { averagePageLength }: CollectionFacts,
+): number {
+  const frequencies = new Frequencies(question);
+  const one = 1 / (1 - pageLengthPenalty + pageLengthPenalty * (page.textLength / (averagePageLength || 1)));
+  for (const term of new Set([...page.title, ...page.keywords])) frequencies.add(term, one * fieldWeights.title);
+  for (const term of page.pathTerms) frequencies.add(term, one * fieldWeights.path);
+  for (const { candidate } of matches) {
+    for (const term of new Set(candidate.heading)) frequencies.add(term, one * fieldWeights.heading);
+    for (const [term, count] of candidate.text) frequencies.add(term, one * fieldWeights.text * count);
+  }
+  return frequencies.match(pageSaturation).match;
+}
+
+function linkSignals(
+  { links, linkedFrom }: CandidatePage,
+  question: Question,
+): Pick<Signals, 'bestLink' | 'links' | 'linkedFrom'> {
+  let best = 0;
+  let sum = 0;
+  for (const link of links) {
+    const fits = fit(link, question);
+    best = Math.max(best, fits);
+    sum += fits;
+  }
+  return { bestLink: best, links: sum / (1 + sum), linkedFrom: Math.log(1 + linkedFrom) };
+}
+
+/** Share of the question that a name has × share of the name that is about the question, 0–1. */
+function fit(name: readonly string[], { words, sharesOf, idfSum }: Question): number {
+  let covered: number[] | undefined;
+  let fitting = 0;
+  for (const [at, term] of name.entries()) {
+    const shares = sharesOf.get(term);
+    if (shares === undefined || name.indexOf(term) < at) continue;
+    covered ??= words.map(() => 0);
+    let most = 0;
+    for (const { word, share } of shares) {
+      covered[word] = Math.max(share, covered[word] ?? 0);
+      most = Math.max(share, most);
+    }
+    fitting += most;
+  }
+  if (covered === undefined) return 0;
+  const sum = covered.reduce((total, share, word) => total + share * (words[word]?.idf ?? 0), 0);
+  return (sum / idfSum) * (fitting / new Set(name).size);
+}
+
+function weighted(values: Signals): Signals {
+  const result = { ...values };
+  for (const signal of Object.keys(signalWeights) as (keyof Signals)[]) result[signal] *= signalWeights[signal];
+  return result;
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length > 0 && a.length === b.length && a.every((term, at) => term === b[at]);
+
+function nearness(page: CandidatePage, near: Near | undefined): number {
   if (!near) return 1;
-  let factor = candidate.path === near.path ? samePage : 1;
-  if (near.language !== undefined && candidate.language !== undefined && candidate.language !== near.language)
+  let factor = page.path === near.path ? samePage : 1;
+  if (near.language !== undefined && page.language !== undefined && page.language !== near.language)
     factor *= otherLanguage;
-  if (near.version !== undefined && candidate.version !== undefined && candidate.version !== near.version)
-    factor *= otherVersion;
+  if (near.version !== undefined && page.version !== undefined && page.version !== near.version) factor *= otherVersion;
   return factor;
 }

@@ -13,6 +13,9 @@ const page = (path: string, title: string, text: string, more: Partial<SearchPag
   keywords: [],
   groups: [],
   boost: 1,
+  key: path,
+  links: [],
+  markdown: `# ${title}\n`,
   passages: [{ anchor: '', heading: '', text }],
   ...more,
 });
@@ -49,9 +52,21 @@ export function searchIndexContract(
         page('fr/factures', 'Facturation', 'Les factures arrivent chaque mois.', { language: 'fr' }),
         page('zh/start', '快速开始', '安装命令行工具后即可发布文档。', { language: 'zh' }),
         page('internal/runbook', 'Runbook', 'Rotate the signing secret every quarter.', { groups: ['staff'] }),
+        page(
+          'cli',
+          'Command line',
+          'Pass --max-old-space-size when ERR_MODULE_NOT_FOUND is reported by GET /v1/jobs/{jobId}.',
+          {
+            links: [{ to: 'guides/webhooks', text: 'Instant notifications' }],
+          },
+        ),
+        page('internal/plans', 'Plans', 'Nothing yet.', {
+          groups: ['staff'],
+          links: [{ to: 'guides/webhooks', text: 'Project bluebird' }],
+        }),
         page('sdk', 'SDK', 'Set retrievalPageSize to five.', { tag: 'api', keywords: ['client library'] }),
       ]);
-      expect(count).toBe(8);
+      expect(count).toBe(10);
     });
     afterAll(() => opened.end());
 
@@ -76,6 +91,32 @@ export function searchIndexContract(
       expect(await paths('发布文档')).toEqual(['zh/start']);
     });
 
+    test('finds a page by the words of links to it, unless the page with the link is left out or hidden from the reader', async () => {
+      expect((await paths('instant notifications'))[0]).toBe('guides/webhooks');
+      expect(await paths('instant notifications', { exclude: ['cli'] })).toEqual([]);
+      expect(await paths('bluebird')).toEqual([]);
+      expect(await paths('bluebird', { filter: { groups: ['staff'] } })).toEqual(['guides/webhooks']);
+    });
+
+    test('finds flags, codes, paths and names as people paste them', async () => {
+      for (const query of ['--max-old-space-size', 'ERR_MODULE_NOT_FOUND', '/v1/jobs/{id}', 'GET /v1/jobs/{jobId}'])
+        expect([query, (await paths(query))[0]]).toEqual([query, 'cli']);
+      expect((await paths('retrievalPageSize'))[0]).toBe('sdk');
+    });
+
+    test('finds words with a typing error, and words of documentation that mean the same', async () => {
+      expect((await paths('webhoks'))[0]).toBe('guides/webhooks');
+      expect((await paths('retrievalPgaeSize'))[0]).toBe('sdk');
+      expect((await paths('terminal'))[0]).toBe('cli');
+    });
+
+    test('says how a score came about when it is asked to', async () => {
+      const [found] = await index.search({ ...scope, query: 'instant notifications', limit: 1, explain: true });
+      expect(found?.explanation?.signals).toMatchObject({ bestLink: expect.any(Number) });
+      expect(found?.explanation?.words.map(({ word }) => word)).toEqual(['instant', 'notif']);
+      expect((await index.search({ ...scope, query: 'invoices', limit: 1 }))[0]).not.toHaveProperty('explanation');
+    });
+
     test('operators and quotes of query languages are words', async () => {
       for (const query of [
         '"',
@@ -86,6 +127,11 @@ export function searchIndexContract(
         "'; DROP TABLE pages; --",
         '^{"a":1}',
         '',
+        'webhooks '.repeat(1_200),
+        '.*?(a|b)+$ [[:alpha:]]{2,} /^x/',
+        '!!! ??? ... ---',
+        'broken \ud800 halves \udfff',
+        '\u202eskoohbew\u202c مرحبا بالعالم',
       ]) {
         await expect(index.search({ ...scope, query, limit: 5 })).resolves.toBeInstanceOf(Array);
       }
@@ -120,6 +166,7 @@ export function searchIndexContract(
       expect(await index.findPage(scope, 'guides/webhooks', [])).toMatchObject({
         path: 'guides/webhooks',
         title: 'Webhooks',
+        markdown: '# Webhooks\n',
       });
       expect(await index.findPage(scope, 'nowhere', ['staff'])).toBeUndefined();
     });
@@ -133,6 +180,36 @@ export function searchIndexContract(
       expect(await paths('billing', { exclude: ['v1/billing'] })).toEqual(['v2/billing']);
       expect(await paths('billing', { limit: 1 })).toHaveLength(1);
       expect(await paths('webhooks events deliveries', { passagesPerPage: 1 })).toEqual(['guides/webhooks']);
+    });
+
+    test('a language filters nothing where no page has one', async () => {
+      const plain = scopeOf('acme', 'cv_plain');
+      await fill(index, plain, [page('a', 'A', 'plain words')]);
+      expect(await index.search({ ...plain, query: 'words', limit: 5, filter: { language: 'en' } })).toHaveLength(1);
+      expect(await index.search({ ...plain, query: 'words', limit: 5, filter: { version: 'v1' } })).toEqual([]);
+    });
+
+    test('a build on an earlier version is as one from nothing', async () => {
+      const [first, second, fresh] = ['cv_a', 'cv_b', 'cv_c'].map((version) => scopeOf('acme', version)) as [
+        SearchScope,
+        SearchScope,
+        SearchScope,
+      ];
+      const start = page('start', 'Start', 'common words of the start', { links: [{ to: 'next', text: 'Onwards' }] });
+      const next = page('next', 'Next', 'common words of the next');
+      const changed = page('next', 'Next', 'wholly different words', { key: 'next 2' });
+      await fill(index, first, [start, next, page('gone', 'Gone', 'common words that go')]);
+      const build = await index.startBuild(second, { from: first.contentVersion });
+      const kept = [start, changed].filter(({ path, key }) => build.known.get(path) === key);
+      await build.add([start, changed].filter((one) => !kept.includes(one)));
+      await build.keep(kept.map(({ path }) => path));
+      expect(await build.commit()).toBe(2);
+      await fill(index, fresh, [start, changed]);
+      for (const query of ['common words', 'different words', 'onwards', 'go', 'next', 'wrods']) {
+        const found = await index.search({ ...second, query, limit: 9, explain: true });
+        expect(found).toEqual(await index.search({ ...fresh, query, limit: 9, explain: true }));
+      }
+      expect(await index.search({ ...first, query: 'common words', limit: 9 })).toHaveLength(3);
     });
 
     test('says which filter values there are', async () => {

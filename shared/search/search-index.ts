@@ -10,13 +10,14 @@ export type SearchScope = { organization: string; domain: string; contentVersion
  * - A content version appears as a whole: readers see nothing of it between `startBuild` and `commit`, also if the writer dies.
  *   Building a version again replaces it, and readers see the old one until `commit`.
  * - Readers and writers may be different processes. Scopes never see each other's passages.
- * - A page with groups is found only by a query that names one of them.
- * - The order is that of `rankPassages`: the same passages and query give the same result with every adapter.
+ * - A page with groups is found only by a query that names one of them, and so do its links count only then.
+ * - The order is that of `searchPassages`: the same passages and query give the same result with every adapter.
  * - Every call ends: with `SearchUnavailable` when the index cannot be reached in time.
  */
 export type SearchIndex = {
-  startBuild(scope: SearchScope): Promise<IndexBuild>;
-  /** How many passages the version has; undefined when it is not indexed. */
+  /** `from`: an earlier content version of the domain, whose pages may be taken over as they are. `signal` ends what is under way, and every call of the build. */
+  startBuild(scope: SearchScope, options?: { from?: string | undefined; signal?: AbortSignal }): Promise<IndexBuild>;
+  /** How many passages the version has; undefined when it is not indexed, or its index is damaged or of an earlier shape: then build it again. */
   passageCount(scope: SearchScope): Promise<number | undefined>;
   /** Best first. Empty when the version is not indexed, and for a filter value that no page has. */
   search(query: SearchQuery): Promise<FoundPassage[]>;
@@ -26,13 +27,17 @@ export type SearchIndex = {
   facets(scope: SearchScope): Promise<SearchFacets | undefined>;
   /** No error when there is nothing to remove. */
   remove(scope: SearchScope): Promise<void>;
-  /** Rejects with the reason when the index cannot be used. */
-  check(): Promise<void>;
+  /** Rejects with the reason when the index cannot be used for that. */
+  check(use: 'search' | 'build'): Promise<void>;
   close(): Promise<void>;
 };
 
 export type IndexBuild = {
+  /** Pages that can be taken over, with their keys by path; none where the earlier version is gone, or the engine takes none over. */
+  known: ReadonlyMap<string, string>;
   add(pages: readonly SearchPage[]): Promise<void>;
+  /** Takes over the pages of these paths as they are, their links too. Only paths that are `known`. */
+  keep(paths: readonly string[]): Promise<void>;
   /** Makes the version searchable; answers how many passages it has. */
   commit(): Promise<number>;
   /** Throws away what was added; no error after `commit`. */
@@ -44,16 +49,19 @@ export type SearchQuery = SearchScope & {
   /** Maximum number of passages. */
   limit: number;
   filter?: SearchFilter | undefined;
-  /** Paths of pages that must not be found. */
+  /** Paths of pages that must not be found, and whose links do not count. */
   exclude?: readonly string[] | undefined;
   /** Page that the reader is on: its language and version come first. */
   near?: string | undefined;
   /** Maximum number of passages of one page; unlimited by default. */
   passagesPerPage?: number | undefined;
+  /** Say how each score came about. */
+  explain?: boolean | undefined;
 };
 
 /**
- * `language` and `version`: pages of that language or version, and those that belong to all. A value that no page has finds nothing.
+ * `language` and `version`: pages of that language or version, and those that belong to all. A value that no page has finds nothing; but where no page
+ * has a language, a language filters nothing.
  * `groups`: what the reader belongs to; pages without groups are always found.
  */
 export type SearchFilter = {
@@ -63,7 +71,14 @@ export type SearchFilter = {
   tag?: string | undefined;
 };
 
-export type FoundPage = { path: string; title: string; language: string | undefined; version: string | undefined };
+export type FoundPage = {
+  path: string;
+  title: string;
+  language: string | undefined;
+  version: string | undefined;
+  /** The whole page, for readers of plain text. */
+  markdown: string;
+};
 
 export type SearchFacets = { versions: string[]; languages: string[]; tags: string[] };
 
@@ -83,6 +98,8 @@ type Passage = {
 /** What all passages of one page share and what search filters by. */
 export type SearchPage = {
   path: string;
+  /** Digest of all that the page was made from. */
+  key: string;
   title: string;
   /** Found together with the title, shown nowhere. */
   keywords: readonly string[];
@@ -94,6 +111,10 @@ export type SearchPage = {
   groups: readonly string[];
   /** 1 for most; less puts its passages behind equal ones of other pages, more before them (0.1–3). */
   boost: number;
+  /** Links to other pages of the content version, by their paths, with the words that are shown for them. */
+  links: readonly { to: string; text: string }[];
+  /** As `findPage` answers it; not searched. */
+  markdown: string;
   passages: readonly Omit<Passage, 'path' | 'title'>[];
 };
 
@@ -105,6 +126,15 @@ export type FoundPassage = Passage & {
   language: string | undefined;
   version: string | undefined;
   tag: string | undefined;
+  /** Only where it was asked for: what each signal of the ranking adds. */
+  explanation?: ScoreExplanation;
+};
+
+/** What each signal adds to the sum that decides the order, and the words that were searched. */
+type ScoreExplanation = {
+  signals: Record<string, number>;
+  /** Every word of the question with the terms that were searched for it: itself, synonyms, or similar ones where no page has it. */
+  words: { word: string; terms: Record<string, number> }[];
 };
 
 /** The search index did not answer in time or cannot be opened. Worth another try later. */

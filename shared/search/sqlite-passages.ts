@@ -1,236 +1,262 @@
-import { randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '#shared/runtime/failures.ts';
-import { analyzeText } from './analyze-text.ts';
-import { type CollectionFacts, type Field, fields, type RankedCandidate } from './rank-passages.ts';
-import {
-  type FoundPage,
-  type FoundPassage,
-  type IndexBuild,
-  type SearchFacets,
-  type SearchFilter,
-  SearchUnavailable,
-} from './search-index.ts';
+import type { Candidate, CandidatePage } from './rank-passages.ts';
+import { type FoundPage, type SearchFacets, type SearchFilter, SearchUnavailable } from './search-index.ts';
+import type { PassageEngine } from './search-passages.ts';
+import { similarTo } from './similar-terms.ts';
+import { pageOfPassage, positionOfPassage, sqliteShape, unpackCounts } from './sqlite-schema.ts';
 
-/**
- * One file holds one content version. `words` has the terms of `analyzeText`, separated by spaces, so the tokenizer decides nothing. Its
- * rows have the numbers of `passages`, which has the text that is shown.
- */
-const sqliteSchema = `
-  CREATE TABLE pages (
-    id INTEGER PRIMARY KEY,
-    path TEXT NOT NULL UNIQUE,
-    title TEXT NOT NULL,
-    language TEXT,
-    version TEXT,
-    tag TEXT,
-    groups TEXT NOT NULL,
-    boost REAL NOT NULL
-  );
-  CREATE TABLE passages (
-    id INTEGER PRIMARY KEY,
-    page INTEGER NOT NULL REFERENCES pages (id),
-    anchor TEXT NOT NULL,
-    heading TEXT NOT NULL,
-    text TEXT NOT NULL
-  );
-  CREATE VIRTUAL TABLE words USING fts5 (title, path, heading, text, tokenize = 'unicode61 remove_diacritics 0');
-  CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
-  CREATE TABLE facts (
-    passage_count INTEGER NOT NULL,
-    title_length REAL NOT NULL,
-    path_length REAL NOT NULL,
-    heading_length REAL NOT NULL,
-    text_length REAL NOT NULL
-  );
-`;
+/** Candidates for the ranking. On known questions 1,000 were no better than 500, and 300 a little worse. */
+const mostCandidates = 500;
+/** Rows of `words` that a question looks at. Frequent words beyond that still count in the ranking. */
+const mostMatches = 6_000;
+const mostLinks = 1_000;
+/** Pages that are candidates because of links alone. */
+const mostLinkedPages = 60;
 
-/** Builds the file of one content version beside its place and moves it there on `commit`. */
-export function buildSqlitePassages(file: string): IndexBuild {
-  const building = `${file}.${randomBytes(6).toString('hex')}.building`;
-  const db = new DatabaseSync(building);
-  // The file has no worth before it is renamed, and is made again after a crash: no journal, one flush at the end.
-  db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN');
-  db.exec(sqliteSchema);
-  const insertPage = db.prepare(
-    'INSERT INTO pages (path, title, language, version, tag, groups, boost) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  const insertPassage = db.prepare('INSERT INTO passages (page, anchor, heading, text) VALUES (?, ?, ?, ?)');
-  const insertWords = db.prepare('INSERT INTO words (rowid, title, path, heading, text) VALUES (?, ?, ?, ?, ?)');
-  const lengths = { title: 0, path: 0, heading: 0, text: 0 };
-  let passageCount = 0;
-
-  return {
-    async add(pages) {
-      for (const page of pages) {
-        const terms = {
-          title: analyzeText([page.title, ...page.keywords].join(' \n ')),
-          path: analyzeText(page.path.replaceAll(/[/_-]/g, ' ')),
-        };
-        const { lastInsertRowid: pageId } = insertPage.run(
-          page.path,
-          page.title,
-          page.language ?? null,
-          page.version ?? null,
-          page.tag ?? null,
-          JSON.stringify(page.groups),
-          page.boost,
-        );
-        for (const { anchor, heading, text } of page.passages) {
-          const { lastInsertRowid: id } = insertPassage.run(pageId, anchor, heading, text);
-          const all = { ...terms, heading: analyzeText(heading), text: analyzeText(text) };
-          insertWords.run(id, ...fields.map((field) => all[field].join(' ')));
-          for (const field of fields) lengths[field] += all[field].length;
-          passageCount += 1;
-        }
-      }
-    },
-    async commit() {
-      const averages = fields.map((field) => (passageCount === 0 ? 0 : lengths[field] / passageCount));
-      db.prepare('INSERT INTO facts VALUES (?, ?, ?, ?, ?)').run(passageCount, ...averages);
-      db.exec("INSERT INTO words (words) VALUES ('optimize'); COMMIT");
-      db.close();
-      await flushFile(building);
-      await rename(building, file);
-      return passageCount;
-    },
-    async abandon() {
-      if (db.isOpen) db.close();
-      await rm(building, { force: true });
-    },
-  };
-}
-
-async function flushFile(path: string): Promise<void> {
-  const handle = await open(path, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Candidates for the ranking. On 1,401 known questions 1,000 were no better than 300, and took up to four times as long. */
-const mostCandidates = 300;
-
-type SqliteCandidate = RankedCandidate & { id: number };
+type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
 
 /** The readable side of one file; the file never changes while it is open. */
 export type SqlitePassages = {
   inode: bigint;
-  collection: CollectionFacts;
+  passageCount: number;
   facets: SearchFacets;
-  candidates(terms: readonly string[], filter: SearchFilter, exclude: readonly string[]): SqliteCandidate[];
-  passage(candidate: SqliteCandidate): Omit<FoundPassage, 'score' | 'coverage'>;
+  engine: PassageEngine<SqliteCandidate>;
   page(path: string): SqlitePage | undefined;
+  /** Whether the whole file is sound. Reads all of it. */
+  isSound(): boolean;
   close(): void;
 };
 
-export function openSqlitePassages(file: string, inode: bigint): SqlitePassages {
-  const db = openFile(file);
-  const facts = db.prepare('SELECT * FROM facts').get() as Row;
-  const countOfTerm = db.prepare('SELECT doc FROM vocabulary WHERE term = ?');
-  const pageByPath = db.prepare('SELECT path, title, language, version, groups FROM pages WHERE path = ?');
-  const passageById = db.prepare(
-    `SELECT p.path, p.title, p.language, p.version, p.tag, s.anchor, s.heading, s.text
-     FROM passages s JOIN pages p ON p.id = s.page WHERE s.id = ?`,
+/** Throws `SearchUnavailable` when it cannot be opened, and what SQLite says when it is no such file. Undefined when it is of another shape. */
+export function openSqlitePassages(file: string, inode: bigint): SqlitePassages | undefined {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
+  try {
+    db.exec('PRAGMA cache_size = -1024');
+    if (db.prepare('PRAGMA user_version').get()?.['user_version'] !== sqliteShape) {
+      db.close();
+      return undefined;
+    }
+    return readable(db, inode);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** What lets a reader see a page: it has no groups, or one of theirs. */
+const isVisible = (page: string): string =>
+  `(${page}.groups = '[]' OR EXISTS (SELECT 1 FROM json_each(${page}.groups) g WHERE g.value IN (SELECT value FROM json_each(:groups))))`;
+const isNotExcluded = (page: string): string => `${page}.path NOT IN (SELECT value FROM json_each(:exclude))`;
+const passesFilter = `
+  (:version IS NULL OR p.version = :version OR (p.version IS NULL AND :versionKnown))
+  AND (:language IS NULL OR p.language = :language OR (p.language IS NULL AND :languageKnown))
+  AND (:tag IS NULL OR p.tag = :tag)
+  AND ${isVisible('p')} AND ${isNotExcluded('p')}`;
+const passageColumns = 's.id, s.heading_terms, s.text_length, s.counts';
+
+function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
+  const facts = db.prepare('SELECT * FROM facts').get() as Record<string, number>;
+  const count = (table: string): number =>
+    Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']);
+  const passageCount = Number(facts['passages']);
+  const averageOf = (field: string): number => Number(facts[field]) / Math.max(1, passageCount);
+  const termsAre = db.prepare(
+    'SELECT id, term, passages FROM terms WHERE passages + links > 0 AND term IN (SELECT value FROM json_each(?))',
   );
+  const alike = db.prepare(
+    `SELECT term, passages FROM terms WHERE passages + links > 0 AND length(term) BETWEEN :shortest AND :longest
+       AND (substr(term, 1, 1) = substr(:term, 1, 1) OR substr(term, 2, 1) = substr(:term, 2, 1))`,
+  );
+  const pageByPath = db.prepare('SELECT path, title, language, version, groups, markdown FROM pages WHERE path = ?');
   const find = db.prepare(
-    `SELECT words.rowid AS id, words.title AS title_terms, words.path AS path_terms, words.heading AS heading_terms,
-       words.text AS text_terms, p.path, p.language, p.version, p.boost
-     FROM words JOIN passages s ON s.id = words.rowid JOIN pages p ON p.id = s.page
-     WHERE words MATCH :match
-       AND (:version IS NULL OR p.version = :version OR (p.version IS NULL AND :versionKnown))
-       AND (:language IS NULL OR p.language = :language OR (p.language IS NULL AND :languageKnown))
-       AND (:tag IS NULL OR p.tag = :tag)
-       AND (p.groups = '[]' OR EXISTS (SELECT 1 FROM json_each(p.groups) g WHERE g.value IN (SELECT value FROM json_each(:groups))))
-       AND p.path NOT IN (SELECT value FROM json_each(:exclude))
-     ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates}`,
+    // The texts are read of those alone that are among the best.
+    `SELECT ${passageColumns} FROM passages s WHERE s.id IN (
+       SELECT words.rowid FROM words JOIN pages p ON p.id = words.rowid >> 16
+       WHERE words MATCH :match AND ${passesFilter} ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates})`,
+  );
+  const findLinks = db.prepare(
+    `SELECT l.target, l.terms FROM link_words JOIN links l ON l.id = link_words.rowid JOIN pages f ON f.id = l.page
+     WHERE link_words MATCH :match AND f.path <> l.target AND ${isVisible('f')} AND ${isNotExcluded('f')}
+     ORDER BY link_words.rank LIMIT ${mostLinks}`,
+  );
+  const findFirst = db.prepare(
+    `SELECT ${passageColumns} FROM pages p JOIN passages s ON s.id = p.id << 16
+     WHERE p.path IN (SELECT value FROM json_each(:paths)) AND ${passesFilter}`,
+  );
+  const pagesAre = db.prepare(
+    `SELECT id, path, language, version, boost, title_terms, keyword_terms, path_terms, text_length,
+       (SELECT count(DISTINCT l.page) FROM links l JOIN pages f ON f.id = l.page
+        WHERE l.target = p.path AND f.path <> p.path AND ${isVisible('f')} AND ${isNotExcluded('f')}) AS linked_from
+     FROM pages p WHERE id IN (SELECT value FROM json_each(:ids))`,
+  );
+  const shown = db.prepare(
+    `SELECT p.path, p.title, p.language, p.version, p.tag, s.anchor, s.heading, s.text
+     FROM passages s JOIN pages p ON p.id = s.id >> 16 WHERE s.id = ?`,
   );
   const values = (column: 'version' | 'language' | 'tag'): string[] =>
     db
       .prepare(`SELECT DISTINCT ${column} AS value FROM pages WHERE ${column} IS NOT NULL ORDER BY 1`)
       .all()
-      .map((row) => String(row.value));
+      .map((row) => String(row['value']));
   const facets = { versions: values('version'), languages: values('language'), tags: values('tag') };
+
+  const filterValues = (filter: SearchFilter) => ({
+    version: filter.version ?? null,
+    versionKnown: facets.versions.includes(filter.version ?? '') ? 1 : 0,
+    language: facets.languages.length === 0 ? null : (filter.language ?? null),
+    languageKnown: facets.languages.includes(filter.language ?? '') ? 1 : 0,
+    tag: filter.tag ?? null,
+  });
+
+  const page: SqlitePassages['page'] = (path) => {
+    const row = pageByPath.get(path);
+    if (!row) return undefined;
+    return {
+      path,
+      title: String(row['title']),
+      language: optional(row['language']),
+      version: optional(row['version']),
+      markdown: String(row['markdown']),
+      groups: JSON.parse(String(row['groups'])) as string[],
+    };
+  };
+
+  const engine: PassageEngine<SqliteCandidate> = {
+    vocabulary: {
+      passageCount,
+      async passagesWith(terms) {
+        const rows = termsAre.all(JSON.stringify(terms));
+        return new Map(rows.map((row) => [String(row['term']), Number(row['passages'])]));
+      },
+      async similarTerms(term) {
+        const most = term.length > 7 ? 2 : 1;
+        const rows = alike.all({ term, shortest: term.length - most, longest: term.length + most });
+        return similarTo(
+          term,
+          rows.map((row) => [String(row['term']), Number(row['passages'])]),
+        );
+      },
+    },
+    collection: {
+      averageLength: {
+        title: averageOf('title'),
+        path: averageOf('path'),
+        heading: averageOf('heading'),
+        text: averageOf('text'),
+      },
+      averagePageLength: Number(facts['text']) / Math.max(1, count('pages')),
+    },
+    async candidates(searched, { filter = {}, exclude = [] }) {
+      const terms = termsAre.all(JSON.stringify([...searched.keys()])).map((row) => ({
+        id: Number(row['id']),
+        term: String(row['term']),
+        passages: Number(row['passages']),
+      }));
+      if (terms.length === 0) return [];
+      const reader = { groups: JSON.stringify(filter.groups ?? []), exclude: JSON.stringify(exclude) };
+      const values = { ...filterValues(filter), ...reader };
+      const rows = find.all({ match: matching(rareOf(terms).map(({ term }) => term)), ...values });
+      const links = Map.groupBy(findLinks.all({ match: matching(terms.map(({ term }) => term)), ...reader }), (row) =>
+        String(row['target']),
+      );
+      const found = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
+      const linked = findFirst.all({ paths: JSON.stringify([...links.keys()].slice(0, mostLinkedPages)), ...values });
+      rows.push(...linked.filter((row) => !found.has(pageOfPassage(Number(row['id'])))));
+
+      const pages = new Map<number, CandidatePage>();
+      const ids = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
+      for (const row of pagesAre.all({ ids: JSON.stringify([...ids]), ...reader })) {
+        const path = String(row['path']);
+        pages.set(Number(row['id']), {
+          path,
+          language: optional(row['language']),
+          version: optional(row['version']),
+          boost: Number(row['boost']),
+          title: split(row['title_terms']),
+          keywords: split(row['keyword_terms']),
+          pathTerms: split(row['path_terms']),
+          textLength: Number(row['text_length']),
+          links: (links.get(path) ?? []).map((link) => split(link['terms'])),
+          linkedFrom: Number(row['linked_from']),
+        });
+      }
+      return rows.flatMap((row): SqliteCandidate[] => {
+        const page = pages.get(pageOfPassage(Number(row['id'])));
+        if (page === undefined) return [];
+        return [
+          {
+            id: Number(row['id']),
+            page,
+            position: positionOfPassage(Number(row['id'])),
+            heading: split(row['heading_terms']),
+            text: unpackCounts(row['counts'] as Uint8Array, terms),
+            textLength: Number(row['text_length']),
+          },
+        ];
+      });
+    },
+    near: async (path) => page(path),
+    show: async (candidates) =>
+      candidates.map(({ id }) => {
+        const row = shown.get(id) as Record<string, unknown>;
+        return {
+          path: String(row['path']),
+          anchor: String(row['anchor']),
+          title: String(row['title']),
+          heading: String(row['heading']),
+          text: String(row['text']),
+          language: optional(row['language']),
+          version: optional(row['version']),
+          tag: optional(row['tag']),
+        };
+      }),
+  };
 
   return {
     inode,
+    passageCount,
     facets,
-    collection: {
-      passageCount: Number(facts.passage_count),
-      passagesWith: (term) => Number(countOfTerm.get(term)?.doc ?? 0),
-      averageLength: byField((field) => Number(facts[`${field}_length`])),
-    },
-    candidates(terms, filter, exclude) {
-      const rows = find.all({
-        // Terms have letters and digits only; the quotes keep `or`, `not` and `near` from being operators.
-        match: terms.map((term) => `"${term}"`).join(' OR '),
-        version: filter.version ?? null,
-        versionKnown: facets.versions.includes(filter.version ?? '') ? 1 : 0,
-        language: filter.language ?? null,
-        languageKnown: facets.languages.includes(filter.language ?? '') ? 1 : 0,
-        tag: filter.tag ?? null,
-        groups: JSON.stringify(filter.groups ?? []),
-        exclude: JSON.stringify(exclude),
-      });
-      return rows.map((row) => ({
-        id: Number(row.id),
-        order: Number(row.id),
-        path: String(row.path),
-        language: optional(row.language),
-        version: optional(row.version),
-        boost: Number(row.boost),
-        terms: byField((field) => split(row[`${field}_terms`])),
-      }));
-    },
-    passage({ id }) {
-      const row = passageById.get(id) as Row;
-      return {
-        path: String(row.path),
-        anchor: String(row.anchor),
-        title: String(row.title),
-        heading: String(row.heading),
-        text: String(row.text),
-        language: optional(row.language),
-        version: optional(row.version),
-        tag: optional(row.tag),
-      };
-    },
-    page(path) {
-      const row = pageByPath.get(path);
-      if (!row) return undefined;
-      return {
-        path,
-        title: String(row.title),
-        language: optional(row.language),
-        version: optional(row.version),
-        groups: JSON.parse(String(row.groups)) as string[],
-      };
-    },
+    engine,
+    page,
+    isSound: () => db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok',
     close: () => db.close(),
   };
 }
 
-type Row = Record<string, unknown>;
-
-function openFile(file: string): DatabaseSync {
-  try {
-    return new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
-  } catch (error) {
-    throw new SearchUnavailable(`The search index ${file} cannot be opened: ${messageOf(error)}`, {
-      cause: error,
-    });
+/** The rarest first, as many as have few enough passages together. */
+function rareOf<T extends { passages: number }>(terms: readonly T[]): T[] {
+  let matches = 0;
+  const rare: T[] = [];
+  for (const term of terms.toSorted((a, b) => a.passages - b.passages)) {
+    matches += term.passages;
+    if (matches > mostMatches && rare.length > 0) break;
+    rare.push(term);
   }
+  return rare;
 }
 
+/** Terms have letters and digits only; the quotes keep `or`, `not` and `near` from being operators. */
+const matching = (terms: readonly string[]): string => terms.map((term) => `"${term}"`).join(' OR ');
 const optional = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
-const byField = <T>(valueOf: (field: Field) => T): Record<Field, T> => ({
-  title: valueOf('title'),
-  path: valueOf('path'),
-  heading: valueOf('heading'),
-  text: valueOf('text'),
-});
+
+/** Whether SQLite says that the file itself is broken. */
+export function isDamage(error: unknown): boolean {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  const primary = typeof code === 'number' ? code & 255 : 0;
+  return (
+    primary === corrupt ||
+    primary === notADatabase ||
+    (primary === plainError && /no such (table|column)|malformed/.test(String(error)))
+  );
+}
+const plainError = 1;
+const corrupt = 11;
+const notADatabase = 26;
+
+export const unavailable = (file: string, error: unknown): SearchUnavailable =>
+  new SearchUnavailable(
+    `The search index ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );

@@ -1,21 +1,22 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { errorCode } from '#shared/runtime/failures.ts';
-import { analyzeQuery } from './analyze-text.ts';
-import { rankPassages } from './rank-passages.ts';
-import type { FoundPage, FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from './search-index.ts';
-import { buildSqlitePassages, openSqlitePassages, type SqlitePassages } from './sqlite-passages.ts';
+import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable } from './search-index.ts';
+import { searchPassages } from './search-passages.ts';
+import { buildSqlitePassages } from './sqlite-build.ts';
+import { isDamage, openSqlitePassages, type SqlitePassages, unavailable } from './sqlite-passages.ts';
 
-const openFiles = 32;
+const openFiles = 64;
 
 /**
- * The embedded search index: one SQLite file with an FTS5 table per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
- * A file is built under another name, renamed when it is complete, and never changed after that. So readers in any process need no locks, see
- * only complete versions, and can go on reading a file that is replaced.
+ * The embedded search index: one SQLite file with FTS5 tables per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
+ * A file is built under another name, from a copy of the version before, renamed when it is complete, and never changed after that. So readers in any
+ * process need no locks, see only complete versions, and can go on reading a file that is replaced. A damaged file is put aside and is as one that is not there.
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
   const open = new LRUCache<string, SqlitePassages>({ max: openFiles, dispose: (passages) => passages.close() });
+  const sound = new Set<bigint>();
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 
@@ -28,32 +29,67 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     open.delete(file);
     if (inode === undefined) return undefined;
     const passages = openSqlitePassages(file, inode);
-    open.set(file, passages);
+    if (passages !== undefined) open.set(file, passages);
     return passages;
   }
 
+  /** `use` with the version's passages. Where the file turns out to be damaged it is put aside, so that it is built again. */
+  async function withPassages<T>(
+    scope: SearchScope,
+    use: (passages: SqlitePassages | undefined) => T,
+  ): Promise<Awaited<T>> {
+    try {
+      return await use(await passagesOf(scope));
+    } catch (error) {
+      if (error instanceof SearchUnavailable) throw error;
+      const file = fileOf(scope);
+      if (isDamage(error)) await putAside(file);
+      throw unavailable(file, error);
+    }
+  }
+
+  async function putAside(file: string): Promise<void> {
+    open.delete(file);
+    await rename(file, `${file}.damaged`).catch(() => undefined);
+  }
+
   return {
-    async startBuild(scope) {
+    async startBuild(scope, { from } = {}) {
       const file = fileOf(scope);
       await mkdir(dirname(file), { recursive: true });
-      return buildSqlitePassages(file);
+      return buildSqlitePassages(file, from === undefined ? undefined : fileOf({ ...scope, contentVersion: from }));
     },
-    passageCount: async (scope) => (await passagesOf(scope))?.collection.passageCount,
-    async search(query) {
-      const passages = await passagesOf(query);
-      return passages ? searchPassages(passages, query) : [];
+    async passageCount(scope) {
+      try {
+        return await withPassages(scope, async (passages) => {
+          if (passages === undefined) return undefined;
+          if (!sound.has(passages.inode) && !passages.isSound()) {
+            await putAside(fileOf(scope));
+            return undefined;
+          }
+          sound.add(passages.inode);
+          return passages.passageCount;
+        });
+      } catch (error) {
+        if (error instanceof SearchUnavailable && isDamage(error.cause)) return undefined;
+        throw error;
+      }
     },
-    async findPage(scope, path, groups): Promise<FoundPage | undefined> {
-      const page = (await passagesOf(scope))?.page(path);
-      if (!page || (page.groups.length > 0 && !page.groups.some((group) => groups.includes(group)))) return undefined;
-      const { title, language, version } = page;
-      return { path, title, language, version };
-    },
-    facets: async (scope): Promise<SearchFacets | undefined> => (await passagesOf(scope))?.facets,
+    search: (query) =>
+      withPassages(query, (passages) => (passages === undefined ? [] : searchPassages(passages.engine, query))),
+    findPage: (scope, path, groups) =>
+      withPassages(scope, (passages): FoundPage | undefined => {
+        const page = passages?.page(path);
+        if (!page || (page.groups.length > 0 && !page.groups.some((group) => groups.includes(group)))) return undefined;
+        const { title, language, version, markdown } = page;
+        return { path, title, language, version, markdown };
+      }),
+    facets: (scope) => withPassages(scope, (passages) => passages?.facets),
     async remove(scope) {
       const file = fileOf(scope);
       open.delete(file);
       await rm(file, { force: true });
+      await rm(`${file}.damaged`, { force: true });
     },
     check: async () => {
       await mkdir(folder, { recursive: true });
@@ -62,24 +98,6 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       open.clear();
     },
   };
-}
-
-function searchPassages(passages: SqlitePassages, query: SearchQuery): FoundPassage[] {
-  const terms = analyzeQuery(query.query);
-  if (terms.length === 0) return [];
-  const candidates = passages.candidates(terms, query.filter ?? {}, query.exclude ?? []);
-  const near = query.near === undefined ? undefined : passages.page(query.near);
-  const ranked = rankPassages(terms, candidates, passages.collection, near);
-  const perPage = new Map<string, number>();
-  const found: FoundPassage[] = [];
-  for (const { candidate, score, coverage } of ranked) {
-    const count = (perPage.get(candidate.path) ?? 0) + 1;
-    if (count > (query.passagesPerPage ?? Number.POSITIVE_INFINITY)) continue;
-    perPage.set(candidate.path, count);
-    found.push({ ...passages.passage(candidate), score, coverage });
-    if (found.length === query.limit) break;
-  }
-  return found;
 }
 
 /** Ids become file names: nothing else may reach the file system. */

@@ -16,8 +16,7 @@ import { corpusFolder, isThere, localProject } from '../support/docs-projects.ts
 import { openBrowser } from '../support/open-browser.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
-
-type KnownItem = { site: string; query: string; target: string; exclude: string[]; kind: string };
+import { type KnownItem, readKnownItems, recallTable } from './known-items.ts';
 
 const name = process.argv[2] ?? 'mintlify-docs';
 const project = join(corpusFolder, name);
@@ -52,12 +51,7 @@ const folder = await mkdtemp(join(tmpdir(), 'bindery-search-in-bundle-'));
 try {
   await unpackedSite(await publishedProject(await localProject(project)), folder);
   const pageCount = measureSizes();
-  measureAnswers(
-    readFileSync(knownItems, 'utf8')
-      .split('\n')
-      .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as KnownItem]))
-      .filter(({ site }) => site === name),
-  );
+  measureAnswers(readKnownItems(knownItems).filter(({ site }) => site === name));
   if (findServer('chromium') !== undefined && pageCount > 0) await measureWaiting();
 } finally {
   await rm(folder, { recursive: true, force: true });
@@ -114,7 +108,7 @@ function measureAnswers(questions: readonly KnownItem[]): void {
     Object.assign(context, { first, sections });
     runInContext('engine.add(first, sections)', context);
   }
-  const sums = new Map<string, { count: number; at1: number; at5: number; reciprocal: number; milliseconds: number }>();
+  const table = recallTable();
   for (const { query, target, exclude, kind } of questions) {
     context['query'] = query;
     const started = performance.now();
@@ -122,21 +116,9 @@ function measureAnswers(questions: readonly KnownItem[]): void {
     const milliseconds = performance.now() - started;
     const paths = new Set(found.map(({ page }) => `/${index.pages[page]?.[0]}`));
     const rank = [...paths].filter((path) => !exclude.includes(path)).indexOf(target) + 1;
-    const sum = sums.get(kind) ?? { count: 0, at1: 0, at5: 0, reciprocal: 0, milliseconds: 0 };
-    sums.set(kind, {
-      count: sum.count + 1,
-      at1: sum.at1 + (rank === 1 ? 1 : 0),
-      at5: sum.at5 + (rank >= 1 && rank <= 5 ? 1 : 0),
-      reciprocal: sum.reciprocal + (rank === 0 ? 0 : 1 / rank),
-      milliseconds: sum.milliseconds + milliseconds,
-    });
+    table.add(kind, rank, milliseconds);
   }
-  for (const [kind, sum] of sums) {
-    const share = (value: number): string => (value / sum.count).toFixed(3);
-    console.log(
-      `  ${kind.padEnd(12)} ${String(sum.count).padStart(4)} questions  recall@1 ${share(sum.at1)}  recall@5 ${share(sum.at5)}  MRR ${share(sum.reciprocal)}  ${share(sum.milliseconds)} ms each`,
-    );
-  }
+  table.print();
 }
 
 /** A phone: a quarter of this machine's speed, 9 Mbit/s with 40 ms on the way; from a folder without that. */

@@ -1,24 +1,19 @@
 /**
- * How well known questions find their pages: recall@1, recall@5 and MRR by kind, over `known-items.jsonl` of the corpus.
- * `node test/bench/search-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project.
+ * How well questions find their pages. First those of `known-items.jsonl` of the corpus: recall@1, recall@5 and MRR by kind; descriptions are left out of the
+ * index for questions that are descriptions. Then those of newcomers, in `newcomer-questions.jsonl`: how many have a right page among the first three.
+ * `node test/bench/search-quality.ts [folder of the corpus] [engine]`; by default `../shared/corpus` beside the project, in SQLite. The engine
+ * `elasticsearch` starts the Elasticsearch of the tests; an address asks one that runs.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { cutPassages, readPage } from '#services/indexer/read-page.ts';
-import { decodeSource } from '#shared/docs/project/decode-source.ts';
-import { parseFrontmatter } from '#shared/docs/project/parse-frontmatter.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { readAndCut, type CutRequest } from '#services/indexer/read-page.ts';
+import { readSitePages } from '#services/indexer/site-pages.ts';
 import type { SearchPage, SearchScope } from '#shared/search/search-index.ts';
-import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
-
-type KnownItem = {
-  site: string;
-  query: string;
-  target: string;
-  exclude: string[];
-  kind: 'link-text' | 'title' | 'description';
-};
+import { localProject, ownDocumentation } from '../support/docs-projects.ts';
+import { publishedProject } from '../support/published-project.ts';
+import { readKnownItems, recallTable } from './known-items.ts';
+import { openTestIndex } from './open-test-index.ts';
 
 const corpus = process.argv[2] ?? join(import.meta.dirname, '../../../shared/corpus');
 const knownItemsFile = join(corpus, 'known-items.jsonl');
@@ -26,108 +21,138 @@ if (!existsSync(knownItemsFile)) {
   console.log(`Skipped: there is no ${knownItemsFile}.`);
   process.exit(0);
 }
-const items = readFileSync(knownItemsFile, 'utf8')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => JSON.parse(line) as KnownItem);
 
-const folder = await mkdtemp(join(tmpdir(), 'bindery-search-quality-'));
-const index = sqliteSearchIndex(folder);
+type NewcomerQuestion = { site: string; query: string; pages: string[] };
+const newcomers = readFileSync(join(import.meta.dirname, 'newcomer-questions.jsonl'), 'utf8')
+  .split('\n')
+  .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as NewcomerQuestion]));
+const items = readKnownItems(knownItemsFile);
+
+/** Known items are about the pages of this language. */
+const languages: Record<string, string> = { 'mintlify-docs': 'en' };
+
+const scopeOf = (site: string, contentVersion: string): SearchScope => ({
+  organization: 'bench',
+  domain: site,
+  contentVersion,
+});
+const { index, end } = await openTestIndex(process.argv[3] ?? 'sqlite');
 try {
-  for (const site of new Set(items.map((item) => item.site))) {
-    const scope: SearchScope = { organization: 'bench', domain: site, contentVersion: 'corpus' };
-    const started = performance.now();
-    const pages = readPages(join(corpus, site));
-    const parsed = performance.now();
-    const build = await index.startBuild(scope);
-    await build.add(pages);
-    const count = await build.commit();
-    console.log(
-      `${site}: ${pages.length} pages, ${count} passages; parsed in ${Math.round(parsed - started)} ms, indexed in ${Math.round(performance.now() - parsed)} ms`,
-    );
-    await measure(
-      scope,
-      items.filter((item) => item.site === site),
-    );
-  }
+  for (const site of new Set([...items, ...newcomers].map((question) => question.site))) await fill(site);
+  measureTimes(await askKnownItems());
+  await askNewcomers();
 } finally {
-  await index.close();
-  await rm(folder, { recursive: true, force: true });
+  await end();
 }
 
-async function measure(scope: SearchScope, questions: readonly KnownItem[]): Promise<void> {
-  const sums = new Map<string, { count: number; at1: number; at5: number; reciprocal: number; milliseconds: number }>();
-  for (const item of questions) {
+/** As publication and indexer do it: with the generated pages, and with all languages. */
+async function fill(site: string): Promise<void> {
+  const project = await localProject(site === 'demo' ? ownDocumentation : join(corpus, site));
+  const { model, read } = await publishedProject(project);
+  const scope = scopeOf(site, 'whole');
+  const content = {
+    model,
+    source: read,
+    text: async (file: Parameters<typeof read>[0]) => String(Buffer.from(await read(file))),
+  };
+  const pool = { run: async (request: unknown) => readAndCut(request as CutRequest) };
+  const context = { pool, slots: 1, logger: pino({ level: 'silent' }) };
+  const started = process.cpuUsage();
+  const pages: SearchPage[] = [];
+  for await (const some of readSitePages(context, scope, content, () => true, new AbortController().signal))
+    pages.push(...some);
+  const parsed = process.cpuUsage(started);
+  const again = process.cpuUsage();
+  const build = await index.startBuild(scope);
+  await build.add(pages);
+  const count = await build.commit();
+  const written = process.cpuUsage(again);
+  console.log(
+    `${site}: ${pages.length} pages, ${count} passages; ${seconds(parsed)} s of processor time to read them, ${seconds(written)} s to write the index`,
+  );
+  if (!items.some((item) => item.site === site && item.kind === 'description')) return;
+  const bare = await index.startBuild(scopeOf(site, 'bare'));
+  const descriptions = new Map(model.pages.map(({ path, description }) => [path, description?.trim() ?? '']));
+  await bare.add(pages.map((page) => withoutDescription(page, descriptions.get(page.path) ?? '')));
+  await bare.commit();
+}
+
+function withoutDescription(page: SearchPage, description: string): SearchPage {
+  const [first, ...others] = page.passages;
+  if (description === '' || first === undefined || !first.text.startsWith(description)) return page;
+  const text = first.text.slice(description.length).trim();
+  if (text === '' && others.length > 0) return { ...page, passages: others };
+  return { ...page, passages: [{ ...first, text: text === '' ? page.title : text }, ...others] };
+}
+
+function seconds({ user, system }: NodeJS.CpuUsage): string {
+  return ((user + system) / 1e6).toFixed(1);
+}
+
+/** Answers how long each search took, by site. */
+async function askKnownItems(): Promise<Map<string, number[]>> {
+  const times = new Map<string, number[]>();
+  const tables = new Map<string, ReturnType<typeof recallTable>>();
+  for (const item of items) {
     const started = performance.now();
     const found = await index.search({
-      ...scope,
+      ...scopeOf(item.site, item.kind === 'description' ? 'bare' : 'whole'),
       query: item.query,
       limit: 20,
       passagesPerPage: 1,
-      exclude: item.exclude.map((path) => path.slice(1)),
+      exclude: item.exclude.flatMap(asPaths),
+      filter: { language: languages[item.site] },
     });
     const milliseconds = performance.now() - started;
-    const rank = found.findIndex(({ path }) => `/${path}` === item.target) + 1;
+    times.set(item.site, [...(times.get(item.site) ?? []), milliseconds]);
+    const rank = found.findIndex(({ path }) => asPaths(item.target).includes(path)) + 1;
     if (process.env.SHOW_MISSES === item.kind && (rank === 0 || rank > 5)) {
+      const first = found.slice(0, 3).map(({ path }) => path);
+      console.log(`  missed "${item.query}" → ${item.target}; found ${first.join(', ')}`);
+    }
+    for (const site of [item.site, 'both together']) {
+      const table = tables.get(site) ?? recallTable();
+      tables.set(site, table);
+      table.add(item.kind, rank, milliseconds);
+    }
+  }
+  for (const [site, table] of tables) {
+    console.log(`${site}:`);
+    table.print();
+  }
+  return times;
+}
+
+/** `/guides` may be the page `guides/index`. */
+function asPaths(address: string): string[] {
+  return [address.slice(1), `${address.slice(1)}/index`];
+}
+
+function measureTimes(times: ReadonlyMap<string, number[]>): void {
+  for (const [site, all] of times) {
+    const sorted = all.toSorted((a, b) => a - b);
+    const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1);
+    console.log(`${site}: half of the searches within ${at(0.5)} ms, 99 of 100 within ${at(0.99)} ms`);
+  }
+}
+
+async function askNewcomers(): Promise<void> {
+  let first = 0;
+  let firstThree = 0;
+  for (const { site, query, pages } of newcomers) {
+    const found = await index.search({ ...scopeOf(site, 'whole'), query, limit: 10, passagesPerPage: 1 });
+    const rank = found.findIndex(({ path }) => pages.some((page) => asPaths(page).includes(path))) + 1;
+    if (rank === 1) first += 1;
+    if (rank >= 1 && rank <= 3) firstThree += 1;
+    else
       console.log(
-        `  missed "${item.query}" → ${item.target}; found ${found
+        `  missed "${query}" (${site}); found ${found
           .slice(0, 3)
           .map(({ path }) => path)
           .join(', ')}`,
       );
-    }
-    const sum = sums.get(item.kind) ?? { count: 0, at1: 0, at5: 0, reciprocal: 0, milliseconds: 0 };
-    sums.set(item.kind, {
-      count: sum.count + 1,
-      at1: sum.at1 + (rank === 1 ? 1 : 0),
-      at5: sum.at5 + (rank >= 1 && rank <= 5 ? 1 : 0),
-      reciprocal: sum.reciprocal + (rank === 0 ? 0 : 1 / rank),
-      milliseconds: sum.milliseconds + milliseconds,
-    });
   }
-  for (const [kind, sum] of sums) {
-    const share = (value: number): string => (value / sum.count).toFixed(3);
-    console.log(
-      `  ${kind.padEnd(12)} ${String(sum.count).padStart(4)} questions  recall@1 ${share(sum.at1)}  recall@5 ${share(sum.at5)}  MRR ${share(sum.reciprocal)}  ${share(sum.milliseconds)} ms each`,
-    );
-  }
-}
-
-/** The default language only, as the questions are; descriptions stay out, as some questions are made of them. */
-function readPages(site: string): SearchPage[] {
-  // Pages outside the navigation are not searched. It may be spread over several files of settings.
-  const navigation = ['', 'config']
-    .map((folder) => join(site, folder))
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-    .filter((file) => /(docs|mint|navigation)\.json$/.test(file))
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n');
-  const snippets = Object.fromEntries(
-    readdirSync(join(site, 'snippets'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.mdx?$/.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [relative(site, file), readFileSync(file, 'utf8')]),
+  console.log(
+    `newcomers: ${firstThree} of ${newcomers.length} find a right page among the first three, ${first} as the first`,
   );
-  return readdirSync(site, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.mdx?$/.test(entry.name) && !/^(LICENSE|README)/.test(entry.name))
-    .map((entry) => relative(site, join(entry.parentPath, entry.name)))
-    .filter((file) => navigation.includes(`"${file.replace(/\.mdx?$/, '')}"`))
-    .sort()
-    .map((file) => {
-      const source = readFileSync(join(site, file));
-      const { data: frontmatter } = parseFrontmatter(decodeSource(source, file).text, file);
-      const path = file.replace(/\.mdx?$/, '').replace(/(?<=.)\/index$/, '');
-      const title = typeof frontmatter.title === 'string' ? frontmatter.title : (path.split('/').at(-1) ?? path);
-      const keywords = Array.isArray(frontmatter.keywords) ? frontmatter.keywords.map(String) : [];
-      const passages = cutPassages(readPage({ file, source, dependencies: snippets, title, variables: {} }).sections);
-      return {
-        path,
-        title,
-        keywords,
-        groups: [],
-        boost: 1,
-        passages: passages.length > 0 ? passages : [{ anchor: '', heading: '', text: title }],
-      };
-    });
 }

@@ -20,6 +20,8 @@ export type ElasticsearchServer = {
 
 const run = promisify(execFile);
 const nobody = 65_534;
+/** Five seconds on a machine with nothing else to do. */
+const readyWithinMs = 180_000;
 
 /** A real Elasticsearch of one node on loopback, without security, in about five seconds. @throws ServerMissing */
 export async function startElasticsearch(): Promise<ElasticsearchServer> {
@@ -34,6 +36,7 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
     const launcher = await startServerProcess(
       { ...command, ...(isRoot ? { userId: nobody } : {}) },
       /publish_address \{127\.0\.0\.1:(\d+)\}[^]*\] started/,
+      readyWithinMs,
     );
     // The node is a child of its launcher, which ends when the node does.
     const nodePid = Number(await readFile(join(runFolder, 'pid'), 'utf8'));

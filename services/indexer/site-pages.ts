@@ -1,0 +1,178 @@
+import { type PageEntry, type SiteModel } from '#shared/docs/project/site-model.ts';
+import { decoded } from '#shared/docs/project/url-policy.ts';
+import { pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
+import { pageNames, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
+import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
+import { redirectTargets } from '#shared/docs/render/site-index.ts';
+import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { SearchPage, SearchScope } from '#shared/search/search-index.ts';
+import { cutPages } from './cut-pages.ts';
+import type { CutPage, PageToRead } from './read-page.ts';
+import { defaultDivisions, searchPage } from './search-page.ts';
+
+/** The files of one content version. */
+export type SiteContent = {
+  model: SiteModel;
+  source(file: { path: string; sha256: string }, signal: AbortSignal): Promise<Uint8Array>;
+  /** A file on which pages depend, as text. */
+  text(file: { path: string; sha256: string }, signal: AbortSignal): Promise<string>;
+};
+
+export type ReadingContext = { pool: Pick<ChildPool, 'run'>; slots: number; logger: Logger };
+
+/** Counts up when what is made of a page for the search changes elsewhere than in the code that renders. */
+const readingVersion = 1;
+/** Their passages are held in memory together. */
+const pagesAtOnce = 64;
+const objectsAtOnce = 16;
+
+/**
+ * The pages of a site that readers may search, as the index takes them, some at a time; those alone that `isWanted` says, which is asked once for each.
+ * A page that cannot be read has its title and description, and a key that is like no other.
+ */
+export async function* readSitePages(
+  context: ReadingContext,
+  scope: SearchScope,
+  content: SiteContent,
+  isWanted: (page: { path: string; key: string }) => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<SearchPage[]> {
+  const { model } = content;
+  const site = await siteOf(model);
+  const pages = model.pages
+    .filter((page) => page.searchable)
+    .map((page) => ({ ...page, key: site.keyOf(page) }))
+    .filter(isWanted);
+  for (let at = 0; at < pages.length; at += pagesAtOnce) {
+    const batch = pages.slice(at, at + pagesAtOnce);
+    // While children work on some, another one is fetched.
+    const cut = await inParallel(groupsOf(batch, site.sizeOf), context.slots + 1, (group) =>
+      cutGroup(context, scope, content, site, group, signal),
+    );
+    const read = cut.flat();
+    yield batch.map((page, position) => {
+      const one = read[position];
+      const links = (one?.links ?? []).flatMap(({ target, text }) => {
+        const to = site.pathOf(target);
+        return to === undefined || to === page.path ? [] : [{ to, text }];
+      });
+      const made = { key: one === undefined ? '' : page.key, markdown: one?.markdown ?? `# ${page.title}\n`, links };
+      return searchPage(page, one?.passages ?? [], site.defaults, made);
+    });
+  }
+}
+
+/** What pages need to know of their site. */
+async function siteOf(model: SiteModel) {
+  const { variables, styling, api } = model.settings;
+  const files = new Map(
+    [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
+  );
+  const importsOf = new Map(model.snippets.map((file) => [file.path, file.dependencies]));
+  const paths = new Set(model.pages.map(({ path }) => path));
+  const redirects = redirectTargets(model.redirects, (path) => paths.has(path));
+  const defaults = defaultDivisions(model.navigation);
+  const shared = sha256Of(
+    JSON.stringify([
+      readingVersion,
+      await rendererVersion(),
+      variables,
+      styling.latex,
+      api,
+      [...defaults.languages],
+      [...defaults.versions],
+    ]),
+  );
+
+  /** The page that a link leads to; undefined when it leads to none. */
+  function pathOf(target: string): string | undefined {
+    const path = pagePathOfAddress(decoded(target));
+    const page = pageNames(path).find((name) => paths.has(name));
+    if (page !== undefined) return page;
+    const redirected = redirects.get(`/${path}`);
+    return redirected === undefined || redirected.startsWith('https:') ? undefined : redirected.replace(/#.*$/s, '');
+  }
+
+  /** The files that these import, and theirs. */
+  function dependenciesOf(page: Pick<PageEntry, 'dependencies'>) {
+    const found = new Map<string, { path: string; sha256: string }>();
+    const pending = [...page.dependencies];
+    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      const file = files.get(path);
+      if (!file || found.has(path)) continue;
+      found.set(path, file);
+      pending.push(...(importsOf.get(path) ?? []));
+    }
+    return [...found.values()];
+  }
+
+  return {
+    defaults,
+    pathOf,
+    dependenciesOf,
+    sizeOf: (path: string): number => files.get(path)?.sizeBytes ?? 0,
+    /** Digest of all that the page in the index is made from. */
+    keyOf: (page: PageEntry): string =>
+      sha256Of(
+        JSON.stringify([
+          shared,
+          page,
+          dependenciesOf(page).map(({ path, sha256 }) => [path, sha256]),
+          page.linkTargets.map((target) => pathOf(target) ?? null),
+        ]),
+      ),
+  };
+}
+
+const mostInGroup = 16;
+const mostBytesInGroup = 512 * 1024;
+
+/** Pages that one request can have: few, and small together with what they depend on. Only one alone may be larger. In their order. Pure. */
+export function groupsOf<P extends Pick<PageEntry, 'sizeBytes' | 'dependencies'>>(
+  pages: readonly P[],
+  sizeOf: (dependency: string) => number,
+): P[][] {
+  const groups: P[][] = [];
+  let bytes = 0;
+  let included = new Set<string>();
+  for (const page of pages) {
+    const group = groups.at(-1);
+    const bytesWith = (known: ReadonlySet<string>) =>
+      page.dependencies.reduce((sum, path) => sum + (known.has(path) ? 0 : sizeOf(path)), page.sizeBytes);
+    if (group !== undefined && group.length < mostInGroup && bytes + bytesWith(included) <= mostBytesInGroup) {
+      bytes += bytesWith(included);
+      group.push(page);
+    } else {
+      included = new Set();
+      bytes = bytesWith(included);
+      groups.push([page]);
+    }
+    for (const path of page.dependencies) included.add(path);
+  }
+  return groups;
+}
+
+async function cutGroup(
+  context: ReadingContext,
+  scope: SearchScope,
+  content: SiteContent,
+  site: Awaited<ReturnType<typeof siteOf>>,
+  group: readonly PageEntry[],
+  signal: AbortSignal,
+): Promise<(CutPage | undefined)[]> {
+  const { variables, styling, api } = content.model.settings;
+  const pages = await inParallel(group, objectsAtOnce, async (page): Promise<PageToRead> => {
+    const { file, sha256, title, description, frontmatter } = page;
+    const hasDescription = typeof frontmatter.description === 'string';
+    const input = pageReferenceInput(page, api);
+    const reference = input && { ...input, hasDescription };
+    const source = await content.source({ path: file, sha256 }, signal);
+    const dependencies: Record<string, string> = {};
+    for (const each of site.dependenciesOf(page)) dependencies[each.path] = await content.text(each, signal);
+    return { file, source, dependencies, title, description, variables, latex: styling.latex, reference };
+  });
+  return cutPages(context, scope, pages, signal);
+}

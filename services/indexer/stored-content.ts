@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+import { blobKey } from '#shared/contracts/stored-objects.ts';
+import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
+import { Poison } from '#shared/runtime/failures.ts';
+import type { SearchScope } from '#shared/search/search-index.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { BrokenObject } from '#shared/storage/stored-json.ts';
+import type { SiteContent } from './site-pages.ts';
+
+/** The published content lacks something that it must have: no later try will find it. */
+class ContentBroken extends Poison {
+  override name = 'ContentBroken';
+}
+
+const storeDeadlineMs = 30_000;
+const cachedCharacters = 16 * 1024 * 1024;
+
+/** A content version in the object store. Throws `ContentBroken` when there is no readable site model. */
+export async function openStoredContent(
+  objectStore: ObjectStore,
+  scope: SearchScope,
+  signal: AbortSignal,
+): Promise<SiteContent> {
+  const model = await readModel(objectStore, scope, signal);
+  const texts = new LRUCache<string, string>({
+    maxSize: cachedCharacters,
+    sizeCalculation: (text) => text.length + 1,
+  });
+
+  const source: SiteContent['source'] = async ({ path, sha256 }, stop) => {
+    const bytes = await objectStore.get(blobKey(scope.organization, sha256), { signal: within(stop) });
+    if (!bytes) throw new ContentBroken(`The file "${path}" of ${scope.contentVersion} is not in the object store.`);
+    return bytes;
+  };
+
+  return {
+    model,
+    source,
+    async text(file, stop) {
+      const text = texts.get(file.path) ?? Buffer.from(await source(file, stop)).toString('utf8');
+      texts.set(file.path, text);
+      return text;
+    },
+  };
+}
+
+async function readModel(objectStore: ObjectStore, scope: SearchScope, signal: AbortSignal): Promise<SiteModel> {
+  try {
+    const model = await readSiteModel(objectStore, scope, { signal: within(signal) });
+    if (model !== undefined) return model;
+  } catch (error) {
+    if (!(error instanceof BrokenObject)) throw error;
+    throw new ContentBroken(error.message, { cause: error });
+  }
+  throw new ContentBroken(`There is no site model of ${scope.contentVersion} in the object store.`);
+}
+
+const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(storeDeadlineMs)]);

@@ -1,0 +1,254 @@
+import type { estypes } from '@elastic/elasticsearch';
+import { type ElasticsearchCall, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { fields } from './rank-passages.ts';
+import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope } from './search-index.ts';
+
+/*
+ * All content versions of all organizations are in one index. Each document says whose it is, and those of one domain are on one shard. There
+ * are four kinds: `version` says which build of a content version is searched, and is the only kind that is ever changed; `page`, `passage` and
+ * `link` belong to a build. A link is filtered by the page that it is on.
+ */
+
+/** Of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
+export const mappingVersion = 2;
+
+/** Counts up when documents lack what this program needs, or the terms of `analyzeText` change: builds of another shape are built again. */
+export const documentShape = 2;
+
+const keyword = { type: 'keyword' } as const;
+/** The terms come from `analyzeText`, separated by spaces: Elasticsearch analyzes nothing. */
+const terms = { type: 'text', analyzer: 'whitespace', index_options: 'freqs' } as const;
+
+const mapping: estypes.MappingTypeMapping = {
+  // What is not listed is kept and not searched: texts that are shown.
+  dynamic: false,
+  _routing: { required: true },
+  properties: {
+    kind: keyword,
+    organization: keyword,
+    domain: keyword,
+    contentVersion: keyword,
+    build: keyword,
+    startedAt: { type: 'date', format: 'epoch_millis' },
+    filters: {
+      properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },
+    },
+    /** Position of a passage in its page. */
+    position: { type: 'integer' },
+    terms: { properties: Object.fromEntries([...fields, 'link'].map((field) => [field, terms])) },
+    /** Path of the page that a link leads to. */
+    target: keyword,
+  },
+};
+
+/** Which build of a content version is searched. `removing`: it is being removed, and nothing may be committed. */
+export type VersionDocument = Owner & {
+  kind: 'version';
+  build: string;
+  /** Absent in builds before the second shape. */
+  shape?: number;
+  passageCount: number;
+  averageLength: Record<(typeof fields)[number], number>;
+  averagePageLength: number;
+  facets: SearchFacets;
+  removing?: boolean;
+};
+
+export type PageDocument = Owner & {
+  kind: 'page';
+  build: string;
+  startedAt: number;
+  filters: Filters;
+  page: {
+    path: string;
+    title: string;
+    language?: string | undefined;
+    version?: string | undefined;
+    markdown: string;
+  };
+};
+
+export type PassageDocument = Owner & {
+  kind: 'passage';
+  build: string;
+  startedAt: number;
+  filters: Filters;
+  terms: Record<(typeof fields)[number], string>;
+  position: number;
+  /** What ranking needs of its page. */
+  rank: {
+    path: string;
+    language?: string | undefined;
+    version?: string | undefined;
+    boost: number;
+    title: string;
+    keywords: string;
+    textLength: number;
+  };
+  shown: { title: string; anchor: string; heading: string; text: string; tag?: string | undefined };
+};
+
+export type LinkDocument = Owner & {
+  kind: 'link';
+  build: string;
+  startedAt: number;
+  filters: Filters;
+  target: string;
+  terms: { link: string };
+};
+
+type Owner = SearchScope;
+
+type Filters = { path: string; language: string; version: string; tag?: string | undefined; groups: string[] };
+
+/** What a page is filtered by. A page of all languages or versions has `everywhere` there, and groups have a mark before them that `everyone` has not. */
+export function filtersOf({ path, language, version, tag, groups }: SearchPage): Filters {
+  return {
+    path: exact(path),
+    language: divisionKey(language),
+    version: divisionKey(version),
+    tag: tag === undefined ? undefined : exact(tag),
+    groups: groups.length === 0 ? [everyone] : groups.map(groupKey),
+  };
+}
+
+export const everywhere = 'everywhere';
+/** Of a language or version. */
+export const divisionKey = (name: string | undefined): string =>
+  name === undefined ? everywhere : `division ${exact(name)}`;
+
+export const everyone = 'everyone';
+export const groupKey = (group: string): string => `group ${exact(group)}`;
+
+const longestKeyword = 1_000;
+
+/** As a keyword. Elasticsearch refuses those above 32 kB and halves of characters, and authors write what they like. */
+export const exact = (value: string): string =>
+  (value.length <= longestKeyword ? value : `${value.slice(0, longestKeyword)} ${sha256Of(value)}`).toWellFormed();
+
+/** Keeps a domain's documents together, so that a search asks one shard. */
+export const routingOf = ({ organization, domain }: SearchScope): string => `${organization}/${domain}`;
+
+export const versionId = ({ organization, domain, contentVersion }: SearchScope): string =>
+  `version/${organization}/${domain}/${contentVersion}`;
+export const passageId = (build: string, order: number): string => `${build}/${order}`;
+export const linkId = (build: string, order: number): string => `${build}/link/${order}`;
+export const pageId = (build: string, path: string): string => `${build}/page/${sha256Of(path)}`;
+
+/** The name that readers and writers use. */
+export const aliasOf = ({ prefix }: Pick<ElasticsearchSettings, 'prefix'>): string => `${prefix}-passages`;
+
+const prepareWithinMs = 30_000;
+const copyWithinMs = 3_600_000;
+
+/**
+ * Makes sure that the alias leads to an index with the mapping of this program. An index with an older mapping is closed for writing, copied and
+ * replaced at once; searches go on meanwhile. Any number of processes may do this together.
+ */
+export async function prepareIndex(
+  settings: ElasticsearchSettings,
+  call: ElasticsearchCall,
+  signal?: AbortSignal,
+): Promise<void> {
+  const alias = aliasOf(settings);
+  const current = await indexOfAlias(alias, call, signal);
+  if (current !== undefined && (versionOf(alias, current) ?? 0) >= mappingVersion) return;
+  const index = `${alias}-${mappingVersion}`;
+  const isFirst = current === undefined;
+  await createIndex(settings, index, isFirst ? alias : undefined, call, signal);
+  if (isFirst) return;
+  try {
+    await replaceIndex(alias, current, index, call, signal);
+  } catch (error) {
+    // Another process has done it, or is doing it.
+    if (refusalStatus(error) !== 404 || (await indexOfAlias(alias, call, signal)) !== index) throw error;
+  }
+}
+
+/** The index that the alias leads to; undefined when there is none. */
+async function indexOfAlias(alias: string, call: ElasticsearchCall, signal?: AbortSignal): Promise<string | undefined> {
+  const found = await call(
+    `say which index ${alias} is`,
+    prepareWithinMs,
+    (client, deadline) => client.indices.getAlias({ name: alias }, { ...deadline, ignore: [404] }),
+    signal,
+  );
+  return Object.keys(found).find((name) => versionOf(alias, name) !== undefined);
+}
+
+/** Of the mapping that the index has; undefined for one that is not ours. */
+function versionOf(alias: string, index: string): number | undefined {
+  const suffix = index.startsWith(`${alias}-`) ? index.slice(alias.length + 1) : '';
+  return /^\d{1,6}$/.test(suffix) ? Number(suffix) : undefined;
+}
+
+/** With the alias from its first moment, or without. No error when another process was faster. */
+async function createIndex(
+  { shards, replicas }: ElasticsearchSettings,
+  index: string,
+  alias: string | undefined,
+  call: ElasticsearchCall,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await call(
+      `create the index ${index}`,
+      prepareWithinMs,
+      (client, deadline) =>
+        client.indices.create(
+          {
+            index,
+            ...(alias === undefined ? {} : { aliases: { [alias]: {} } }),
+            mappings: mapping,
+            // A build is refreshed when it is complete. Until then nobody looks for it.
+            settings: { number_of_shards: shards, number_of_replicas: replicas, refresh_interval: '30s' },
+          },
+          deadline,
+        ),
+      signal,
+    );
+  } catch (error) {
+    if (!/resource_already_exists_exception/.test(String(error))) throw error;
+    if (alias === undefined) return;
+    const what = `name the index ${index} ${alias}`;
+    await call(
+      what,
+      prepareWithinMs,
+      (client, deadline) => client.indices.putAlias({ index, name: alias }, deadline),
+      signal,
+    );
+  }
+}
+
+/**
+ * Copies what there is and lets the alias lead to the copy. What was written to the copy since is newer and stays. The old index goes at the
+ * same moment, so a process that is late finds none.
+ */
+async function replaceIndex(
+  alias: string,
+  from: string,
+  to: string,
+  call: ElasticsearchCall,
+  signal?: AbortSignal,
+): Promise<void> {
+  const what = `copy the index ${from} to ${to}`;
+  const dest = { index: to, op_type: 'create' as const };
+  const copy = { source: { index: from }, dest, conflicts: 'proceed' as const, refresh: true };
+  const actions = [{ add: { index: to, alias } }, { remove_index: { index: from } }];
+  await call(
+    what,
+    prepareWithinMs,
+    (client, deadline) => client.indices.addBlock({ index: from, block: 'write' }, deadline),
+    signal,
+  );
+  const copied = await call(
+    what,
+    copyWithinMs,
+    (client, deadline) => client.reindex(copy, { ...deadline, maxRetries: 0 }),
+    signal,
+  );
+  if (copied.failures?.length)
+    throw new SearchUnavailable(`Elasticsearch did not ${what}: some documents were refused.`);
+  await call(what, prepareWithinMs, (client, deadline) => client.indices.updateAliases({ actions }, deadline), signal);
+}

@@ -1,0 +1,558 @@
+import type { estypes } from '@elastic/elasticsearch';
+import { LRUCache } from 'lru-cache';
+import {
+  buildElasticsearchPassages,
+  type ElasticsearchWriter,
+  finishRemoval,
+  removeElasticsearchVersion,
+} from './elasticsearch-build.ts';
+import { connectElasticsearch, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
+import {
+  aliasOf,
+  divisionKey,
+  documentShape,
+  everyone,
+  everywhere,
+  exact,
+  groupKey,
+  type LinkDocument,
+  type PageDocument,
+  pageId,
+  type PassageDocument,
+  prepareIndex,
+  routingOf,
+  type VersionDocument,
+  versionId,
+} from './elasticsearch-schema.ts';
+import { type Candidate as RankedCandidate, type CandidatePage, fields } from './rank-passages.ts';
+import {
+  type FoundPassage,
+  type SearchFilter,
+  type SearchIndex,
+  type SearchQuery,
+  type SearchScope,
+  SearchUnavailable,
+} from './search-index.ts';
+import { searchPassages } from './search-passages.ts';
+import { similarTo } from './similar-terms.ts';
+
+const searchWithinMs = 5_000;
+const writeWithinMs = 60_000;
+/** A readiness check has two seconds. */
+const checkWithinMs = 1_500;
+
+const keptVersions = 1_000;
+const keptCounts = 50_000;
+/** The count of a term that is nowhere. */
+const nowhere = -1;
+
+/** Candidates for the ranking, as for the embedded index. */
+const mostCandidates = 300;
+const mostLinks = 1_000;
+/** Pages that are candidates because of links alone. */
+const mostLinkedPages = 60;
+/** Passages among which similar words are looked for. */
+const mostSimilarPassages = 30;
+
+/** How often a search begins anew because its version was replaced meanwhile. */
+const mostTries = 4;
+
+type Candidate = RankedCandidate & { id: string };
+
+/** A search index in Elasticsearch or OpenSearch, for several machines. The first build creates the index. */
+export function elasticsearchSearchIndex(settings: ElasticsearchSettings): SearchIndex {
+  const connection = connectElasticsearch(settings);
+  const { call } = connection;
+  const alias = aliasOf(settings);
+  const writer: ElasticsearchWriter = { call, alias, writeWithinMs: settings.writeWithinMs ?? writeWithinMs };
+  const withinMs = settings.searchWithinMs ?? searchWithinMs;
+  /** What was searched last, by content version. Each answer is checked against the index before it is given. */
+  const versions = new LRUCache<string, VersionDocument>({ max: keptVersions });
+  /** How many passages of a build have a term. A build never changes. */
+  const counts = new LRUCache<string, number>({ max: keptCounts });
+
+  /** The documents with these ids, and which build is searched now. */
+  async function documents(scope: SearchScope, ids: readonly string[], signal?: AbortSignal) {
+    const key = versionId(scope);
+    const routing = routingOf(scope);
+    const answer = await call(
+      'send documents',
+      withinMs,
+      (client, deadline) =>
+        client.mget<VersionDocument | PageDocument | PassageDocument>(
+          { index: alias, docs: [key, ...ids].map((_id) => ({ _id, routing })) },
+          { ...deadline, ignore: [404] },
+        ),
+      signal,
+    );
+    const sources = new Map<string, VersionDocument | PageDocument | PassageDocument>();
+    for (const item of answer.docs ?? []) {
+      if ('error' in item && !isMissingIndex(item.error)) {
+        throw new SearchUnavailable(`Elasticsearch cannot send documents now: ${item.error.reason ?? item.error.type}`);
+      }
+      if ('found' in item && item.found && item._source) sources.set(item._id, item._source);
+    }
+    const stored = sources.get(key);
+    const isSearched = stored?.kind === 'version' && !stored.removing && stored.shape === documentShape;
+    const version = isSearched ? stored : undefined;
+    if (version === undefined) versions.delete(key);
+    else versions.set(key, version);
+    return { version, sources };
+  }
+
+  const versionOf = async (scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> =>
+    (await documents(scope, [], signal)).version;
+
+  /**
+   * What `read` finds in the build that is searched. `read` says which documents it needs; they are fetched together with the version, so a build
+   * that was replaced and is being deleted is noticed. Undefined when the version is not indexed.
+   */
+  async function onOneBuild<T>(
+    scope: SearchScope,
+    read: (version: VersionDocument) => Promise<{ ids: readonly string[]; result: (found: Sources) => T }>,
+    signal?: AbortSignal,
+  ): Promise<T | undefined> {
+    let version = versions.get(versionId(scope)) ?? (await versionOf(scope, signal));
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      if (version === undefined) return undefined;
+      const { ids, result } = await read(version);
+      const now = await documents(scope, ids, signal);
+      if (now.version?.build === version.build) return result(now.sources);
+      version = now.version;
+    }
+    throw new SearchUnavailable(`${scope.contentVersion} is replaced again and again.`);
+  }
+
+  /** Documents of a build that this reader may see. */
+  async function find<D>(
+    version: VersionDocument,
+    kind: 'passage' | 'link',
+    query: Pick<estypes.QueryDslBoolQuery, 'must' | 'filter'> & { reader: SearchQuery; size: number; fields: string[] },
+    signal: AbortSignal,
+  ): Promise<estypes.SearchHit<D>[]> {
+    const { reader, size, fields, must, filter } = query;
+    const answer = await call(
+      'search',
+      withinMs,
+      (client, deadline) =>
+        client.search<D>(
+          {
+            ...{ index: alias, routing: routingOf(version), size, track_total_hits: false },
+            ...{ _source: fields, allow_partial_search_results: false },
+            query: {
+              bool: {
+                filter: [...buildFilter(version, kind), ...listOf(filter)],
+                must_not: excluded(reader.exclude ?? []),
+                ...(must === undefined ? {} : { must }),
+              },
+            },
+          },
+          deadline,
+        ),
+      signal,
+    );
+    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not search everything in time.');
+    return answer.hits.hits;
+  }
+
+  async function candidatesOf(
+    version: VersionDocument,
+    terms: readonly string[],
+    reader: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<Candidate[]> {
+    const filter = queryFilter(reader.filter ?? {}, version);
+    const fields = ['terms', 'rank', 'position'];
+    const groups = groupFilter(reader.filter?.groups);
+    const [matching, links] = await Promise.all([
+      find<PassageDocument>(
+        version,
+        'passage',
+        { must: [anyOf(terms)], filter, reader, size: mostCandidates, fields },
+        signal,
+      ),
+      find<LinkDocument>(
+        version,
+        'link',
+        {
+          must: [{ match: { 'terms.link': { query: terms.join(' '), operator: 'or' } } }],
+          ...{ filter: [groups], reader, size: mostLinks, fields: ['target', 'terms', 'filters.path'] },
+        },
+        signal,
+      ),
+    ]);
+    const linksTo = Map.groupBy(
+      links.flatMap(({ _source }) => _source ?? []).filter(({ target, filters }) => target !== filters.path),
+      ({ target }) => target,
+    );
+    const found = new Set(matching.map(({ _source }) => exact(_source?.rank.path ?? '')));
+    const linked = [...linksTo.keys()].filter((target) => !found.has(target)).slice(0, mostLinkedPages);
+    const first =
+      linked.length === 0
+        ? []
+        : await find<PassageDocument>(
+            version,
+            'passage',
+            {
+              filter: [...filter, { term: { position: 0 } }, { terms: { 'filters.path': linked } }],
+              ...{ reader, size: mostLinkedPages, fields },
+            },
+            signal,
+          );
+    const hits = [...matching, ...first];
+    const counts = await linkCounts(
+      version,
+      [...new Set(hits.map(({ _source }) => exact(_source?.rank.path ?? '')))],
+      reader,
+      signal,
+    );
+    const pages = new Map<string, CandidatePage>();
+    return hits.flatMap(({ _id, _source }): Candidate[] => {
+      if (_id === undefined || _source === undefined) return [];
+      const { rank, terms: stored, position } = _source;
+      const { path, language, version: ofVersion, boost, textLength } = rank;
+      let page = pages.get(path);
+      if (page === undefined) {
+        page = {
+          ...{ path, language, version: ofVersion, boost, textLength },
+          title: split(rank.title),
+          keywords: split(rank.keywords),
+          pathTerms: split(stored.path),
+          links: (linksTo.get(exact(path)) ?? []).map((link) => split(link.terms.link)),
+          linkedFrom: counts.get(exact(path)) ?? 0,
+        };
+        pages.set(path, page);
+      }
+      const text = split(stored.text);
+      const counted = new Map<string, number>();
+      const wanted = new Set(terms);
+      for (const term of text) if (wanted.has(term)) counted.set(term, (counted.get(term) ?? 0) + 1);
+      return [{ id: _id, page, heading: split(stored.heading), text: counted, textLength: text.length, position }];
+    });
+  }
+
+  /** How many pages that the reader may see link to each of these. */
+  async function linkCounts(
+    version: VersionDocument,
+    targets: readonly string[],
+    { filter, exclude }: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, number>> {
+    if (targets.length === 0) return new Map();
+    const answer = await call(
+      'count links',
+      withinMs,
+      (client, deadline) =>
+        client.search<never, { targets: { buckets: { key: string; pages: { value: number } }[] } }>(
+          {
+            ...{ index: alias, routing: routingOf(version), size: 0, track_total_hits: false },
+            allow_partial_search_results: false,
+            query: {
+              bool: {
+                filter: [
+                  ...buildFilter(version, 'link'),
+                  groupFilter(filter?.groups),
+                  { terms: { target: [...targets] } },
+                ],
+                must_not: excluded(exclude ?? []),
+              },
+            },
+            aggs: {
+              targets: {
+                terms: { field: 'target', size: targets.length },
+                aggs: { pages: { cardinality: { field: 'filters.path', precision_threshold: 10_000 } } },
+              },
+            },
+          },
+          deadline,
+        ),
+      signal,
+    );
+    return new Map(answer.aggregations?.targets.buckets.map(({ key, pages }) => [key, pages.value]));
+  }
+
+  /** How many passages of the whole build have each term, whatever the reader may see of it; 0 for those that only links have. */
+  async function passagesWith(
+    version: VersionDocument,
+    terms: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, number>> {
+    const keyOf = (term: string): string => `${version.build} ${term}`;
+    const unknown = terms.filter((term) => !counts.has(keyOf(term)));
+    if (unknown.length > 0) {
+      type Counted = { buckets: Record<string, { doc_count: number }> };
+      const inLinks = (each: readonly string[]) => ({ match: { 'terms.link': each.join(' ') } });
+      const filters = Object.fromEntries(
+        unknown.flatMap((term) => [
+          [`passages ${term}`, anyOf([term])],
+          [`links ${term}`, inLinks([term])],
+        ]),
+      );
+      const either = { bool: { should: [anyOf(unknown), inLinks(unknown)], minimum_should_match: 1 } };
+      const answer = await call(
+        'count passages',
+        withinMs,
+        (client, deadline) =>
+          client.search<never, { terms: Counted }>(
+            {
+              ...{ index: alias, routing: routingOf(version), size: 0, track_total_hits: false },
+              allow_partial_search_results: false,
+              query: { bool: { filter: [...buildFilter(version, 'passage', 'link'), either] } },
+              aggs: { terms: { filters: { filters } } },
+            },
+            deadline,
+          ),
+        signal,
+      );
+      const countOf = (key: string): number => answer.aggregations?.terms.buckets[key]?.doc_count ?? 0;
+      for (const term of unknown) {
+        const passages = countOf(`passages ${term}`);
+        counts.set(keyOf(term), passages === 0 && countOf(`links ${term}`) === 0 ? nowhere : passages);
+      }
+    }
+    return new Map(
+      terms.map((term) => [term, counts.get(keyOf(term)) ?? nowhere] as const).filter(([, count]) => count !== nowhere),
+    );
+  }
+
+  /** Terms of the passages that are nearest to a term that none has. */
+  async function similarTerms(version: VersionDocument, term: string, signal: AbortSignal): Promise<string[]> {
+    const fuzzy = { value: term, fuzziness: term.length > 7 ? 2 : 1, transpositions: true, max_expansions: 50 };
+    const hits = await call(
+      'find similar words',
+      withinMs,
+      (client, deadline) =>
+        client.search<PassageDocument>(
+          {
+            ...{ index: alias, routing: routingOf(version), size: mostSimilarPassages, track_total_hits: false },
+            ...{ _source: ['terms'], allow_partial_search_results: false },
+            query: {
+              bool: {
+                filter: buildFilter(version, 'passage'),
+                should: fields.map((field) => ({ fuzzy: { [`terms.${field}`]: fuzzy } })),
+                minimum_should_match: 1,
+              },
+            },
+          },
+          deadline,
+        ),
+      signal,
+    );
+    const all = new Set(
+      hits.hits.hits.flatMap(({ _source }) => fields.flatMap((field) => split(_source?.terms[field] ?? ''))),
+    );
+    const near = similarTo(
+      term,
+      [...all].map((each) => [each, 0]),
+      Number.POSITIVE_INFINITY,
+    );
+    return similarTo(term, [...(await passagesWith(version, near, signal))]);
+  }
+
+  /** Language and version of the page that the reader is on, whoever may see it. */
+  async function nearPage(version: VersionDocument, path: string | undefined, signal: AbortSignal) {
+    if (path === undefined) return undefined;
+    const found = (await documents(version, [pageId(version.build, path)], signal)).sources.get(
+      pageId(version.build, path),
+    );
+    if (found?.kind !== 'page') return undefined;
+    return { path, language: found.page.language, version: found.page.version };
+  }
+
+  async function search(query: SearchQuery): Promise<FoundPassage[]> {
+    const signal = deadlineOf(withinMs);
+    const found = await onOneBuild(
+      query,
+      async (version) => {
+        if (!hasValues(query.filter ?? {}, version)) return { ids: [], result: (): FoundPassage[] => [] };
+        let best: readonly Candidate[] = [];
+        const { passageCount, averageLength, averagePageLength } = version;
+        const passages = await searchPassages<Candidate>(
+          {
+            vocabulary: {
+              passageCount,
+              passagesWith: (terms) => passagesWith(version, terms, signal),
+              similarTerms: (term) => similarTerms(version, term, signal),
+            },
+            collection: { averageLength, averagePageLength },
+            candidates: (terms, reader) => candidatesOf(version, [...terms.keys()], reader, signal),
+            near: (path) => nearPage(version, path, signal),
+            show: async (candidates) => {
+              best = candidates;
+              return candidates.map(({ page: { path, language, version: ofVersion } }) => {
+                return {
+                  path,
+                  language,
+                  version: ofVersion,
+                  tag: undefined,
+                  title: '',
+                  anchor: '',
+                  heading: '',
+                  text: '',
+                };
+              });
+            },
+          },
+          query,
+        );
+        // What is shown is fetched last, together with the check that this build is still searched.
+        return {
+          ids: best.map(({ id }) => id),
+          result: (sources) => passages.map((one, at) => ({ ...one, ...shownOf(best[at], sources) })),
+        };
+      },
+      signal,
+    );
+    return found ?? [];
+  }
+
+  return {
+    async startBuild(scope, { signal } = {}) {
+      checkScope(scope);
+      await prepareIndex(settings, call, signal);
+      await finishRemoval(writer, scope, signal);
+      return buildElasticsearchPassages(writer, scope, signal);
+    },
+    passageCount: async (scope) => (await versionOf(checkScope(scope)))?.passageCount,
+    search: (query) => search({ ...query, ...checkScope(query) }),
+    async findPage(scope, path, groups) {
+      const page = await onOneBuild(checkScope(scope), async ({ build }) => {
+        const id = pageId(build, path);
+        return { ids: [id], result: (sources) => sources.get(id) };
+      });
+      if (page?.kind !== 'page') return undefined;
+      const allowed = new Set([everyone, ...groups.map(groupKey)]);
+      if (!page.filters.groups.some((group) => allowed.has(group))) return undefined;
+      const { title, language, version, markdown } = page.page;
+      return { path, title, language, version, markdown };
+    },
+    facets: async (scope) => (await versionOf(checkScope(scope)))?.facets,
+    async remove(scope) {
+      checkScope(scope);
+      versions.delete(versionId(scope));
+      try {
+        await removeElasticsearchVersion(writer, scope);
+      } catch (error) {
+        // Without an index there is nothing to remove.
+        if (refusalStatus(error) !== 404) throw error;
+      }
+    },
+    async check(use) {
+      await call('search', checkWithinMs, (client, deadline) =>
+        client.search(
+          { index: alias, size: 0, allow_partial_search_results: false, terminate_after: 1 },
+          { ...deadline, ignore: [404], maxRetries: 0 },
+        ),
+      );
+      if (use === 'build') await checkBlocks();
+    },
+    close: () => connection.close(),
+  };
+
+  /** A node with a full disk blocks writes to the indices on it. */
+  async function checkBlocks(): Promise<void> {
+    const settingsOf = await call('say whether it can be written', checkWithinMs, (client, deadline) =>
+      client.indices.getSettings(
+        { index: alias, name: 'index.blocks.*', flat_settings: true },
+        { ...deadline, ignore: [404], maxRetries: 0 },
+      ),
+    );
+    for (const [index, { settings: found }] of Object.entries(settingsOf)) {
+      const blocks = Object.entries(found ?? {}).filter(([, value]) => String(value) === 'true');
+      if (blocks.length === 0) continue;
+      const names = blocks.map(([name]) => name).join(', ');
+      throw new SearchUnavailable(
+        `The index ${index} cannot be written (${names}). Elasticsearch blocks it when a disk is nearly full: make room there.`,
+      );
+    }
+  }
+}
+
+type Sources = ReadonlyMap<string, VersionDocument | PageDocument | PassageDocument>;
+
+/** One deadline for all calls of a search. */
+function deadlineOf(withinMs: number): AbortSignal {
+  const late = new AbortController();
+  const reason = new SearchUnavailable(`Elasticsearch did not answer a search within ${withinMs} ms.`);
+  setTimeout(() => late.abort(reason), withinMs).unref();
+  return late.signal;
+}
+
+const isMissingIndex = ({ type }: { type?: string | undefined }): boolean => type === 'index_not_found_exception';
+
+/** Organization, domain and content version are in every query, whatever the build says. */
+function buildFilter(
+  { organization, domain, contentVersion, build }: VersionDocument,
+  ...kinds: ('passage' | 'link')[]
+): estypes.QueryDslQueryContainer[] {
+  return [
+    { term: { organization } },
+    { term: { domain } },
+    { term: { contentVersion } },
+    { term: { build } },
+    { terms: { kind: kinds } },
+  ];
+}
+
+/** What the reader asked for and may see. */
+function queryFilter(
+  { version, language, tag, groups }: SearchFilter,
+  { facets }: VersionDocument,
+): estypes.QueryDslQueryContainer[] {
+  return [
+    ...(version === undefined ? [] : [{ terms: { 'filters.version': [divisionKey(version), everywhere] } }]),
+    ...(language === undefined || facets.languages.length === 0
+      ? []
+      : [{ terms: { 'filters.language': [divisionKey(language), everywhere] } }]),
+    ...(tag === undefined ? [] : [{ term: { 'filters.tag': exact(tag) } }]),
+    groupFilter(groups),
+  ];
+}
+
+const groupFilter = (groups: readonly string[] | undefined): estypes.QueryDslQueryContainer => ({
+  terms: { 'filters.groups': [everyone, ...(groups ?? []).map(groupKey)] },
+});
+
+const excluded = (paths: readonly string[]): estypes.QueryDslQueryContainer[] =>
+  paths.length === 0 ? [] : [{ terms: { 'filters.path': paths.map(exact) } }];
+
+const listOf = <T>(value: T | T[] | undefined): T[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];
+const split = (terms: string): string[] => (terms === '' ? [] : terms.split(' '));
+
+/** A value that no page has finds nothing, not even pages of all versions or languages. */
+function hasValues({ version, language }: SearchFilter, { facets }: VersionDocument): boolean {
+  return (
+    (version === undefined || facets.versions.includes(version)) &&
+    (language === undefined || facets.languages.length === 0 || facets.languages.includes(language))
+  );
+}
+
+/** Passages with one of these terms. The weights only choose candidates; the order is that of the ranking. */
+function anyOf(terms: readonly string[]): estypes.QueryDslQueryContainer {
+  return {
+    multi_match: {
+      query: terms.join(' '),
+      type: 'cross_fields',
+      tie_breaker: 1,
+      fields: ['terms.title^6', 'terms.path^3', 'terms.heading^3', 'terms.text'],
+    },
+  };
+}
+
+function shownOf(
+  candidate: Candidate | undefined,
+  sources: Sources,
+): PassageDocument['shown'] & { tag: string | undefined } {
+  const found = candidate && sources.get(candidate.id);
+  if (found?.kind !== 'passage') throw new SearchUnavailable('Elasticsearch does not send a passage that it found.');
+  return { ...found.shown, tag: found.shown.tag };
+}
+
+/** Ids become parts of document ids and routings: nothing else may. */
+function checkScope({ organization, domain, contentVersion }: SearchScope): SearchScope {
+  for (const id of [organization, domain, contentVersion]) {
+    if (!/^[A-Za-z0-9_-]{1,100}$/.test(id)) throw new TypeError(`"${id}" cannot be the name of what is indexed.`);
+  }
+  return { organization, domain, contentVersion };
+}

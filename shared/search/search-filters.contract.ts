@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FoundPassage, SearchFilter, SearchIndex, SearchPage, SearchScope } from './search-index.ts';
+
+/** Names that could be taken for another's, for those of all, or for a part of a query. */
+const hostile = [
+  '',
+  'everyone',
+  'group staff',
+  'staff',
+  'Staff',
+  '*',
+  'a"b',
+  "a'b",
+  '[]',
+  'v1,v2',
+  '\ud800',
+  'x'.repeat(2_000),
+];
+const words = ['key', 'token', 'webhook', 'invoice', 'deploy'];
+const organizations = ['acme', 'acme-2', 'globex'];
+const domains = ['docs', 'api'];
+const contentVersions = ['cv_1', 'cv_2'];
+
+const divisions = ['v1', 'v2', 'everywhere', 'division v1'];
+const optional = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const scope = fc.record({
+  organization: fc.constantFrom(...organizations),
+  domain: fc.constantFrom(...domains),
+  contentVersion: fc.constantFrom(...contentVersions),
+});
+const groups = fc.uniqueArray(fc.constantFrom(...hostile), { maxLength: 3 });
+
+const pageShape = fc.record({
+  language: optional(divisions),
+  version: optional(divisions),
+  tag: optional(['api', ...hostile.filter((name) => name !== '')]),
+  groups: fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: groups }),
+  words: fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }),
+});
+type PageShape = typeof pageShape extends fc.Arbitrary<infer T> ? T : never;
+
+const site = fc.record({ scope, pages: fc.array(pageShape, { minLength: 1, maxLength: 12 }) });
+const question = fc.record({
+  scope,
+  query: fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }),
+  filter: fc.record({
+    language: optional([...divisions, 'none']),
+    version: optional([...divisions, 'none']),
+    tag: optional(['api', 'none', ...hostile.filter((name) => name !== '')]),
+    groups: fc.option(groups, { nil: undefined }),
+  }),
+  excluded: fc.uniqueArray(fc.nat(11), { maxLength: 3 }),
+});
+
+const nameOf = ({ organization, domain, contentVersion }: SearchScope) => `${organization}/${domain}/${contentVersion}`;
+
+function pageOf(owner: SearchScope, shape: PageShape, at: number): SearchPage {
+  const { words: said, ...filters } = shape;
+  // What is shown says whose it is. Two passages, so that a page may be found twice.
+  const text = `${nameOf(owner)} says ${said.join(' ')}`;
+  const unsearched = { key: '', links: [], markdown: '' };
+  const passages = [0, 1].map((part) => ({ anchor: `part-${part}`, heading: '', text }));
+  return { path: `pages/${at}`, title: 'Page', keywords: [], boost: 1, ...filters, ...unsearched, passages };
+}
+
+/** What the port promises, said once more in the simplest way. */
+function maySee(page: SearchPage, filter: SearchFilter, all: readonly SearchPage[]): boolean {
+  const isIn = (kind: 'language' | 'version') =>
+    filter[kind] === undefined ||
+    (kind === 'language' && all.every((other) => other.language === undefined)) ||
+    (all.some((other) => other[kind] === filter[kind]) && (page[kind] === undefined || page[kind] === filter[kind]));
+  const hasTag = filter.tag === undefined || page.tag === filter.tag;
+  const isOfGroup = page.groups.length === 0 || page.groups.some((group) => filter.groups?.includes(group));
+  return isIn('language') && isIn('version') && hasTag && isOfGroup;
+}
+
+/** No filter lets a passage through that is another organization's, domain's, version's or group's; and none that it should let through is missing. */
+export function searchFiltersContract(
+  open: () => Promise<{ index: SearchIndex; end: () => Promise<void> }>,
+  { runs }: { runs: number },
+): void {
+  describe('filters', () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened?.end());
+
+    test('show what they should of the sites that were asked for, and of no other', async () => {
+      const { index } = opened;
+      let left: SearchScope[] = [];
+      await fc.assert(
+        fc.asyncProperty(
+          fc.uniqueArray(site, { minLength: 2, maxLength: 4, selector: (one) => nameOf(one.scope) }),
+          fc.array(question, { minLength: 20, maxLength: 20 }),
+          async (sites, questions) => {
+            const pagesOf = new Map<string, SearchPage[]>();
+            for (const one of left) await index.remove(one);
+            left = sites.map(({ scope: owner }) => owner);
+            for (const { scope: owner, pages } of sites) {
+              const own = pages.map((shape, at) => pageOf(owner, shape, at));
+              pagesOf.set(nameOf(owner), own);
+              const build = await index.startBuild(owner);
+              await build.add(own);
+              await build.commit();
+            }
+            for (const { scope: owner, query, filter, excluded } of questions) {
+              const own = pagesOf.get(nameOf(owner)) ?? [];
+              const exclude = excluded.map((at) => `pages/${at}`);
+              const found = await index.search({ ...owner, query: query.join(' '), limit: 100, filter, exclude });
+              const right = own.filter(
+                (page) =>
+                  maySee(page, filter, own) &&
+                  !exclude.includes(page.path) &&
+                  query.some((word) => page.passages[0]?.text.split(' ').includes(word)),
+              );
+              expect(found.filter(({ text }) => !text.startsWith(`${nameOf(owner)} `))).toEqual([]);
+              expect(seen(found)).toEqual(right.flatMap(({ path }) => [`${path}#part-0`, `${path}#part-1`]).toSorted());
+              for (const page of own) {
+                const allowed = page.groups.length === 0 || page.groups.some((group) => filter.groups?.includes(group));
+                const one = await index.findPage(owner, page.path, filter.groups ?? []);
+                expect(one !== undefined).toBe(allowed);
+              }
+            }
+          },
+        ),
+        { numRuns: runs },
+      );
+    }, 120_000);
+  });
+}
+
+const seen = (found: readonly FoundPassage[]) => found.map(({ path, anchor }) => `${path}#${anchor}`).toSorted();

@@ -1,0 +1,58 @@
+import { searchedQuery, type Vocabulary } from './query-words.ts';
+import { type Candidate, type CollectionFacts, type Near, rankPassages, type Ranked } from './rank-passages.ts';
+import type { FoundPassage, SearchQuery } from './search-index.ts';
+
+/** What a search engine does for one question to one content version; everything else is done here, the same for every engine. */
+export type PassageEngine<C extends Candidate> = {
+  vocabulary: Vocabulary;
+  collection: CollectionFacts;
+  /**
+   * The passages that fit best by the engine's own measure, of pages that the question's filter lets through and that are not excluded: those with one of
+   * the terms, and the first of pages to which links with one of them lead. A few hundred.
+   */
+  candidates(terms: ReadonlyMap<string, number>, query: SearchQuery): Promise<C[]>;
+  /** The page that the reader is on. */
+  near(path: string): Promise<Near | undefined>;
+  /** What is shown of those that were found, in their order. */
+  show(candidates: readonly C[]): Promise<Omit<FoundPassage, 'score' | 'coverage' | 'explanation'>[]>;
+};
+
+/** The best passages of the engine's content version, best first. */
+export async function searchPassages<C extends Candidate>(
+  engine: PassageEngine<C>,
+  query: SearchQuery,
+): Promise<FoundPassage[]> {
+  const searched = await searchedQuery(query.query, engine.vocabulary);
+  if (searched === undefined) return [];
+  const terms = new Map<string, number>();
+  for (const word of searched.words) {
+    for (const [term, share] of word.terms) terms.set(term, Math.max(share, terms.get(term) ?? 0));
+  }
+  if (terms.size === 0) return [];
+  const near = query.near === undefined ? undefined : await engine.near(query.near);
+  const best = firstOf(
+    rankPassages(searched, await engine.candidates(terms, query), engine.collection, near),
+    query.limit,
+    query.passagesPerPage,
+  );
+  const shown = await engine.show(best.map(({ candidate }) => candidate));
+  return shown.map((passage, at) => {
+    const { score, coverage, signals } = best[at] as Ranked<C>;
+    const words = searched.words.map(({ word, terms }) => ({ word, terms: Object.fromEntries(terms) }));
+    return { ...passage, score, coverage, ...(query.explain && { explanation: { signals, words } }) };
+  });
+}
+
+function firstOf<C extends Candidate>(ranked: readonly Ranked<C>[], limit: number, perPage = limit): Ranked<C>[] {
+  const counts = new Map<string, number>();
+  const first: Ranked<C>[] = [];
+  for (const one of ranked) {
+    const { path } = one.candidate.page;
+    const count = (counts.get(path) ?? 0) + 1;
+    if (count > perPage) continue;
+    counts.set(path, count);
+    first.push(one);
+    if (first.length === limit) break;
+  }
+  return first;
+}

@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, open, rename, rm } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { analyzeText } from './analyze-text.ts';
+import { fields } from './rank-passages.ts';
+import type { IndexBuild, SearchPage } from './search-index.ts';
+import { mostPassagesOfPage, packCounts, passageId, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+
+/**
+ * Builds the file of one content version beside its place and moves it there on `commit`. `base`: the complete file of another version of the domain; what is
+ * kept of it is not written again.
+ */
+export async function buildSqlitePassages(file: string, base: string | undefined): Promise<IndexBuild> {
+  const building = `${file}.${randomBytes(6).toString('hex')}.building`;
+  const db = (base === undefined ? undefined : await copyOf(base, building)) ?? empty(building);
+  db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; BEGIN');
+  const writer = new PassageWriter(db);
+  const known = writer.known();
+  const isFresh = known.size === 0;
+  const left = new Set(known.keys());
+
+  return {
+    known,
+    async add(pages) {
+      for (const page of pages) {
+        if (known.has(page.path)) {
+          writer.remove(page.path);
+          left.delete(page.path);
+        }
+        writer.add(page);
+      }
+    },
+    async keep(paths) {
+      for (const path of paths) left.delete(path);
+    },
+    async commit() {
+      for (const path of left) writer.remove(path);
+      const passageCount = writer.finish();
+      if (isFresh)
+        db.exec(
+          "INSERT INTO words (words) VALUES ('optimize'); INSERT INTO link_words (link_words) VALUES ('optimize')",
+        );
+      db.exec('COMMIT');
+      db.close();
+      await flushFile(building);
+      await rename(building, file);
+      return passageCount;
+    },
+    async abandon() {
+      if (db.isOpen) db.close();
+      await rm(building, { force: true });
+    },
+  };
+}
+
+/** Undefined where there is no such file, or it cannot be used. */
+async function copyOf(base: string, building: string): Promise<DatabaseSync | undefined> {
+  let db: DatabaseSync | undefined;
+  try {
+    await copyFile(base, building, constants.COPYFILE_FICLONE);
+    db = new DatabaseSync(building);
+    const shape = db.prepare('PRAGMA user_version').get()?.['user_version'];
+    const health = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
+    if (shape === sqliteShape && health === 'ok') return db;
+  } catch {
+    // A base is a help, no need: without one everything is written.
+  }
+  db?.close();
+  await rm(building, { force: true });
+  return undefined;
+}
+
+function empty(building: string): DatabaseSync {
+  const db = new DatabaseSync(building);
+  db.exec(sqliteSchema);
+  return db;
+}
+
+class PassageWriter {
+  readonly #db: DatabaseSync;
+  readonly #statements;
+  readonly #ids = new Map<string, number>();
+  /** By id of a term: how many more passages and links have it. */
+  readonly #more = { passages: new Map<number, number>(), links: new Map<number, number>() };
+  readonly #sums: Record<string, number>;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
+    this.#statements = {
+      page: db.prepare(
+        `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, title_terms, keyword_terms, path_terms, text_length)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      passage: db.prepare(
+        'INSERT INTO passages (id, anchor, heading, text, heading_terms, text_length, counts) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ),
+      words: db.prepare('INSERT INTO words (rowid, title, path, heading, text) VALUES (?, ?, ?, ?, ?)'),
+      link: db.prepare('INSERT INTO links (page, target, terms) VALUES (?, ?, ?)'),
+      linkWords: db.prepare('INSERT INTO link_words (rowid, terms) VALUES (?, ?)'),
+      term: db.prepare('SELECT id FROM terms WHERE term = ?'),
+      newTerm: db.prepare('INSERT INTO terms (term, passages, links) VALUES (?, 0, 0)'),
+    };
+  }
+
+  known(): Map<string, string> {
+    const rows = this.#db.prepare('SELECT path, key FROM pages').all();
+    return new Map(rows.map(({ path, key }) => [String(path), String(key)]));
+  }
+
+  add(page: SearchPage): void {
+    const terms = pageTerms(page);
+    const passages = page.passages.slice(0, mostPassagesOfPage);
+    const texts = passages.map(({ text }) => analyzeText(text));
+    const textLength = texts.reduce((sum, text) => sum + text.length, 0);
+    const { lastInsertRowid: pageId } = this.#statements.page.run(
+      page.path,
+      page.key,
+      page.title,
+      page.language ?? null,
+      page.version ?? null,
+      page.tag ?? null,
+      JSON.stringify(page.groups),
+      page.boost,
+      page.markdown,
+      ...[terms.title, terms.keywords, terms.path].map((list) => list.join(' ')),
+      textLength,
+    );
+    const title = [...terms.title, ...terms.keywords];
+    for (const [position, { anchor, heading, text }] of passages.entries()) {
+      const all = { title, path: terms.path, heading: analyzeText(heading), text: texts[position] ?? [] };
+      const id = passageId(pageId, position);
+      this.#statements.passage.run(
+        id,
+        anchor,
+        heading,
+        text,
+        all.heading.join(' '),
+        all.text.length,
+        packCounts(all.text.map((term) => this.#idOf(term))),
+      );
+      this.#statements.words.run(id, ...fields.map((field) => all[field].join(' ')));
+      this.#count(all, 1);
+    }
+    for (const { to, text } of page.links) {
+      const link = analyzeText(text).join(' ');
+      if (link === '') continue;
+      const { lastInsertRowid: id } = this.#statements.link.run(pageId, to, link);
+      this.#statements.linkWords.run(id, link);
+      this.#countTerms('links', new Set(link.split(' ')), 1);
+    }
+  }
+
+  remove(path: string): void {
+    const db = this.#db;
+    const page = db
+      .prepare('SELECT id, title_terms, keyword_terms, path_terms FROM pages WHERE path = ?')
+      .get(path) as Record<string, unknown>;
+    const title = [...split(page['title_terms']), ...split(page['keyword_terms'])];
+    const id = Number(page['id']);
+    const passages = [passageId(id, 0), passageId(id + 1, 0) - 1];
+    const isOfPage = 'BETWEEN ? AND ?';
+    for (const row of db.prepare(`SELECT text, heading_terms FROM passages WHERE id ${isOfPage}`).all(...passages)) {
+      const text = analyzeText(String(row['text']));
+      this.#count({ title, path: split(page['path_terms']), heading: split(row['heading_terms']), text }, -1);
+    }
+    db.prepare(`DELETE FROM words WHERE rowid ${isOfPage}`).run(...passages);
+    db.prepare(`DELETE FROM passages WHERE id ${isOfPage}`).run(...passages);
+    for (const row of db.prepare('SELECT terms FROM links WHERE page = ?').all(id))
+      this.#countTerms('links', new Set(split(row['terms'])), -1);
+    db.prepare('DELETE FROM link_words WHERE rowid IN (SELECT id FROM links WHERE page = ?)').run(id);
+    db.prepare('DELETE FROM links WHERE page = ?').run(id);
+    db.prepare('DELETE FROM pages WHERE id = ?').run(id);
+  }
+
+  /** Writes what was counted; answers how many passages there are. */
+  finish(): number {
+    for (const column of ['passages', 'links'] as const) {
+      const update = this.#db.prepare(`UPDATE terms SET ${column} = ${column} + ? WHERE id = ?`);
+      for (const [id, more] of this.#more[column]) if (more !== 0) update.run(more, id);
+    }
+    const columns = Object.keys(this.#sums);
+    this.#db
+      .prepare(`UPDATE facts SET ${columns.map((column) => `${column} = ?`).join(', ')}`)
+      .run(...columns.map((column) => this.#sums[column] ?? 0));
+    return this.#sums['passages'] ?? 0;
+  }
+
+  #count(all: Record<(typeof fields)[number], readonly string[]>, more: 1 | -1): void {
+    const sums = this.#sums;
+    sums['passages'] = (sums['passages'] ?? 0) + more;
+    const terms = new Set<string>();
+    for (const field of fields) {
+      sums[field] = (sums[field] ?? 0) + more * all[field].length;
+      for (const term of all[field]) terms.add(term);
+    }
+    this.#countTerms('passages', terms, more);
+  }
+
+  #countTerms(of: 'passages' | 'links', terms: ReadonlySet<string>, more: 1 | -1): void {
+    const counts = this.#more[of];
+    for (const term of terms) {
+      const id = this.#idOf(term);
+      counts.set(id, (counts.get(id) ?? 0) + more);
+    }
+  }
+
+  #idOf(term: string): number {
+    const known = this.#ids.get(term);
+    if (known !== undefined) return known;
+    const stored = this.#statements.term.get(term)?.['id'];
+    const id = Number(stored ?? this.#statements.newTerm.run(term).lastInsertRowid);
+    this.#ids.set(term, id);
+    return id;
+  }
+}
+
+const pageTerms = ({ title, keywords, path }: SearchPage) => ({
+  title: analyzeText(title),
+  keywords: analyzeText(keywords.join(' \n ')),
+  path: analyzeText(path.replaceAll(/[/_-]/g, ' ')),
+});
+
+const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
+
+async function flushFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,114 @@
+import { analyzeQuery, analyzeText } from './analyze-text.ts';
+
+/** Words and phrases of documentation that mean nearly the same, a group each. Abbreviations stand with what they abbreviate. */
+const builtIn: readonly (readonly string[])[] = [
+  ['install', 'set up', 'setup', 'installation'],
+  ['delete', 'remove', 'destroy', 'erase'],
+  ['error', 'failure', 'fail'],
+  ['crash', 'die', 'failure', 'outage'],
+  ['valid', 'expire', 'expiry', 'lifetime'],
+  ['offline', 'air gapped', 'without internet', 'no internet'],
+  ['login', 'log in', 'sign in', 'authenticate', 'authentication', 'auth'],
+  ['logout', 'log out', 'sign out'],
+  ['signup', 'sign up', 'register'],
+  ['cli', 'command line', 'terminal'],
+  ['backup', 'back up', 'restore', 'snapshot', 'recovery', 'recover', 'get back'],
+  ['upgrade', 'update', 'migrate'],
+  ['config', 'configuration', 'configure', 'setting', 'option'],
+  ['price', 'pricing', 'billing', 'cost', 'invoice'],
+  ['docker', 'container'],
+  ['limit', 'quota', 'maximum'],
+  ['permission', 'access', 'role', 'authorization'],
+  ['deploy', 'publish', 'release'],
+  ['create', 'add', 'new', 'make'],
+  ['change', 'edit', 'modify', 'update'],
+  ['show', 'display', 'view'],
+  ['allow', 'enable', 'permit'],
+  ['block', 'deny', 'forbid', 'disable'],
+  ['typo', 'misspell', 'spelling', 'misspelling'],
+  ['revoke', 'invalidate', 'rotate'],
+  ['cancel', 'abort', 'stop'],
+  ['start', 'begin', 'launch', 'run'],
+  ['quickstart', 'quick start', 'getting started', 'get started', 'first steps', 'try', 'tutorial'],
+  ['local', 'localhost', 'laptop', 'my machine', 'own machine', 'my computer'],
+  ['import', 'upload', 'load'],
+  ['download', 'export'],
+  ['kept', 'keep', 'retention', 'retain', 'stored'],
+  ['cheap', 'low price', 'price'],
+  ['address', 'url', 'link'],
+  ['repository', 'repo'],
+  ['documentation', 'docs', 'doc'],
+  ['directory', 'folder'],
+  ['picture', 'image'],
+  ['javascript', 'js'],
+  ['typescript', 'ts'],
+  ['database', 'db'],
+  ['postgres', 'postgresql'],
+  ['kubernetes', 'k8s'],
+  ['environment', 'env'],
+  ['administrator', 'admin'],
+  ['application', 'app'],
+  ['parameter', 'param', 'argument'],
+  ['website', 'site'],
+  ['organization', 'organisation', 'tenant', 'customer'],
+  ['chat', 'chatbot', 'assistant'],
+];
+
+/** How much a synonym counts beside the word itself. */
+const synonymShare = 0.6;
+/** A word of a phrase that stands for a single word. */
+const phrasePartShare = 0.3;
+
+/** Finds the synonyms of the terms of a question. */
+export type Synonyms = {
+  /** For each term that has some, the terms that may stand for it and how much each counts. `sequence`: all terms of the question in their order. */
+  of(sequence: readonly string[]): Map<string, Map<string, number>>;
+};
+
+/** Built-in groups and those of a project. */
+function synonymsOf(own: readonly (readonly string[])[] = []): Synonyms {
+  const groups = [...builtIn, ...own].map((group) =>
+    group.map((entry) => analyzeText(entry)).filter((terms) => terms.length > 0),
+  );
+  const byFirst = new Map<string, { phrase: readonly string[]; group: readonly (readonly string[])[] }[]>();
+  for (const group of groups) {
+    for (const phrase of group) {
+      const first = phrase[0] ?? '';
+      byFirst.set(first, [...(byFirst.get(first) ?? []), { phrase, group }]);
+    }
+  }
+  return {
+    of(sequence) {
+      const found = new Map<string, Map<string, number>>();
+      for (const [at, term] of sequence.entries()) {
+        for (const { phrase, group } of byFirst.get(term) ?? []) {
+          if (!phrase.every((part, offset) => sequence[at + offset] === part)) continue;
+          for (const part of phrase) addGroup(found, part, phrase, group);
+        }
+      }
+      return found;
+    },
+  };
+}
+
+function addGroup(
+  found: Map<string, Map<string, number>>,
+  term: string,
+  phrase: readonly string[],
+  group: readonly (readonly string[])[],
+): void {
+  const variants = found.get(term) ?? new Map<string, number>();
+  for (const other of group) {
+    if (other === phrase) continue;
+    const share = other.length === 1 ? synonymShare : phrasePartShare;
+    for (const part of other.length === 1 ? other : topical(other)) {
+      if (!phrase.includes(part)) variants.set(part, Math.max(share, variants.get(part) ?? 0));
+    }
+  }
+  found.set(term, variants);
+}
+
+const topical = (phrase: readonly string[]): readonly string[] => analyzeQuery(phrase.join(' '));
+
+/** The built-in groups alone. */
+export const builtInSynonyms = synonymsOf();

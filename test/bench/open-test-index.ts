@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { elasticsearchSearchIndex } from '#shared/search/elasticsearch-search-index.ts';
+import type { SearchIndex } from '#shared/search/search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { startElasticsearch } from '../support/start-elasticsearch.ts';
+
+/**
+ * An empty search index of the engine: `sqlite`, `elasticsearch` (that of the tests, which is started), or the address of an Elasticsearch that
+ * runs. `end` closes it; in an Elasticsearch that runs, an index called `bindery-bench-…` stays.
+ */
+export async function openTestIndex(engine: string): Promise<{ index: SearchIndex; end: () => Promise<void> }> {
+  if (engine === 'sqlite') {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-search-'));
+    const index = sqliteSearchIndex(folder);
+    return { index, end: () => index.close().then(() => rm(folder, { recursive: true, force: true })) };
+  }
+  const server = engine === 'elasticsearch' ? await startElasticsearch() : undefined;
+  const prefix = `bindery-bench-${randomBytes(4).toString('hex')}`;
+  const nodes = [server?.url ?? engine];
+  const index = elasticsearchSearchIndex({ product: 'elasticsearch', nodes, prefix, shards: 1, replicas: 0 });
+  return {
+    index,
+    async end() {
+      await index.close();
+      await server?.stop();
+    },
+  };
+}

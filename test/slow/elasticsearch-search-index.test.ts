@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { type BulkFate, refusingProxy } from '../support/refusing-proxy.ts';
+import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
+import type { ElasticsearchSettings } from '#shared/search/elasticsearch-connection.ts';
+import { elasticsearchSearchIndex } from '#shared/search/elasticsearch-search-index.ts';
+import { aliasOf, mappingVersion } from '#shared/search/elasticsearch-schema.ts';
+import { searchFiltersContract } from '#shared/search/search-filters.contract.ts';
+import { searchIndexContract } from '#shared/search/search-index.contract.ts';
+import { type SearchIndex, type SearchPage, SearchUnavailable } from '#shared/search/search-index.ts';
+
+const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
+const pageCount = 60;
+const passagesOfPage = 5;
+
+/** Every passage has a word of its own. `kind` is in all of them. */
+const pages = (kind: string): SearchPage[] =>
+  Array.from({ length: pageCount }, (_, at) => ({
+    ...{ path: `pages/${at}`, title: `Page ${at}`, keywords: [], groups: [], boost: 1 },
+    ...{ key: '', links: [], markdown: '' },
+    passages: Array.from({ length: passagesOfPage }, (__, part) => ({
+      ...{ anchor: `part-${part}`, heading: '', text: `${kind} passage word${at}x${part}` },
+    })),
+  }));
+
+/** More than one bulk request has. */
+const largePages = pages('large').map((page) => ({
+  ...page,
+  passages: [{ anchor: '', heading: '', text: 'large '.repeat(5_000) }],
+}));
+
+async function fill(index: SearchIndex, kind: string): Promise<number> {
+  const build = await index.startBuild(scope);
+  await build.add(pages(kind));
+  return build.commit();
+}
+
+describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
+  let server: ElasticsearchServer;
+  beforeAll(async () => {
+    server = await startElasticsearch();
+  }, 200_000);
+  afterAll(() => server?.stop());
+
+  const settings = (): ElasticsearchSettings => ({
+    product: 'elasticsearch',
+    nodes: [server.url],
+    prefix: `it-${randomBytes(4).toString('hex')}`,
+    shards: 1,
+    replicas: 0,
+  });
+
+  async function open() {
+    const own = settings();
+    const index = elasticsearchSearchIndex(own);
+    return { index, reopen: () => elasticsearchSearchIndex(own), end: () => index.close() };
+  }
+
+  searchIndexContract(open);
+  searchFiltersContract(open, { runs: 5 });
+
+  /** What is in the index, and what each word finds. */
+  async function documentCount({ prefix }: ElasticsearchSettings): Promise<number> {
+    await fetch(`${server.url}/${prefix}-*/_refresh`, { method: 'POST' });
+    const answer = await fetch(`${server.url}/${aliasOf({ prefix })}/_count`);
+    return ((await answer.json()) as { count: number }).count;
+  }
+
+  async function request(path: string, method: string, body?: object): Promise<void> {
+    const headers = { 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${server.url}/${path}`, { method, ...sent });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+  }
+
+  const onceThere = pageCount * (1 + passagesOfPage) + 1;
+
+  async function expectWhole(index: SearchIndex, own: ElasticsearchSettings): Promise<void> {
+    expect(await index.passageCount(scope)).toBe(pageCount * passagesOfPage);
+    expect(await documentCount(own)).toBe(onceThere);
+    for (const word of ['word0x0', 'word0x1', 'word31x4', 'word59x4']) {
+      const found = await index.search({ ...scope, query: word, limit: 5 });
+      expect(found.map(({ text }) => text)).toEqual([expect.stringContaining(word)]);
+    }
+  }
+
+  const fates: [string, (bulk: number) => BulkFate][] = [
+    ['refuses half of each bulk at first', (bulk) => (bulk < 3 ? 'half refused' : 'stored')],
+    ['loses its answers at first', (bulk) => (bulk < 3 ? 'answer lost' : 'stored')],
+    ['does both', (bulk) => (['half refused', 'answer lost', 'half refused', 'stored'] as const)[bulk % 4] ?? 'stored'],
+  ];
+  test.each(fates)('a cluster that %s has everything once in the end', async (_, fate) => {
+    const proxy = await refusingProxy(server.url, fate);
+    const own = { ...settings(), nodes: [proxy.url] };
+    const index = elasticsearchSearchIndex(own);
+    expect(await fill(index, 'first')).toBe(pageCount * passagesOfPage);
+    expect(proxy.counts['half refused'] + proxy.counts['answer lost']).toBeGreaterThan(1);
+    await expectWhole(index, own);
+    await index.close();
+    await proxy.close();
+  });
+
+  test('a cluster that goes on refusing is unavailable, and leaves what is searched alone', async () => {
+    const own = settings();
+    const healthy = elasticsearchSearchIndex(own);
+    await fill(healthy, 'first');
+    const proxy = await refusingProxy(server.url, () => 'half refused');
+    const index = elasticsearchSearchIndex({ ...own, nodes: [proxy.url], writeWithinMs: 500 });
+    const build = await index.startBuild(scope);
+    await build.add(pages('second'));
+    await expect(build.commit()).rejects.toThrow(SearchUnavailable);
+    await build.abandon();
+    expect(await index.search({ ...scope, query: 'second', limit: 5 })).toEqual([]);
+    await expectWhole(index, own);
+    await Promise.all([healthy.close(), index.close(), proxy.close()]);
+  });
+
+  describe('when writes are blocked, as on a full disk', () => {
+    const block = (own: ElasticsearchSettings, value: boolean | null) =>
+      request(`${aliasOf(own)}/_settings`, 'PUT', { 'index.blocks.read_only_allow_delete': value });
+
+    test('searches go on, the reason is said, and a build ends when there is room', async () => {
+      const own = settings();
+      const index = elasticsearchSearchIndex(own);
+      await fill(index, 'first');
+      await block(own, true);
+      await index.check('search');
+      await expect(index.check('build')).rejects.toThrow('read_only_allow_delete');
+      const build = await index.startBuild(scope);
+      await build.add(pages('second'));
+      const committed = build.commit();
+      expect(await index.search({ ...scope, query: 'first', limit: 1 })).toHaveLength(1);
+      await block(own, null);
+      expect(await committed).toBe(pageCount * passagesOfPage);
+      expect(await index.search({ ...scope, query: 'first', limit: 1 })).toEqual([]);
+      await expectWhole(index, own);
+      await index.check('build');
+      await index.close();
+    });
+  });
+
+  test('while its version is replaced, every answer is wholly of one build', async () => {
+    const own = settings();
+    const index = elasticsearchSearchIndex(own);
+    const reader = elasticsearchSearchIndex(own);
+    await fill(index, 'round0');
+    const seen = new Set<string>();
+    const replaced = new AbortController();
+    const searches = Array.from({ length: 3 }, async () => {
+      while (!replaced.signal.aborted) {
+        const found = await reader.search({ ...scope, query: 'passage', limit: 400 });
+        const kinds = new Set(found.map(({ text }) => text.split(' ')[0] ?? ''));
+        expect([kinds.size, found.length]).toEqual([1, pageCount * passagesOfPage]);
+        for (const kind of kinds) seen.add(kind);
+      }
+    });
+    for (let round = 1; round <= 4; round += 1) await fill(index, `round${round}`);
+    replaced.abort();
+    await Promise.all(searches);
+    expect(seen.size).toBeGreaterThan(1);
+    await Promise.all([index.close(), reader.close()]);
+  });
+
+  test('a build that is committed while another one is under way harms neither', async () => {
+    const own = settings();
+    const [one, other] = [elasticsearchSearchIndex(own), elasticsearchSearchIndex(own)];
+    const builds = [await one.startBuild(scope), await other.startBuild(scope)] as const;
+    await Promise.all([builds[0].add(pages('first')), builds[1].add(pages('second'))]);
+    const results = await Promise.allSettled(builds.map((build) => build.commit()));
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(SearchUnavailable);
+    expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(await one.search({ ...scope, query: 'passage', limit: 400 })).toHaveLength(pageCount * passagesOfPage);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  test('a removal ends a build that is under way, and what dead processes left goes with a later commit', async () => {
+    const own = settings();
+    const index = elasticsearchSearchIndex(own);
+    const dead = await index.startBuild({ ...scope, contentVersion: 'cv_dead' });
+    await dead.add(largePages);
+    const late = await index.startBuild(scope);
+    await late.add(largePages);
+    await fill(index, 'first');
+    await index.remove(scope);
+    await expect(late.commit()).rejects.toThrow(SearchUnavailable);
+    await late.abandon();
+    expect(await index.passageCount(scope)).toBeUndefined();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 });
+    await fill(index, 'second').finally(() => vi.useRealTimers());
+    await expectWhole(index, own);
+    await index.close();
+  });
+
+  test('an index with an older mapping is replaced by a copy, once', async () => {
+    const own = settings();
+    const indices = [elasticsearchSearchIndex(own), elasticsearchSearchIndex(own)] as const;
+    await fill(indices[0], 'first');
+    // As an older program would have left it.
+    const index = `${aliasOf(own)}-${mappingVersion}`;
+    await request(`${index}/_block/write`, 'PUT');
+    await request(`${index}/_clone/${aliasOf(own)}-0`, 'POST');
+    await request(`${aliasOf(own)}-0/_settings`, 'PUT', { 'index.blocks.write': null });
+    const actions = [{ add: { index: `${aliasOf(own)}-0`, alias: aliasOf(own) } }, { remove_index: { index } }];
+    await request('_aliases', 'POST', { actions });
+    const builds = await Promise.all(indices.map((one) => one.startBuild({ ...scope, domain: 'other' })));
+    for (const build of builds) await build.abandon();
+    const answer = await fetch(`${server.url}/_alias/${aliasOf(own)}`);
+    expect(Object.keys((await answer.json()) as object)).toEqual([index]);
+    expect((await fetch(`${server.url}/${aliasOf(own)}-0`)).status).toBe(404);
+    await expectWhole(indices[1], own);
+    await Promise.all(indices.map((one) => one.close()));
+  });
+
+  test('a server that hangs is unavailable, in every call, and is asked again when it goes on', async () => {
+    const own = { ...settings(), searchWithinMs: 300 };
+    const index = elasticsearchSearchIndex(own);
+    await fill(index, 'first');
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      await expect(index.search({ ...scope, query: 'first', limit: 5 })).rejects.toThrow(SearchUnavailable);
+      await expect(index.findPage(scope, 'pages/1', [])).rejects.toThrow(SearchUnavailable);
+      await expect(index.facets(scope)).rejects.toThrow(SearchUnavailable);
+      await expect(index.check('search')).rejects.toThrow(SearchUnavailable);
+      await expect(index.check('build')).rejects.toThrow(SearchUnavailable);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+    const reader = elasticsearchSearchIndex({ ...own, searchWithinMs: 30_000 });
+    await expectWhole(reader, own);
+    await Promise.all([index.close(), reader.close()]);
+  });
+});
