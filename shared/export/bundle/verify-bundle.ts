@@ -21,10 +21,12 @@ export type BundleReport = {
 
 /** People verify their own bundles, so these budgets refuse only what no real bundle reaches. */
 const generousBudgets: ArchiveBudgets = { packedBytes: 1e11, unpackedBytes: 1e12, entries: 5_000_000, ratio: Infinity };
-const maxManifestBytes = 512 * 1024 * 1024;
+/** A larger one is no manifest. */
+export const maxManifestBytes = 512 * 1024 * 1024;
 const maxProblems = 100;
 
-type Found = { size: number; sha256: string };
+/** What was found under a path below the top folder. */
+export type FoundFile = { size: number; sha256: string };
 
 /**
  * Checks a bundle (`.tar.gz`) against its own manifest in one pass; memory grows with the number of files, not with their sizes. It
@@ -41,7 +43,7 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
     },
   });
   pipeline(packed, metered, () => {}); // An error comes out of `metered`.
-  const found = new Map<string, Found>();
+  const found = new Map<string, FoundFile>();
   const tops = new Set<string>();
   let manifest: Buffer | undefined;
   const report = (problems: string[], sha256?: string): BundleReport => ({
@@ -67,12 +69,14 @@ export async function verifyBundle(packed: Readable, budgets: ArchiveBudgets = g
     if (!(error instanceof ArchiveRefused)) throw error;
     return report([error.message]);
   }
-  const problems = manifest === undefined ? [`the bundle has no ${manifestPath}`] : compare(found, manifest);
+  const problems =
+    manifest === undefined ? [`the bundle has no ${manifestPath}`] : compareWithManifest(found, manifest);
   if (tops.size > 1) problems.unshift(`the bundle has more than one top folder: ${[...tops].slice(0, 5).join(', ')}`);
   return report(problems, whole.digest('hex'));
 }
 
-function compare(found: ReadonlyMap<string, Found>, bytes: Buffer): string[] {
+/** What is not as the manifest with these bytes says, as sentences. `found`: all files of the bundle, by path below the top folder. Pure. */
+export function compareWithManifest(found: ReadonlyMap<string, FoundFile>, bytes: Buffer): string[] {
   const parsed = bundleManifestSchema.safeParse(jsonOf(bytes));
   if (!parsed.success) return [`${manifestPath} is no manifest: ${parsed.error.issues[0]?.message ?? 'it is no JSON'}`];
   const problems: string[] = [];
@@ -88,6 +92,7 @@ function compare(found: ReadonlyMap<string, Found>, bytes: Buffer): string[] {
   return problems;
 }
 
+/** Undefined for what is no JSON. */
 function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import { docsHostSettings } from '#services/docs-host/config.ts';
+import { secretFileVariable } from '#shared/runtime/config.ts';
+import { skipSuite } from '../../test/support/describe-with-servers.ts';
+
+const chart = join(import.meta.dirname, 'docs-site');
+const examples = readdirSync(join(chart, 'examples'));
+/** `go install helm.sh/helm/v4/cmd/helm@v4.3.1` brings it where none is installed. */
+const helm = [...(process.env.PATH ?? '').split(':'), join(homedir(), 'go/bin')]
+  .map((folder) => join(folder, 'helm'))
+  .find((file) => existsSync(file));
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(helm ?? '', args, { encoding: 'utf8' });
+}
+
+type Resource = { kind: string; spec: { template: { spec: Pod } } };
+type Pod = {
+  securityContext: object;
+  containers: { env: { name: string; value: string }[]; securityContext: object; volumeMounts: { name: string }[] }[];
+  volumes: { name: string }[];
+};
+
+/** The resources of a release with the values of an example, and the values of `--set`. */
+function resources(example: string | undefined, ...set: string[]): Resource[] {
+  const values = example === undefined ? [] : ['--values', join(chart, 'examples', example)];
+  const { status, stdout, stderr } = run('template', 'docs', chart, ...values, ...set.flatMap((one) => ['--set', one]));
+  expect([status, stderr]).toEqual([0, '']);
+  return loadAll(stdout).filter((each) => each !== null && each !== undefined) as Resource[];
+}
+
+const podOf = (list: Resource[]): Pod | undefined =>
+  list.find(({ kind }) => kind === 'StatefulSet')?.spec.template.spec;
+
+function problem(...set: string[]): string {
+  const { status, stderr } = run('template', 'docs', chart, ...set.flatMap((one) => ['--set', one]));
+  expect(status).not.toBe(0);
+  return stderr;
+}
+
+function suite(): void {
+  test.each(examples)(
+    '%s passes the linter, and gives a pod that may do little and has only settings that there are',
+    (example) => {
+      expect(run('lint', chart, '--strict', '--values', join(chart, 'examples', example))).toMatchObject({ status: 0 });
+      const pod = podOf(resources(example));
+      const [container] = pod?.containers ?? [];
+      expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      expect(container?.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      const known = new Set(Object.values(docsHostSettings).flatMap(({ env }) => [env, secretFileVariable(env)]));
+      const unknown = container?.env.filter(({ name }) => !known.has(name)).map(({ name }) => name);
+      expect(unknown).toEqual(['BINDERY_HEALTH_PORT']);
+    },
+  );
+
+  test('the values of the specification reach the host, and the link as a secret alone', () => {
+    const list = resources('link.yaml');
+    const env = Object.fromEntries(podOf(list)?.containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
+    expect(env).toMatchObject({
+      BINDERY_STATIC_EXPORT_ENABLED: 'true',
+      BINDERY_STATIC_EXPORT_BUNDLE_URL_FILE: '/run/secrets/bundle/bundleUrl',
+      BINDERY_STATIC_EXPORT_VERSION: 'v1.4',
+    });
+    const withLink = list.filter((each) => JSON.stringify(each).includes('X-Amz-Signature'));
+    expect(withLink.map(({ kind }) => kind)).toEqual(['Secret']);
+  });
+
+  test('staticExport.enabled=false looks for nothing, whatever else is said', () => {
+    const list = resources(
+      undefined,
+      'staticExport.enabled=false',
+      'staticExport.bundleUrl=https://objects.example.com/x',
+    );
+    expect(list.map(({ kind }) => kind).toSorted()).toEqual(['Service', 'StatefulSet']);
+    expect(JSON.stringify(list)).not.toContain('BUNDLE_URL');
+  });
+
+  test('what is missing or wrong is said by its name', () => {
+    expect(problem()).toContain('staticExport.enabled is true, but there is no bundle: set staticExport.bundleUrl');
+    expect(problem('staticExport.enabled=yes')).toContain('/staticExport/enabled');
+    expect(problem('staticExport.bundleUrl=ftp://x')).toContain('/staticExport/bundleUrl');
+    const both = problem('staticExport.enabled=yes', 'staticExport.bundleUrl=nonsense');
+    expect(both).toContain('/staticExport/enabled');
+    expect(both).toContain('/staticExport/bundleUrl');
+    expect(problem('staticExport.bundelUrl=https://x')).toContain('bundelUrl');
+    expect(problem('staticExport.bundleUrl=https://x', 'bundle.path=y')).toContain('one place');
+    expect(problem('staticExport.enabled=false', 'storage.ephemeral=true')).toContain('never be anything to serve');
+  });
+}
+
+if (helm === undefined) skipSuite('the chart of the documentation host', 'there is no helm on the path', suite);
+else describe('the chart of the documentation host', suite);

@@ -1,0 +1,193 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { LRUCache } from 'lru-cache';
+import { type Encoding, fileOf, type HostedFile } from './prepared-site.ts';
+import type { ServedVersion } from './served-versions.ts';
+
+/** Larger files are streamed. */
+const mostInMemory = 1024 * 1024;
+
+/** How long others may keep an answer. */
+type Caching = 'immutable' | 'revalidate';
+
+export type FileAnswer = { status?: 200 | 404; caching: Caching };
+
+/** What every answer of the site carries. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'strict-origin-when-cross-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/** A drawing that is opened by itself runs nothing, whoever made it; nor does XML. */
+const drawingPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/** What is sent of a file in one form: its headers as a flat list, which Node writes fastest, and its bytes if they are small. */
+type Copy = { encoding: Encoding | undefined; size: number; headers: string[]; body: Buffer | undefined };
+
+/**
+ * Answers GET and HEAD with a file: compressed as the reader takes it, `304` for what the reader has, a part where one is asked for. Files
+ * up to 1 MiB come from memory, as much of it as `memoryBytes` says. (`@fastify/static`, `send` and `sirv` look every file up in the file
+ * system and stream it; and they know one folder, while here the version of a file is part of the answer.)
+ */
+export function fileAnswers(memoryBytes: number) {
+  const memory = new LRUCache<string, Copy>({
+    maxSize: Math.max(1, memoryBytes),
+    sizeCalculation: ({ body }) => (body?.length ?? 0) + 2_000,
+  });
+
+  async function readCopy(
+    { version, path, file }: Found,
+    encoding: Encoding | undefined,
+    answer: FileAnswer,
+  ): Promise<Copy> {
+    const { size } = (encoding === undefined ? undefined : file[encoding]) ?? file;
+    const body = size <= mostInMemory ? await readFile(fileOf(version.folder, path, file, encoding)) : undefined;
+    return { encoding, size, headers: headersOf(path, file, encoding, answer), body };
+  }
+
+  return function answerFile(
+    request: IncomingMessage,
+    response: ServerResponse,
+    found: Found,
+    answer: FileAnswer,
+  ): void | Promise<void> {
+    const { headers } = request;
+    const isPart = answer.status !== 404 && headers.range !== undefined;
+    const encoding = isPart ? undefined : encodingFor(headers['accept-encoding'], found.file);
+    const key = `${found.version.id} ${encoding ?? ''} ${answer.caching} ${found.path}`;
+    const kept = memory.get(key);
+    if (kept !== undefined) return sendCopy(request, response, found, kept, answer);
+    return withReader(found.version, async () => {
+      const copy = await readCopy(found, encoding, answer);
+      memory.set(key, copy);
+      await sendCopy(request, response, found, copy, answer);
+    });
+  };
+}
+
+type Found = { version: ServedVersion; path: string; file: HostedFile };
+
+/** The version's folder stays for as long as `read` needs it. */
+async function withReader(version: ServedVersion, read: () => Promise<void>): Promise<void> {
+  version.readers += 1;
+  try {
+    await read();
+  } finally {
+    version.readers -= 1;
+  }
+}
+
+function sendCopy(
+  { headers: asked, method }: IncomingMessage,
+  response: ServerResponse,
+  found: Found,
+  { encoding, size, headers, body }: Copy,
+  { status = 200 }: FileAnswer,
+): void | Promise<void> {
+  const known = asked['if-none-match'];
+  if (status === 200 && known !== undefined && isKnown(known, etagName(found.file))) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  const isWhole = status !== 200 || asked.range === undefined || isOutdated(asked['if-range'], etagOf(found.file));
+  const range = isWhole ? undefined : rangeOf(asked.range ?? '', size);
+  if (range === 'unsatisfiable') {
+    response.writeHead(416, { ...securityHeaders, 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
+    return;
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const about = ['content-length', String(end - start + 1)];
+  if (encoding !== undefined) about.push('content-encoding', encoding);
+  if (range !== undefined) about.push('content-range', `bytes ${start}-${end}/${size}`);
+  response.writeHead(range === undefined ? status : 206, headers.concat(about));
+  if (method === 'HEAD' || size === 0) response.end();
+  else if (body !== undefined) response.end(range === undefined ? body : body.subarray(start, end + 1));
+  else {
+    const { version, path, file } = found;
+    return withReader(version, () =>
+      pipeline(createReadStream(fileOf(version.folder, path, file, encoding), { start, end }), response),
+    );
+  }
+}
+
+const etagName = (file: HostedFile): string => file.sha256.slice(0, 16);
+const etagOf = (file: HostedFile, encoding?: Encoding): string =>
+  `"${etagName(file)}${encoding === undefined ? '' : `-${encoding}`}"`;
+
+function headersOf(
+  path: string,
+  file: HostedFile,
+  encoding: Encoding | undefined,
+  { status = 200, caching }: FileAnswer,
+): string[] {
+  const isDrawing = /svg|xml/.test(file.type);
+  const policy = isDrawing ? drawingPolicy : file.policy;
+  const headers: Record<string, string> = {
+    ...securityHeaders,
+    'content-type': file.type,
+    etag: etagOf(file, encoding),
+    vary: file.isPage || path.endsWith('.md') ? 'Accept, Accept-Encoding' : 'Accept-Encoding',
+    'cache-control': caching === 'immutable' ? 'public, max-age=31536000, immutable' : 'no-cache',
+    ...(policy !== undefined && { 'content-security-policy': policy }),
+    ...(status === 200 && { 'accept-ranges': 'bytes' }),
+  };
+  return Object.entries(headers).flat();
+}
+
+/** The smallest copy that the reader takes. Pure. */
+export function encodingFor(accepted: string | undefined, file: Pick<HostedFile, 'br' | 'gzip'>): Encoding | undefined {
+  if (accepted === undefined) return undefined;
+  return (['br', 'gzip'] as const).find((encoding) => file[encoding] !== undefined && quality(accepted, encoding) > 0);
+}
+
+/** What a list such as `br;q=1, *;q=0.1` gives a name; 0 when it is not accepted. `also`: what stands for it. Pure. */
+function quality(list: string, name: string, ...also: string[]): number {
+  const wanted = [name, ...also, '*'];
+  let best: { rank: number; q: number } | undefined;
+  for (const part of list.slice(0, 1_024).split(',')) {
+    const [value = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const rank = wanted.indexOf(value);
+    if (rank < 0 || (best !== undefined && best.rank <= rank)) continue;
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    best = { rank, q: q === undefined ? 1 : Number(q.slice(2)) || 0 };
+  }
+  return best?.q ?? 0;
+}
+
+/** Whether a reader, such as a program that reads for a model, would rather have Markdown than HTML. Browsers name no Markdown. Pure. */
+export function prefersMarkdown({ accept }: Pick<IncomingHttpHeaders, 'accept'>): boolean {
+  if (accept === undefined || !/text\/markdown/i.test(accept)) return false;
+  const markdown = quality(accept, 'text/markdown');
+  return markdown > 0 && markdown >= quality(accept, 'text/html', 'text/*');
+}
+
+/** Any copy of the same bytes will do, however it was compressed. */
+const isKnown = (header: string | undefined, name: string): boolean =>
+  header !== undefined &&
+  header.split(',').some((part) => new RegExp(`^\\s*(?:\\*|(?:W/)?"${name}(?:-br|-gzip)?")\\s*$`).test(part));
+
+const isOutdated = (header: string | string[] | undefined, etag: string): boolean =>
+  header !== undefined && header !== etag;
+
+/**
+ * The one range that is asked for. Undefined, which answers with everything, for several ranges (they can ask for more than there is) and for
+ * what is no range. Pure.
+ */
+export function rangeOf(header: string, size: number): { start: number; end: number } | 'unsatisfiable' | undefined {
+  const found = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header.trim());
+  if (found === null)
+    return /^bytes=[0-9, -]*$/.test(header.trim()) || !header.startsWith('bytes=') ? undefined : 'unsatisfiable';
+  const [, first = '', last = ''] = found;
+  if (first === '' && last === '') return undefined;
+  if (first === '')
+    return Number(last) === 0 || size === 0
+      ? 'unsatisfiable'
+      : { start: Math.max(0, size - Number(last)), end: size - 1 };
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start >= size ? 'unsatisfiable' : { start, end };
+}

@@ -1,0 +1,120 @@
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { loadConfig } from '#shared/runtime/config.ts';
+import { askedPlatform, bundleOrigin, docsHostSettings } from './config.ts';
+import { hostConfigScript } from './host-config-script.ts';
+
+const config = (env: Record<string, string>) => loadConfig(docsHostSettings, env);
+const link = 'https://objects.example.com/site.tar.gz?signature=x';
+
+test('a bundle comes from one place', () => {
+  expect(bundleOrigin(config({ BINDERY_STATIC_EXPORT_BUNDLE_URL: link }))).toEqual({ kind: 'link', url: link });
+  expect(bundleOrigin(config({ BINDERY_BUNDLE_PATH: '/bundles/site.tar.gz' }))).toEqual({
+    kind: 'mounted',
+    path: '/bundles/site.tar.gz',
+  });
+  expect(
+    bundleOrigin(
+      config({
+        BINDERY_EXPORT_KEY: 'svc_x',
+        BINDERY_PLATFORM_URL: 'https://bindery.example.com',
+        BINDERY_DOCS_DOMAIN: 'acme',
+      }),
+    ),
+  ).toMatchObject({ kind: 'platform' });
+});
+
+test('without a bundle the error names the ways to get one; when it is off, there is none', () => {
+  expect(() => bundleOrigin(config({}))).toThrow(
+    /BINDERY_STATIC_EXPORT_BUNDLE_URL.*BINDERY_BUNDLE_PATH.*BINDERY_EXPORT_KEY/,
+  );
+  expect(bundleOrigin(config({ BINDERY_STATIC_EXPORT_ENABLED: 'false' }))).toEqual({ kind: 'none' });
+  expect(bundleOrigin(config({ BINDERY_STATIC_EXPORT_ENABLED: '0', BINDERY_STATIC_EXPORT_BUNDLE_URL: link }))).toEqual({
+    kind: 'none',
+  });
+});
+
+test('two places, or half of one, are errors', () => {
+  expect(() => bundleOrigin(config({ BINDERY_STATIC_EXPORT_BUNDLE_URL: link, BINDERY_BUNDLE_PATH: '/x' }))).toThrow(
+    'one place',
+  );
+  expect(() => bundleOrigin(config({ BINDERY_EXPORT_KEY: 'svc_x' }))).toThrow('BINDERY_PLATFORM_URL');
+  expect(() => askedPlatform(config({ BINDERY_ASK_KEY: 'svc_dsc_x' }))).toThrow('BINDERY_PLATFORM_URL');
+  expect(() => askedPlatform(config({ BINDERY_ASK_KEY: 'svc_dsc_x', BINDERY_SITE_DEPLOYMENT: 'air-gapped' }))).toThrow(
+    'asks nobody',
+  );
+});
+
+test.each([
+  ['BINDERY_STATIC_EXPORT_BUNDLE_URL', 'ftp://x'],
+  ['BINDERY_STATIC_EXPORT_BUNDLE_URL', 'site.tar.gz'],
+  ['BINDERY_STATIC_EXPORT_ENABLED', 'yes'],
+  ['BINDERY_STATIC_EXPORT_SHA256', 'abc'],
+  ['BINDERY_BUNDLE_PATH', 'site.tar.gz'],
+  ['BINDERY_BASE_PATH', 'docs'],
+  ['BINDERY_BASE_PATH', '/docs/../x'],
+  ['BINDERY_SITE_FEATURES', 'search=on'],
+  ['BINDERY_SITE_FEATURES', 'chat=on'],
+  ['BINDERY_SITE_DEPLOYMENT', 'moon'],
+])('%s=%s is refused by its name', (name, value) => {
+  expect(() => config({ [name]: value })).toThrow(`${name} is wrong`);
+});
+
+const bundle =
+  'window.binderyConfig = {\n  "deployment": "cloud",\n  "features": {\n    "search": "server",\n    "assistant": true\n  },\n  "siteUrl": "https://docs.example.com",\n  "serverUrl": "https://bindery.example.com",\n  "assistantKey": "svc_dsc_1"\n};\n';
+const manifest = { sha256: '0'.repeat(64), domain: 'acme', deployment: 'cloud' as const };
+
+/** What a page would find on `window`. */
+function configOf(env: Record<string, string>, asked?: { domain: string }, script = bundle) {
+  const window: { binderyConfig?: Record<string, unknown> } = {};
+  runInNewContext(hostConfigScript(script, manifest, config(env), asked), {
+    window,
+    location: { origin: 'https://here.example' },
+  });
+  return window.binderyConfig;
+}
+
+test('config.js is that of the bundle where the host has nothing to say', () => {
+  expect(configOf({})).toMatchObject({
+    deployment: 'cloud',
+    siteUrl: 'https://docs.example.com',
+    serverUrl: 'https://bindery.example.com',
+    assistantKey: 'svc_dsc_1',
+    features: { search: 'server', assistant: true },
+  });
+});
+
+test('another deployment type has its own features, and an air-gapped site names no server', () => {
+  expect(configOf({ BINDERY_SITE_DEPLOYMENT: 'client-hosted' })).toMatchObject({
+    features: { search: 'bundle', assistant: false, playground: true },
+  });
+  expect(configOf({ BINDERY_SITE_DEPLOYMENT: 'air-gapped' })).toMatchObject({
+    serverUrl: '',
+    assistantKey: '',
+    features: { search: 'off', assistant: false, analytics: false, playground: false },
+  });
+  expect(
+    configOf({
+      BINDERY_SITE_DEPLOYMENT: 'air-gapped',
+      BINDERY_SITE_FEATURES: 'search=bundle,playground=on,assistant=on',
+    }),
+  ).toMatchObject({ features: { search: 'bundle', assistant: false, playground: true } });
+});
+
+test('with a key of its own the host is the server that pages ask', () => {
+  const found = configOf(
+    { BINDERY_BASE_PATH: '/docs', BINDERY_SITE_URL: 'https://kb.example.com/docs/' },
+    { domain: 'handbook' },
+  );
+  expect(found).toMatchObject({
+    serverUrl: 'https://here.example/docs',
+    siteUrl: 'https://kb.example.com/docs',
+    domain: 'handbook',
+    features: { search: 'server', assistant: true },
+  });
+  expect(found?.assistantKey).toMatch(/^svc_dsc_[0-9A-Za-z]{36}$/);
+});
+
+test('a config.js that cannot be read counts as none', () => {
+  expect(configOf({}, undefined, 'alert(1)')).toMatchObject({ deployment: 'cloud', serverUrl: '' });
+});

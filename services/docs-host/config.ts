@@ -1,0 +1,206 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { contentLabel, domainName, sha256Hex } from '#shared/contracts/identifiers.ts';
+import { deploymentTypes, siteFeatures } from '#shared/contracts/stored-objects.ts';
+import { proxyRanges } from '#shared/http/address-ranges.ts';
+import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
+import {
+  ConfigError,
+  type ConfigOf,
+  onOff,
+  portNumber,
+  secretSetting,
+  setting,
+  wholeNumber,
+} from '#shared/runtime/config.ts';
+
+const webAddress = (example: string) =>
+  z.string().refine(isWebAddress, `must be an address such as ${example}`).optional();
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/** `search=bundle,playground=off` */
+const featureList = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    const parsed = featuresSchema.safeParse(
+      Object.fromEntries(
+        text.split(',').flatMap((part) => {
+          const [name = '', value = ''] = part.split('=').map((piece) => piece.trim());
+          return name === '' ? [] : [[name, name === 'search' ? value : switchValues[value]]];
+        }),
+      ),
+    );
+    if (parsed.success) return parsed.data;
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be a list such as "search=bundle,playground=off"; search is server, bundle or off, others on or off',
+    });
+    return z.NEVER;
+  });
+
+const switchValues: Readonly<Record<string, boolean>> = { on: true, off: false };
+
+const featuresSchema = z.strictObject(siteFeatures).partial();
+
+export const docsHostSettings = {
+  ...dataFolderSettings,
+  enabled: setting(
+    'BINDERY_STATIC_EXPORT_ENABLED',
+    onOff.default(true),
+    'whether the docs-host looks for a bundle; off: it serves the version that it has, or none',
+  ),
+  bundleUrl: secretSetting(
+    'BINDERY_STATIC_EXPORT_BUNDLE_URL',
+    webAddress('https://objects.example.com/site.tar.gz'),
+    'link to the bundle that the docs-host downloads and serves: the bundleUrl of the platform',
+  ),
+  version: setting(
+    'BINDERY_STATIC_EXPORT_VERSION',
+    contentLabel.optional(),
+    'version of the export that the docs-host serves; a bundle of another one is refused',
+  ),
+  sha256: setting(
+    'BINDERY_STATIC_EXPORT_SHA256',
+    sha256Hex.optional(),
+    'SHA-256 of the bundle, as the platform gives it with the link; a bundle with another one is refused',
+  ),
+  bundlePath: setting(
+    'BINDERY_BUNDLE_PATH',
+    z.string().refine(isAbsolute, 'must be an absolute path').optional(),
+    'bundle (.tar.gz) or unpacked bundle on this machine, for a docs-host without a network',
+  ),
+  platformUrl: setting(
+    'BINDERY_PLATFORM_URL',
+    webAddress('https://bindery.example.com'),
+    'platform whose exports the docs-host follows, and that answers search and assistant of its pages',
+  ),
+  exportKey: secretSetting(
+    'BINDERY_EXPORT_KEY',
+    z.string().min(1).optional(),
+    'admin key with the scope "read": the docs-host follows the newest completed export of its domain',
+  ),
+  askKey: secretSetting(
+    'BINDERY_ASK_KEY',
+    z.string().min(1).optional(),
+    'assistant key with which the docs-host passes search and questions of readers on to the platform',
+  ),
+  domain: setting('BINDERY_DOCS_DOMAIN', domainName.optional(), 'domain of the site on the platform'),
+  checkSeconds: setting(
+    'BINDERY_DOCS_HOST_CHECK_SECONDS',
+    wholeNumber(1, 86_400).default(60),
+    'how often the docs-host looks for a newer bundle, in seconds',
+  ),
+  deployment: setting(
+    'BINDERY_SITE_DEPLOYMENT',
+    z.enum(deploymentTypes).optional(),
+    'deployment type of the site: decides what its pages can do; default: that of the bundle',
+  ),
+  features: setting(
+    'BINDERY_SITE_FEATURES',
+    featureList,
+    'what pages can do where it is not to be as the deployment type has it, such as "search=bundle,playground=off"',
+  ),
+  siteUrl: setting(
+    'BINDERY_SITE_URL',
+    webAddress('https://docs.example.com'),
+    'address under which readers reach the site; default: that of the bundle',
+  ),
+  basePath: setting(
+    'BINDERY_BASE_PATH',
+    z
+      .string()
+      .default('')
+      .transform((text) => text.replace(/\/+$/, ''))
+      .refine(
+        (text) => /^(\/[A-Za-z0-9._~-]+)*$/.test(text) && !/\/\.{1,2}(\/|$)/.test(text),
+        'must be a path such as /docs',
+      ),
+    'path under which the site is served, such as /docs',
+  ),
+  host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the docs-host listens on'),
+  port: setting('BINDERY_DOCS_HOST_PORT', portNumber.default(8080), 'port of the site; 0: a free one'),
+  healthPort: setting(
+    'BINDERY_DOCS_HOST_HEALTH_PORT',
+    portNumber.optional(),
+    'port of the health and metrics of the docs-host; default: that of the site',
+  ),
+  trustProxy: setting(
+    'BINDERY_TRUST_PROXY',
+    z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+      .refine(
+        (parts) => parts.every((part) => proxyRanges(part).length > 0),
+        'must be addresses and networks, or loopback, linklocal, uniquelocal',
+      ),
+    'addresses and networks of the proxies in front, comma-separated; only they may say who the client is',
+  ),
+  maxBundleMegabytes: setting(
+    'BINDERY_MAX_BUNDLE_MB',
+    wholeNumber(1, 100_000).default(2_000),
+    'largest bundle that the docs-host takes, in MB; unpacked it may have ten times as much',
+  ),
+  memoryMegabytes: setting(
+    'BINDERY_DOCS_HOST_MEMORY_MB',
+    wholeNumber(0, 100_000).default(64),
+    'files that the docs-host keeps in memory, in MB',
+  ),
+};
+
+export type DocsHostConfig = ConfigOf<typeof docsHostSettings>;
+
+/** Where bundles come from. */
+export type BundleOrigin =
+  | { kind: 'none' }
+  | { kind: 'link'; url: string }
+  | { kind: 'mounted'; path: string }
+  | { kind: 'platform'; url: string; key: string; domain: string };
+
+/** Where this host gets its bundles. Throws `ConfigError` when that is not said, or said twice. Pure. */
+export function bundleOrigin(config: DocsHostConfig): BundleOrigin {
+  const { enabled, bundleUrl, bundlePath, platformUrl, exportKey, domain } = config;
+  if (!enabled) return { kind: 'none' };
+  const said = [
+    bundleUrl !== undefined && 'BINDERY_STATIC_EXPORT_BUNDLE_URL',
+    bundlePath !== undefined && 'BINDERY_BUNDLE_PATH',
+    exportKey !== undefined && 'BINDERY_EXPORT_KEY',
+  ].filter((name) => name !== false);
+  if (said.length > 1)
+    throw new ConfigError(`${said.join(' and ')} are set: a docs-host gets its bundles from one place. Leave one.`);
+  if (bundleUrl !== undefined) return { kind: 'link', url: bundleUrl };
+  if (bundlePath !== undefined) return { kind: 'mounted', path: bundlePath };
+  if (exportKey === undefined) {
+    throw new ConfigError(
+      'There is no bundle to serve. Set BINDERY_STATIC_EXPORT_BUNDLE_URL (a link), BINDERY_BUNDLE_PATH (a file or folder), or BINDERY_EXPORT_KEY with BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN (the newest export). With BINDERY_STATIC_EXPORT_ENABLED=0 the version that is here stays.',
+    );
+  }
+  if (platformUrl === undefined || domain === undefined)
+    throw new ConfigError(
+      'BINDERY_EXPORT_KEY needs BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN: whose exports to follow.',
+    );
+  return { kind: 'platform', url: platformUrl, key: exportKey, domain };
+}
+
+/** The platform that answers readers' questions; undefined: none does. */
+export type AskedPlatform = { url: string; key: string; domain: string };
+
+/** Throws `ConfigError` when the settings do not fit together. Pure. */
+export function askedPlatform(config: DocsHostConfig): AskedPlatform | undefined {
+  const { askKey, platformUrl, domain, deployment } = config;
+  if (askKey === undefined) return undefined;
+  if (deployment === 'air-gapped')
+    throw new ConfigError(
+      'BINDERY_ASK_KEY is set, but BINDERY_SITE_DEPLOYMENT is "air-gapped": such a site asks nobody. Leave one.',
+    );
+  if (platformUrl === undefined || domain === undefined)
+    throw new ConfigError(
+      'BINDERY_ASK_KEY needs BINDERY_PLATFORM_URL and BINDERY_DOCS_DOMAIN: whom to ask about what.',
+    );
+  return { url: platformUrl, key: askKey, domain };
+}

@@ -1,0 +1,306 @@
+import { rmSync } from 'node:fs';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { Running } from '#shared/runtime/start-service.ts';
+import { docsHosts, hostReadiness, type HostReadiness, isDegraded, isReady } from '../../test/support/docs-host.ts';
+import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { packTar } from '../../test/support/archives.ts';
+
+const { folder: ownFolder, atEnd, host } = docsHosts();
+let folder: string;
+beforeEach(() => {
+  folder = ownFolder();
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server that answers as it is told; `answer` may be replaced. */
+async function server(answer: Answer) {
+  const state = { answer, requests: [] as IncomingMessage[], url: '' };
+  const listening = createServer((request, response) => {
+    state.requests.push(request);
+    state.answer(request, response);
+  });
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  state.url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+  atEnd(async () => {
+    listening.closeAllConnections();
+    listening.close();
+  });
+  return state;
+}
+
+const whole =
+  (bundle: Buffer, headers: Record<string, string> = {}): Answer =>
+  (_request, response) =>
+    void response.writeHead(200, { 'content-length': bundle.length, ...headers }).end(bundle);
+
+const readiness = hostReadiness;
+const isEmpty = ({ ready, missing }: HostReadiness) =>
+  !ready && !/no version yet/.test(missing.site ?? 'no version yet');
+
+const pageOf = async ({ url }: Running, path = '/') => (await fetch(url + path)).text();
+
+describe('what is served', () => {
+  async function served(env: Record<string, string> = {}, more: Record<string, string> = {}) {
+    const file = join(folder, 'site.tar.gz');
+    await writeFile(file, await exampleBundle('one', more));
+    const running = await host({ BINDERY_BUNDLE_PATH: file, ...env });
+    await readiness(running, isReady);
+    return running;
+  }
+
+  test('pages have their policy as a header, and are asked for again', async () => {
+    const { url } = await served();
+    const answer = await fetch(`${url}/guides/x`);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy': "default-src 'self'; base-uri 'none'; frame-ancestors 'self'",
+      'x-content-type-options': 'nosniff',
+    });
+    const etag = answer.headers.get('etag') ?? '';
+    expect((await fetch(`${url}/guides/x`, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    expect((await fetch(`${url}/guides/x`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  test('what a page loads is there, for good, under a name of its bytes', async () => {
+    const { url } = await served();
+    const page = await (await fetch(url)).text();
+    const addresses = [...page.matchAll(/(?:src|href)="(\/_bindery\/@[^"]+)"/g)].map(([, address]) => address);
+    expect(addresses).toHaveLength(3);
+    for (const address of addresses) {
+      const answer = await fetch(url + address);
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+    }
+    expect((await fetch(`${url}/_bindery/@0000000000000000/_bindery/site.js`)).status).toBe(404);
+  });
+
+  test('readers get the smallest copy that they take, and a part of the file when they ask for one', async () => {
+    const { url } = await served();
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const answer = await fetch(`${url}/_bindery/site.js`, { headers: { 'accept-encoding': encoding } });
+      expect(answer.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
+      expect(await answer.text()).toMatch(/^window.version = 'one';/);
+    }
+    const part = await fetch(`${url}/_bindery/site.js`, { headers: { range: 'bytes=0-5' } });
+    expect([part.status, await part.text()]).toEqual([206, 'window']);
+    expect((await fetch(`${url}/_bindery/site.js`, { headers: { range: 'bytes=999999-' } })).status).toBe(416);
+    const old = await fetch(`${url}/_bindery/site.js`, { headers: { range: 'bytes=0-5', 'if-range': '"other"' } });
+    expect(old.status).toBe(200);
+  });
+
+  test('large files are streamed, whole and in part', async () => {
+    const text = 'abcdefgh'.repeat(400_000);
+    const { url } = await served({}, { 'media/large.bin': text });
+    expect(await (await fetch(`${url}/media/large.bin`)).text()).toBe(text);
+    expect(await (await fetch(`${url}/media/large.bin`, { headers: { range: 'bytes=3199998-' } })).text()).toBe('gh');
+  });
+
+  test('redirects, other forms, missing pages', async () => {
+    const { url } = await served();
+    const at = async (path: string) => {
+      const { status, headers } = await fetch(url + path, { redirect: 'manual' });
+      return [status, headers.get('location')];
+    };
+    expect(await at('/guides/x/')).toEqual([308, '/guides/x']);
+    expect(await at('/guides/x.html')).toEqual([308, '/guides/x']);
+    expect(await at('/old')).toEqual([307, '/guides/x#part']);
+    expect(await at('/guides')).toEqual([200, null]);
+    expect(await at('/nowhere')).toEqual([404, null]);
+    expect(await pageOf({ url } as Running, '/nowhere')).toContain('<title>Not here</title>');
+    const markdown = await fetch(`${url}/guides/x`, { headers: { accept: 'text/markdown' } });
+    expect([markdown.headers.get('content-type'), await markdown.text()]).toEqual([
+      'text/markdown; charset=utf-8',
+      '# Markdown of one\n',
+    ]);
+    expect(markdown.headers.get('vary')).toContain('Accept');
+    expect((await fetch(`${url}/logo.svg`)).headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  test('only GET and HEAD are answered', async () => {
+    const { url } = await served();
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const answer = await fetch(`${url}/guides/x`, { method, ...(method !== 'OPTIONS' && { body: 'x' }) });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    }
+  });
+
+  test('a site below a path', async () => {
+    const { url } = await served({ BINDERY_BASE_PATH: '/docs' });
+    const page = await pageOf({ url } as Running, '/docs');
+    expect(page).toContain('data-root="/docs/"');
+    expect(page).toContain('href="/docs/guides/x?a=1&amp;b=2#part"');
+    expect((await fetch(`${url}/guides/x`)).status).toBe(404);
+  });
+
+  test('an unpacked bundle, one that is replaced, and the path of the site that changes', async () => {
+    const file = join(folder, 'site.tar.gz');
+    const first = await served();
+    await writeFile(file, await exampleBundle('two'));
+    await expect.poll(() => pageOf(first), { timeout: 20_000 }).toContain('Version two');
+    await first.stop();
+    rmSync(file);
+    const moved = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0', BINDERY_BASE_PATH: '/docs' });
+    expect(await pageOf(moved, '/docs')).toContain('Version two');
+    await moved.stop();
+    const versions = join(folder, 'docs-host/versions');
+    const version = (JSON.parse(await readFile(join(folder, 'docs-host/state.json'), 'utf8')) as { active: string })
+      .active;
+    const copy = join(folder, 'copy');
+    await cp(join(versions, version, 'files'), copy, { recursive: true });
+    const unpacked = await host({ BINDERY_BUNDLE_PATH: copy, BINDERY_DATA: join(folder, 'other') });
+    await readiness(unpacked, isReady);
+    expect(await pageOf(unpacked)).toContain('Version two');
+  });
+});
+
+/** Text that cannot be packed well, always the same. */
+function noise(characters: number): string {
+  let text = '';
+  for (let at = 0; text.length < characters; at += 1) text += sha256Of(String(at));
+  return text;
+}
+
+describe('a link', () => {
+  test('is downloaded, resumed where it broke off, and served; the same link is not asked again', async () => {
+    const bundle = await exampleBundle('one', { 'large.bin': noise(2_000_000) });
+    const half = Math.floor(bundle.length / 2);
+    const link = await server((request, response) => {
+      const { range } = request.headers;
+      if (range === undefined) {
+        response.writeHead(200, { 'content-length': bundle.length, etag: '"a"' });
+        response.write(bundle.subarray(0, half), () => response.socket?.end());
+      } else {
+        const start = Number(/[0-9]+/.exec(range)?.[0]);
+        response
+          .writeHead(206, { 'content-range': `bytes ${start}-${bundle.length - 1}/${bundle.length}`, etag: '"a"' })
+          .end(bundle.subarray(start));
+      }
+    });
+    const env = {
+      BINDERY_STATIC_EXPORT_BUNDLE_URL: `${link.url}/site.tar.gz?signature=1`,
+      BINDERY_STATIC_EXPORT_SHA256: sha256Of(bundle),
+    };
+    const running = await host(env);
+    await readiness(running, isReady);
+    expect(await pageOf(running)).toContain('Version one');
+    expect(link.requests.map(({ headers }) => headers.range)).toEqual([
+      undefined,
+      expect.stringMatching(/^bytes=[1-9][0-9]*-$/),
+    ]);
+    expect(link.requests[1]?.headers['if-range']).toBe('"a"');
+    await running.stop();
+    const again = await host(env);
+    await readiness(again, isReady);
+    expect(link.requests).toHaveLength(2);
+  });
+
+  test('a server that is away for a while is asked again', async () => {
+    const bundle = await exampleBundle('one');
+    const link = await server((_request, response) => {
+      if (link.requests.length < 3) response.writeHead(503).end();
+      else whole(bundle)(_request, response);
+    });
+    const running = await host({ BINDERY_STATIC_EXPORT_BUNDLE_URL: `${link.url}/site.tar.gz` });
+    await readiness(running, ({ ready, missing }) => ready || /answered 503/.test(missing.site ?? ''));
+    await readiness(running, isReady);
+  });
+
+  test.each<[string, (bundle: Buffer) => Answer, RegExp]>([
+    [
+      'that has expired',
+      () => (_request, response) =>
+        void response.writeHead(403).end('<Code>AccessDenied</Code><Message>Request has expired</Message>'),
+      /the link has expired/,
+    ],
+    ['to nothing', () => (_request, response) => void response.writeHead(404).end(), /answered 404/],
+    ['with other bytes', (bundle) => whole(Buffer.concat([bundle.subarray(0, -1), Buffer.of(1)])), /SHA-256/],
+    ['to something that was cut', (bundle) => whole(bundle.subarray(0, -20)), /SHA-256/],
+    [
+      'that redirects to another host',
+      () => (_request, response) =>
+        void response.writeHead(302, { location: 'http://other.example/site.tar.gz' }).end(),
+      /same host only/,
+    ],
+    [
+      'that redirects for ever',
+      () => (_request, response) => void response.writeHead(302, { location: '/again' }).end(),
+      /without an end/,
+    ],
+  ])('%s is refused, and the version that was served stays', async (_name, answer, reason) => {
+    const bundle = await exampleBundle('two');
+    const mounted = join(folder, 'site.tar.gz');
+    await writeFile(mounted, await exampleBundle('one'));
+    const first = await host({ BINDERY_BUNDLE_PATH: mounted });
+    await readiness(first, isReady);
+    await first.stop();
+    const link = await server(answer(bundle));
+    const running = await host({
+      BINDERY_STATIC_EXPORT_BUNDLE_URL: `${link.url}/site.tar.gz`,
+      BINDERY_STATIC_EXPORT_SHA256: sha256Of(bundle),
+    });
+    const { degraded } = await readiness(running, isDegraded);
+    expect(degraded.bundle).toMatch(reason);
+    expect(degraded.bundle).toMatch(/^The version that was served stays/);
+    expect(await pageOf(running)).toContain('Version one');
+  });
+
+  test.each(['http://169.254.169.254/latest/meta-data/', 'http://[fe80::1]/x', 'http://[::ffff:169.254.169.254]/x'])(
+    '%s is not asked',
+    async (link) => {
+      const running = await host({ BINDERY_STATIC_EXPORT_BUNDLE_URL: link });
+      const { missing } = await readiness(running, isEmpty);
+      expect(missing.site).toContain('link-local');
+      expect((await fetch(running.url)).status).toBe(503);
+    },
+  );
+});
+
+describe('hostile bundles', () => {
+  const noise = (kind: 'symlink' | 'link' | 'fifo') => [
+    { name: 'acme/_bindery/x', type: kind, linkname: '/etc/passwd' } as const,
+  ];
+  test.each<[string, () => Promise<Buffer>]>([
+    ['climbing names', () => packTar({ '../escape.txt': 'x' })],
+    ['absolute names', () => packTar({ '/etc/escape.txt': 'x' })],
+    ['a symbolic link', () => packTar({ 'acme/a.txt': 'x' }, noise('symlink'))],
+    ['a hard link', () => packTar({ 'acme/a.txt': 'x' }, noise('link'))],
+    ['a pipe', () => packTar({ 'acme/a.txt': 'x' }, noise('fifo'))],
+    ['zeros', () => packTar({ 'acme/zeros.bin': Buffer.alloc(40_000_000) })],
+    ['names that are one on some systems', () => packTar({ 'acme/A.txt': 'x', 'acme/a.txt': 'y' })],
+    ['an end that is missing', async () => (await exampleBundle('two')).subarray(0, -40)],
+    ['two top folders', () => packTar({ 'acme/a.txt': 'x', 'other/b.txt': 'y' })],
+    ['no manifest', () => packTar({ 'acme/index.html': 'x' })],
+    [
+      'a page that was changed',
+      () => exampleBundle('two', {}, { tampered: { 'index.html': '<script>evil()</script>' } }),
+    ],
+    ['a file too many', () => exampleBundle('two', {}, { tampered: { 'evil.js': 'evil()' } })],
+    ['nothing', async () => Buffer.alloc(0)],
+    ['another version', () => exampleBundle('two', {}, { label: 'v2' })],
+  ])('one with %s is refused, leaves nothing, and the served version stays', async (_name, hostile) => {
+    const file = join(folder, 'site.tar.gz');
+    await writeFile(file, await exampleBundle('one', {}, { label: 'v1' }));
+    const running = await host({ BINDERY_BUNDLE_PATH: file, BINDERY_STATIC_EXPORT_VERSION: 'v1' });
+    await readiness(running, isReady);
+    await writeFile(file, await hostile());
+    const { degraded } = await readiness(running, isDegraded);
+    expect(degraded.bundle).toMatch(/^The version that was served stays: .{20,}/);
+    expect(await pageOf(running)).toContain('Version one');
+    expect(await readdir(join(folder, 'docs-host/versions'))).toHaveLength(1);
+    await writeFile(file, await exampleBundle('three', {}, { label: 'v1' }));
+    await readiness(running, ({ ready, degraded: { bundle } }) => ready && bundle === undefined);
+    expect(await pageOf(running)).toContain('Version three');
+  });
+});

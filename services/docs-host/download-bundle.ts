@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { lookup } from 'node:dns';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
+import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
+
+/** A bundle that must not be served, or a link that leads to none. The message says why; no later try of the same can succeed. */
+export class BundleRefused extends Error {
+  override name = 'BundleRefused';
+}
+
+export type Download = { file: string; sizeBytes: number; sha256: string };
+
+/** What is known of a bundle before it is here. */
+export type ExpectedBundle = { sha256?: string | undefined; sizeBytes?: number | undefined };
+
+const mostRedirects = 5;
+const stalledAfterMs = 30_000;
+
+/**
+ * Downloads a bundle into `folder`, and goes on where an earlier try stopped. The file is whole and has the expected size and SHA-256; where
+ * none are expected, those that its store announces. Redirects lead to the same host only, and no address may be link-local: those belong to
+ * the machine. Rejects with `Unavailable` when a later try may succeed, with `BundleRefused` when none can.
+ */
+export async function downloadBundle(
+  link: string,
+  folder: string,
+  expected: ExpectedBundle,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): Promise<Download> {
+  await mkdir(folder, { recursive: true });
+  const part = await partOf(link, folder);
+  const answer = await ask(new URL(link), part, signal);
+  const { statusCode, headers, body } = answer;
+  // Whatever happens to the body, somebody listens.
+  body.on('error', () => {});
+  const isRest = statusCode === 206 && part.bytes > 0 && contentStart(headers['content-range']) === part.bytes;
+  if (statusCode !== 200 && !isRest) {
+    const text = await body.text().catch(() => '');
+    if (statusCode === 416) {
+      await part.remove();
+      throw new Unavailable('the bundle changed while it was downloaded; it is downloaded anew');
+    }
+    throw refusalOf(statusCode, text, link);
+  }
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  const announced = Number.isNaN(length) ? undefined : length + (isRest ? part.bytes : 0);
+  const etag = typeof headers.etag === 'string' && !headers.etag.startsWith('W/') ? headers.etag : undefined;
+  const announcedSha256 = headers['x-amz-meta-sha256'];
+  if ((announced ?? 0) > maxBytes) {
+    body.destroy();
+    await part.remove();
+    throw new BundleRefused(`the bundle has ${announced} bytes, more than BINDERY_MAX_BUNDLE_MB allows`);
+  }
+  if (!isRest) await part.begin(etag);
+  let bytes = isRest ? part.bytes : 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(
+        bytes > maxBytes ? new BundleRefused('the bundle is larger than BINDERY_MAX_BUNDLE_MB allows') : null,
+        chunk,
+      );
+    },
+  });
+  try {
+    await pipeline(body, meter, createWriteStream(part.file, { flags: isRest ? 'a' : 'w' }), { signal });
+  } catch (error) {
+    if (error instanceof BundleRefused || etag === undefined) await part.remove();
+    if (error instanceof BundleRefused || errorCode(error) === 'ENOSPC') throw error;
+    throw new Unavailable(`the download broke off after ${bytes} bytes (${messageOf(error)})`, { cause: error });
+  }
+  if (announced !== undefined && bytes < announced)
+    throw new Unavailable(`the download broke off after ${bytes} of ${announced} bytes`);
+  const sha256 = await sha256OfFile(part.file);
+  const wanted = expected.sha256 ?? (typeof announcedSha256 === 'string' ? announcedSha256 : undefined);
+  const problem =
+    expected.sizeBytes !== undefined && bytes !== expected.sizeBytes
+      ? `the bundle has ${bytes} bytes instead of ${expected.sizeBytes}`
+      : wanted !== undefined && sha256 !== wanted
+        ? `the bundle has the SHA-256 ${sha256} instead of ${wanted}`
+        : undefined;
+  if (problem !== undefined) {
+    await part.remove();
+    throw new BundleRefused(problem);
+  }
+  return { file: part.file, sizeBytes: bytes, sha256 };
+}
+
+export async function sha256OfFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** What an earlier try left. The link of the next one may be signed anew, so its path alone names the file. */
+async function partOf(link: string, folder: string) {
+  const { origin, pathname } = new URL(link);
+  const name = createHash('sha256').update(`${origin}${pathname}`).digest('hex').slice(0, 24);
+  const file = join(folder, `${name}.part`);
+  const note = join(folder, `${name}.json`);
+  const bytes = await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const etag = await readFile(note, 'utf8').then(
+    (text) => z.object({ etag: z.string() }).parse(JSON.parse(text)).etag,
+    () => undefined,
+  );
+  const remove = async () => {
+    await rm(file, { force: true });
+    await rm(note, { force: true });
+  };
+  return {
+    file,
+    /** 0 when nothing of it can be used: without a name of the bytes the rest may be that of others. */
+    bytes: etag === undefined ? 0 : bytes,
+    etag,
+    remove,
+    async begin(newEtag: string | undefined): Promise<void> {
+      await remove();
+      if (newEtag !== undefined) await writeFile(note, JSON.stringify({ etag: newEtag }));
+    },
+  };
+}
+
+async function ask(first: URL, part: { bytes: number; etag: string | undefined }, signal: AbortSignal) {
+  let url = first;
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await safeRequest(url, {
+      headers:
+        part.bytes > 0 && part.etag !== undefined ? { range: `bytes=${part.bytes}-`, 'if-range': part.etag } : {},
+      signal,
+    });
+    if (![301, 302, 303, 307, 308].includes(answer.statusCode)) return answer;
+    await answer.body.dump();
+    const { location } = answer.headers;
+    if (typeof location !== 'string' || redirects >= mostRedirects)
+      throw new BundleRefused(`${url.host} redirects without an end`);
+    const next = new URL(location, url);
+    if (next.host !== first.host || (url.protocol === 'https:' && next.protocol !== 'https:'))
+      throw new BundleRefused(
+        `${url.host} redirects to ${next.protocol}//${next.host}: a redirect may lead to the same host only`,
+      );
+    url = next;
+  }
+}
+
+/** Asks a server that is named by settings. Rejects with `Unavailable` when there is no answer, with `BundleRefused` for addresses of this machine's own network link. */
+export async function safeRequest(url: URL, options: Parameters<typeof request>[1]) {
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(literal) > 0 && isLinkLocal(literal))
+    throw new BundleRefused(`${url.host} is link-local: such addresses are not asked`);
+  try {
+    return await request(url, {
+      headersTimeout: stalledAfterMs,
+      bodyTimeout: stalledAfterMs,
+      ...options,
+      dispatcher: agent,
+    });
+  } catch (error) {
+    if (error instanceof BundleRefused) throw error;
+    throw new Unavailable(`${url.host} does not answer (${messageOf(error)})`, { cause: error });
+  }
+}
+
+const linkLocal = [...proxyRanges('linklocal'), ...proxyRanges('fd00:ec2::254')];
+
+function isLinkLocal(address: string): boolean {
+  const range = addressRange(address.split('%')[0] ?? '');
+  return range !== undefined && covers(linkLocal, range);
+}
+
+/** Looks at the addresses that are really connected to: a name may lead to others a moment later. */
+const guardedLookup: LookupFunction = (host, options, done) => {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error) done(error, []);
+    else if (addresses.some(({ address }) => isLinkLocal(address)))
+      done(new BundleRefused(`${host} has a link-local address: such addresses are not asked`), []);
+    else if (options.all) done(null, addresses);
+    else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
+  });
+};
+
+const agent = new Agent({ connect: { lookup: guardedLookup, timeout: 10_000 } });
+
+const contentStart = (header: string | string[] | undefined): number | undefined => {
+  const found = typeof header === 'string' ? /^bytes ([0-9]+)-/.exec(header) : null;
+  return found === null ? undefined : Number(found[1]);
+};
+
+function refusalOf(status: number, text: string, link: string): Error {
+  const { host } = new URL(link);
+  if (status === 408 || status === 429 || status >= 500) return new Unavailable(`${host} answered ${status}`);
+  if (/expired/i.test(text))
+    return new BundleRefused(`the link has expired (${host} answered ${status}). Ask the platform for a fresh one`);
+  return new BundleRefused(
+    `${host} answered ${status} to the link: it has expired, or is not whole. Ask the platform for a fresh one`,
+  );
+}

@@ -1,0 +1,87 @@
+import { pageAddress } from '#shared/docs/render/bundle-paths.ts';
+
+/** What an address of the site asks for. */
+export type Asked =
+  | { kind: 'refused'; reason: string }
+  /** A file as one version has it: its bytes never change under this address. */
+  | { kind: 'versioned'; digest: string; path: string }
+  | { kind: 'file'; path: string }
+  | { kind: 'redirect'; to: string; permanent: boolean }
+  | { kind: 'missing' };
+
+/** What of a version decides where an address leads. */
+export type SiteMap = {
+  base: string;
+  has: (path: string) => boolean;
+  redirects: Readonly<Record<string, string>>;
+};
+
+const longestTarget = 4_096;
+
+/**
+ * What a request target (`/docs/guides/x?from=mail`) asks for. An address names a file by a look into the list of the version, never by a
+ * path of the file system, and what could be read in two ways is refused. `site`: the active version. Pure.
+ */
+export function findFile(target: string, site: SiteMap): Asked {
+  if (target.length > longestTarget) return refused('The address is too long.');
+  const [written = '', ...rest] = target.split('?');
+  const query = rest.length === 0 ? '' : `?${rest.join('?')}`;
+  if (!written.startsWith('/')) return refused('The address must be a path.');
+  if (/%2f|%5c|%00|\\|[\u0000-\u0020\u007f]/i.test(written))
+    return refused('The address has an encoded slash, a backslash or a control character.');
+  let path: string;
+  try {
+    path = decodeURIComponent(written);
+  } catch {
+    return refused('The address is not valid UTF-8.');
+  }
+  if (/[\u0000-\u001f\u007f]/.test(path)) return refused('The address has a control character.');
+  if (path.split('/').some((part) => part === '.' || part === '..')) return refused('The address has a "." or "..".');
+  const { base } = site;
+  if (base !== '' && path !== base && !path.startsWith(`${base}/`))
+    return path === '/' ? { kind: 'redirect', to: `${base}${query}`, permanent: false } : { kind: 'missing' };
+  const below = path.slice(base.length);
+  const versioned = /^\/_bindery\/@([0-9a-f]{16})\/(.+)$/.exec(below);
+  if (versioned !== null) return { kind: 'versioned', digest: versioned[1] ?? '', path: versioned[2] ?? '' };
+  if (below.includes('//')) return { kind: 'missing' };
+  const to = (address: string, permanent = true): Asked => ({
+    kind: 'redirect',
+    to: withBase(base, address) + query,
+    permanent,
+  });
+  if (below === '' || below === '/') {
+    if (base !== '' && below === '/') return to('/');
+    return pageAt('');
+  }
+  if (below.endsWith('/')) {
+    const page = below.slice(1, -1);
+    return pageAt(page).kind === 'missing' ? { kind: 'missing' } : to(encoded(`/${page}`));
+  }
+  if (below.endsWith('.html')) {
+    const page = below.slice(1, -'.html'.length);
+    if (site.has(below.slice(1)) && page !== '404') return to(pageAddress(page));
+    if (site.redirects[`/${page}`] !== undefined) return pageAt(page);
+    return { kind: 'missing' };
+  }
+  const name = below.slice(1);
+  if (site.has(name)) return { kind: 'file', path: name };
+  if (/(^|\/)index$/.test(name) && site.has(`${name}.html`)) return to(pageAddress(name));
+  return pageAt(name);
+
+  function pageAt(page: string): Asked {
+    // What is shown for missing pages is none itself.
+    if (page === '404') return { kind: 'missing' };
+    for (const path of page === '' ? ['index'] : [page, `${page}/index`]) {
+      if (site.has(`${path}.html`)) return { kind: 'file', path: `${path}.html` };
+      const leadsTo = site.redirects[`/${path}`];
+      if (leadsTo !== undefined) return { kind: 'redirect', to: leadsTo, permanent: false };
+    }
+    return { kind: 'missing' };
+  }
+}
+
+const refused = (reason: string): Asked => ({ kind: 'refused', reason });
+
+const withBase = (base: string, address: string): string => (address === '/' && base !== '' ? base : base + address);
+
+const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');

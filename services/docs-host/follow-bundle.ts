@@ -1,0 +1,182 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { BundleOrigin, DocsHostConfig } from './config.ts';
+import { BundleRefused, downloadBundle, type ExpectedBundle, sha256OfFile } from './download-bundle.ts';
+import { newestExport } from './newest-export.ts';
+import type { ServedVersions } from './served-versions.ts';
+import type { SiteFolder, StoredVersion } from './site-folder.ts';
+import { copyBundle, type UnpackedBundle, unpackBundle } from './unpack-bundle.ts';
+
+/** A bundle that is to be served, before anything of it is here. */
+type Wanted = {
+  key: string;
+  expected: ExpectedBundle;
+  link?: () => Promise<{ url: string; expected: ExpectedBundle }>;
+  mounted?: string;
+};
+
+/** How a look for a newer bundle can end, beside that there is none. */
+export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
+
+const downloadRetries: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
+/** What is refused once is looked at again now and then: somebody may have mended it. */
+const refusedAgainMs = 600_000;
+
+/**
+ * Looks for a newer version for as long as the host runs: downloads it, unpacks it, and has it served. While that fails, what is served stays,
+ * and `problem` says why.
+ */
+export function followBundle(
+  origin: BundleOrigin,
+  config: Pick<DocsHostConfig, 'version' | 'sha256' | 'checkSeconds' | 'maxBundleMegabytes'>,
+  {
+    folder,
+    versions,
+    logger,
+    signal,
+    onOutcome = () => {},
+    retries = downloadRetries,
+  }: {
+    folder: SiteFolder;
+    versions: ServedVersions;
+    logger: Logger;
+    signal: AbortSignal;
+    onOutcome?: (outcome: (typeof bundleOutcomes)[number]) => void;
+    retries?: RetryPolicy;
+  },
+) {
+  /** Why the newest version is not served; undefined while all is well. */
+  let problem: string | undefined;
+  const maxBytes = config.maxBundleMegabytes * 1_000_000;
+
+  async function wanted(): Promise<Wanted | undefined> {
+    const { sha256 } = config;
+    if (origin.kind === 'none') return undefined;
+    if (origin.kind === 'link') {
+      const { url } = origin;
+      const expected = { sha256 };
+      return { key: `link ${sha256Of(url)} ${sha256 ?? ''}`, expected, link: async () => ({ url, expected }) };
+    }
+    if (origin.kind === 'mounted')
+      return { key: `mounted ${await mark(origin.path)} ${sha256 ?? ''}`, expected: { sha256 }, mounted: origin.path };
+    const { jobId, link } = await newestExport(origin, config.version, signal);
+    return { key: `job ${jobId} ${sha256 ?? ''}`, expected: { sha256 }, link };
+  }
+
+  /** One look: what is wanted is served after it. Gives what was taken. */
+  async function look(): Promise<StoredVersion | undefined> {
+    const found = await wanted();
+    const active = versions.active();
+    if (found === undefined) return undefined;
+    const isServed =
+      active?.source.key === found.key ||
+      (found.expected.sha256 !== undefined && active?.source.sha256 === found.expected.sha256);
+    if (isServed) {
+      if (active !== undefined) checkVersion(active.site.manifest.label);
+      return undefined;
+    }
+    const next = await take(found);
+    await versions.swap(next);
+    return next;
+  }
+
+  async function take({ key, link, mounted, expected }: Wanted): Promise<StoredVersion> {
+    if (mounted !== undefined) {
+      const isFolder = (await stat(mounted)).isDirectory();
+      const sha256 = isFolder ? undefined : await sha256OfFile(mounted);
+      if (expected.sha256 !== undefined && sha256 !== expected.sha256) {
+        const has = isFolder ? 'is a folder, of which there is none' : `has ${sha256}`;
+        throw new BundleRefused(`the bundle is to have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);
+      }
+      return await store({ key, sha256 }, (files) =>
+        isFolder ? copyBundle(mounted, files) : unpackBundle(mounted, files, maxBytes),
+      );
+    }
+    if (link === undefined) throw new Error('a bundle without a place');
+    const signed = await link();
+    const { file, sha256 } = await downloadBundle(signed.url, folder.incoming, signed.expected, { maxBytes, signal });
+    try {
+      return await store({ key, sha256 }, (files) => unpackBundle(file, files, maxBytes));
+    } finally {
+      await rm(folder.incoming, { recursive: true, force: true });
+    }
+  }
+
+  const store = (source: StoredVersion['source'], unpack: (files: string) => Promise<UnpackedBundle>) =>
+    folder.add(source, async (files) => {
+      const unpacked = await unpack(files);
+      checkVersion(unpacked.manifest.label);
+      return unpacked;
+    });
+
+  function checkVersion(label: string | undefined): void {
+    const { version } = config;
+    if (version === undefined || label === version) return;
+    const has = label === undefined ? 'has no version' : `is of the version "${label}"`;
+    throw new BundleRefused(`the version "${version}" is wanted, but the bundle ${has}`);
+  }
+
+  /** Ends with the signal. */
+  async function follow(): Promise<void> {
+    for (let failed = 0; !signal.aborted; ) {
+      let pauseMs = config.checkSeconds * 1_000;
+      try {
+        const taken = await look();
+        if (problem !== undefined) logger.info('bundles can be taken again');
+        problem = undefined;
+        failed = 0;
+        if (taken !== undefined) {
+          const { manifest } = taken.site;
+          logger.info(
+            { version: taken.id, label: manifest.label, content: manifest.contentVersion },
+            'a new version is served',
+          );
+          onOutcome('taken');
+        }
+        await versions.sweep();
+        // A link and nothing to look at: it is served until this process is told otherwise.
+        if (origin.kind === 'link' || origin.kind === 'none') return;
+      } catch (error) {
+        if (signal.aborted) return;
+        failed += 1;
+        const isFinal = error instanceof BundleRefused;
+        const said = sentenceOf(error);
+        // The same line every minute would hide others.
+        if (said !== problem)
+          logger[isFinal ? 'error' : 'warn'](
+            { err: isFinal || error instanceof Unavailable ? undefined : error },
+            said,
+          );
+        problem = said;
+        onOutcome(isFinal ? 'refused' : 'unavailable');
+        pauseMs = isFinal ? (origin.kind === 'link' ? refusedAgainMs : pauseMs) : pauseAfter(failed, retries);
+      }
+      await delay(pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  const sentenceOf = (error: unknown): string => {
+    const stays = versions.active() === undefined ? 'Nothing is served' : 'The version that was served stays';
+    const why = errorCode(error) === 'ENOSPC' ? 'there is no room for a new version' : messageOf(error);
+    return `${stays}: ${why}.`;
+  };
+
+  return { look, follow, problem: () => problem };
+}
+
+/** Tells whether a mounted bundle was replaced, without reading it. Rejects with `Unavailable` while it is not there. */
+async function mark(path: string): Promise<string> {
+  try {
+    const top = await stat(path);
+    const marked = top.isDirectory() ? await stat(join(path, '_bindery/manifest.json')) : top;
+    const { size, mtimeMs, ino } = marked;
+    return `${path} ${size} ${mtimeMs} ${ino}`;
+  } catch (error) {
+    throw new Unavailable(`there is no bundle at ${path} (${messageOf(error)})`, { cause: error });
+  }
+}

@@ -1,0 +1,238 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { endStalledConnections } from '#shared/http/stalled-connections.ts';
+import { escapeHtml } from '#shared/docs/render/html.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { fileAnswers, prefersMarkdown, securityHeaders } from './answer-file.ts';
+import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
+import { type Asked, findFile } from './find-file.ts';
+import { hostConfigScript } from './host-config-script.ts';
+import { addPlatformRoutes } from './platform-proxy.ts';
+import { fileOf } from './prepared-site.ts';
+import type { ServedVersion, ServedVersions } from './served-versions.ts';
+import { closeSlowest, headersWithinMs } from './slow-clients.ts';
+
+const configPath = '_bindery/config.js';
+const stalledAfterMs = 90_000;
+const keptAliveMs = 75_000;
+const requestWithinMs = 30_000;
+const mostHeaderBytes = 16 * 1024;
+
+/** The site's server. It answers from the active version of `versions`, and listens to nothing yet. */
+export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger: Logger): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = logger;
+  const { trustProxy, basePath: base } = config;
+  const platform = askedPlatform(config);
+  const hasHealth = config.healthPort === undefined;
+  const answer = siteAnswers(config, versions, platform, logger);
+  const app = Fastify({
+    // Readers' requests are not Fastify's: it would take as long to find their route as the answer takes.
+    serverFactory: (handler) =>
+      createServer(
+        {
+          headersTimeout: headersWithinMs,
+          requestTimeout: requestWithinMs,
+          connectionsCheckingInterval: 2_000,
+          maxHeaderSize: mostHeaderBytes,
+        },
+        (request, response) => {
+          const isReading =
+            (request.method === 'GET' || request.method === 'HEAD') &&
+            !(hasHealth && healthPaths.has(request.url ?? ''));
+          if (isReading) answer(request, response);
+          else handler(request, response);
+        },
+      ),
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustProxy.length === 0 ? false : trustProxy,
+    requestIdHeader: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // What it cannot read as a path is ours to refuse.
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack();
+      refuse(reply.raw, 400, 'The address cannot be read.', request.raw);
+    },
+  });
+  const server: Server = app.server;
+  // Longer than proxies keep theirs, so that none sends a request into a connection that is being closed.
+  server.keepAliveTimeout = keptAliveMs;
+  closeSlowest(server);
+  endStalledConnections(server, stalledAfterMs);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) request.log.error({ err: error }, 'a request failed');
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else {
+      reply.hijack();
+      refuse(reply.raw, status, status >= 500 ? 'Something went wrong here.' : error.message, request.raw);
+    }
+  });
+  if (platform !== undefined) {
+    addPlatformRoutes(app, platform, base, config.siteUrl === undefined ? undefined : new URL(config.siteUrl).origin);
+  }
+  // Before a body is read: none is wanted.
+  const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> =>
+    refuseMethod(raw, reply.hijack().raw);
+  app.setNotFoundHandler({ preValidation: onRequest }, () => {});
+  app.all('/*', { onRequest }, () => {});
+  return app;
+}
+
+function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('allow', 'GET, HEAD');
+  refuse(response, 405, 'This is a site to read: only GET and HEAD are answered.', request);
+}
+
+/** Health, where it has no port of its own. */
+const healthPaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
+const isGone = (request: IncomingMessage): boolean => request.socket.destroyed || request.destroyed;
+
+function siteAnswers(
+  config: DocsHostConfig,
+  versions: ServedVersions,
+  platform: AskedPlatform | undefined,
+  logger: Logger,
+) {
+  const { basePath: base } = config;
+  const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000);
+  const scripts = new WeakMap<ServedVersion, Promise<Buffer>>();
+
+  /** `config.js`, made once for each version. */
+  function configOf(version: ServedVersion): Promise<Buffer> {
+    const made = scripts.get(version);
+    if (made !== undefined) return made;
+    const file = version.paths.get(configPath);
+    const read = file === undefined ? Promise.resolve('') : readFile(fileOf(version.folder, configPath, file), 'utf8');
+    const script = read.then((text) => Buffer.from(hostConfigScript(text, version.site.manifest, config, platform)));
+    scripts.set(version, script);
+    return script;
+  }
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const failed = (error: unknown): void => {
+      if (isGone(request)) return;
+      logger.error({ err: error }, 'a file could not be answered');
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, 'Something went wrong here.', request);
+    };
+    try {
+      answer(request, response)?.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+
+  function answer(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    const { url = '/' } = request;
+    // From here on everything is answered from this version, whatever becomes the active one meanwhile.
+    const version = versions.active();
+    const asked = findFile(url, {
+      base,
+      has: (path) => version?.paths.has(path) ?? false,
+      redirects: version?.site.redirects ?? {},
+    });
+    if (asked.kind === 'refused') return refuse(response, 400, asked.reason, request);
+    if (version === undefined) {
+      response.setHeader('retry-after', '10');
+      return refuse(response, 503, 'There is no version of this site here yet.', request);
+    }
+    if (asked.kind === 'missing' && url === '/favicon.ico') {
+      // Browsers ask for it wherever pages name no icon: that is no broken link.
+      response.writeHead(204, { ...securityHeaders, 'cache-control': 'public, max-age=86400' }).end();
+      return;
+    }
+    return answerAsked(asked, version, request, response);
+  }
+
+  function answerAsked(
+    asked: Asked,
+    version: ServedVersion,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void | Promise<void> {
+    if (asked.kind === 'redirect') return redirect(response, asked);
+    if (asked.kind === 'versioned') {
+      const found = versions.find(asked.digest, asked.path);
+      if (found !== undefined)
+        return answerFile(request, response, { ...found, path: asked.path }, { caching: 'immutable' });
+    }
+    if (asked.kind === 'file') {
+      const { path } = asked;
+      const file = version.paths.get(path);
+      if (path === configPath) return configOf(version).then((script) => answerScript(script, request, response));
+      const twin =
+        path.endsWith('.html') && prefersMarkdown(request.headers) ? `${path.slice(0, -'.html'.length)}.md` : undefined;
+      const markdown = twin === undefined ? undefined : version.paths.get(twin);
+      if (twin !== undefined && markdown !== undefined)
+        return answerFile(request, response, { version, path: twin, file: markdown }, { caching: 'revalidate' });
+      if (file !== undefined) return answerFile(request, response, { version, path, file }, { caching: 'revalidate' });
+    }
+    const page = version.paths.get('404.html');
+    if (page === undefined) return refuse(response, 404, 'There is no such page.', request);
+    return answerFile(
+      request,
+      response,
+      { version, path: '404.html', file: page },
+      { status: 404, caching: 'revalidate' },
+    );
+  }
+}
+
+function answerScript(body: Buffer, request: IncomingMessage, response: ServerResponse): void {
+  const etag = `"${sha256Of(body).slice(0, 16)}"`;
+  const headers = {
+    ...securityHeaders,
+    etag,
+    'cache-control': 'no-cache',
+    'content-type': 'text/javascript; charset=utf-8',
+  };
+  if (request.headers['if-none-match'] === etag) response.writeHead(304, headers).end();
+  else
+    response
+      .writeHead(200, { ...headers, 'content-length': body.length })
+      .end(request.method === 'HEAD' ? undefined : body);
+}
+
+function redirect(response: ServerResponse, { to, permanent }: Extract<Asked, { kind: 'redirect' }>): void {
+  // Permanent ones change with the site as well: browsers ask again after an hour.
+  const caching = permanent ? 'public, max-age=3600' : 'no-cache';
+  response
+    .writeHead(permanent ? 308 : 307, {
+      ...securityHeaders,
+      location: to,
+      'cache-control': caching,
+      'content-length': 0,
+    })
+    .end();
+}
+
+/** A sentence as a page of its own. What is left of a request's body is not waited for. */
+function refuse(response: ServerResponse, status: number, sentence: string, request: IncomingMessage): void {
+  const body = Buffer.from(
+    `<!doctype html><meta charset="utf-8"><title>${status}</title><p>${escapeHtml(sentence)}</p>\n`,
+  );
+  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+  response
+    .writeHead(status, {
+      ...securityHeaders,
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-length': body.length,
+      ...(hasBody && { connection: 'close' }),
+    })
+    .end(request.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
+import type { Running } from '#shared/runtime/start-service.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { bundleOrigin, type DocsHostConfig } from './config.ts';
+import { bundleOutcomes, followBundle } from './follow-bundle.ts';
+import { hostApp } from './host-app.ts';
+import { servedVersions } from './served-versions.ts';
+import { openSiteFolder } from './site-folder.ts';
+
+export { docsHostSettings as settings } from './config.ts';
+
+/**
+ * Serves the documentation of one domain inside its readers' network, from a bundle. It needs no bus, no object store and no other service,
+ * and answers with the version that it has while it looks for a newer one.
+ */
+export async function start(config: DocsHostConfig): Promise<Running> {
+  const origin = bundleOrigin(config);
+  const logger = createLogger('docs-host', `docs-host-${randomBase62(8)}`);
+  const loggerInstance: FastifyBaseLogger = logger;
+  const folder = await openSiteFolder(join(config.dataFolder, 'docs-host'), config.basePath, logger);
+  const versions = servedVersions(folder);
+  const stop = new AbortController();
+  const metrics = serviceMetrics('docs-host');
+  const onOutcome = metrics.counter(
+    'bindery_docs_host_bundles_total',
+    'Looks for a newer bundle that took one, were refused it, or found none.',
+    'outcome',
+    bundleOutcomes,
+  );
+  const follower = followBundle(origin, config, { folder, versions, logger, signal: stop.signal, onOutcome });
+  metrics.gauge('bindery_docs_host_ready', 'Whether there is a version to serve.', () => (versions.active() ? 1 : 0));
+  metrics.gauge('bindery_docs_host_degraded', 'Whether a newer bundle cannot be had.', () =>
+    follower.problem() ? 1 : 0,
+  );
+  const health: Health = {
+    checks: {
+      site: async () => {
+        if (versions.active() === undefined) throw new Error(follower.problem() ?? 'there is no version yet');
+      },
+    },
+    draining: () => stop.signal.aborted,
+    degraded: () => {
+      const problem = follower.problem();
+      return problem === undefined || versions.active() === undefined ? {} : { bundle: problem };
+    },
+    metrics,
+    // Readers reach the site's port.
+    isPublic: config.healthPort === undefined,
+  };
+  const app = hostApp(config, versions, logger);
+  const healthApp =
+    config.healthPort === undefined
+      ? undefined
+      : Fastify({
+          loggerInstance,
+          logController: new LogController({ disableRequestLogging: true }),
+          forceCloseConnections: true,
+        });
+  addHealthRoutes(healthApp ?? app, 'docs-host', health);
+  const healthUrl = await healthApp?.listen({ host: config.host, port: config.healthPort ?? 0 });
+  const url = await app.listen({ host: config.host, port: config.port });
+  const active = versions.active();
+  if (active !== undefined)
+    logger.info({ version: active.id, label: active.site.manifest.label }, 'the stored version is served');
+  const following = follower.follow();
+  return {
+    name: 'docs-host',
+    url,
+    insideUrl: healthUrl ?? url,
+    async stop() {
+      stop.abort();
+      await following;
+      await app.close();
+      await healthApp?.close();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { bundleLinkSchema, exportListSchema } from '#shared/contracts/http/exports.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
+import type { z } from 'zod';
+import type { BundleOrigin } from './config.ts';
+import { BundleRefused, type ExpectedBundle, safeRequest } from './download-bundle.ts';
+
+type Platform = Extract<BundleOrigin, { kind: 'platform' }>;
+
+export type NewestExport = { jobId: string; link: () => Promise<{ url: string; expected: ExpectedBundle }> };
+
+const mostPages = 20;
+
+/**
+ * The newest completed export of a domain, of one version if that is said. `link` signs a link to its bundle. Rejects with `Unavailable`
+ * while the platform does not answer, with `BundleRefused` when it refuses or has no such export.
+ */
+export async function newestExport(
+  platform: Platform,
+  version: string | undefined,
+  signal: AbortSignal,
+): Promise<NewestExport> {
+  const { domain } = platform;
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const query = new URLSearchParams({
+      domain,
+      status: 'completed',
+      limit: '100',
+      ...(cursor !== undefined && { cursor }),
+    });
+    const list = await call(platform, `/v1/static-export/jobs?${query.toString()}`, 'GET', exportListSchema, signal);
+    const job = list.jobs.find((each) => version === undefined || each.version === version);
+    if (job !== undefined) {
+      const { jobId } = job;
+      return {
+        jobId,
+        link: async () => {
+          const link = await call(platform, `/v1/static-export/jobs/${jobId}/bundle`, 'POST', bundleLinkSchema, signal);
+          const { bundleUrl, sha256, sizeBytes } = link;
+          return { url: bundleUrl, expected: { sha256, sizeBytes } };
+        },
+      };
+    }
+    cursor = list.nextCursor;
+    if (cursor === undefined) break;
+  }
+  const which = version === undefined ? '' : ` of the version "${version}"`;
+  throw new BundleRefused(`the platform has no completed export of "${domain}"${which}. Start one`);
+}
+
+async function call<S extends z.ZodType>(
+  { url, key }: Platform,
+  path: string,
+  method: 'GET' | 'POST',
+  schema: S,
+  signal: AbortSignal,
+): Promise<z.output<S>> {
+  const address = new URL(url.replace(/\/+$/, '') + path);
+  const { statusCode, body } = await safeRequest(address, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    signal,
+  });
+  body.on('error', () => {});
+  const text = await body.text().catch((error: unknown) => {
+    throw new Unavailable(`the platform's answer broke off`, { cause: error });
+  });
+  if (statusCode === 429 || statusCode >= 500) throw new Unavailable(`the platform answered ${statusCode}`);
+  const answer = jsonOf(text);
+  if (statusCode !== 200) {
+    const said = typeof answer === 'object' && answer !== null && 'error' in answer ? `: ${String(answer.error)}` : '';
+    throw new BundleRefused(`the platform answered ${statusCode}${said}`);
+  }
+  const parsed = schema.safeParse(answer);
+  if (!parsed.success) throw new Unavailable(`${address.host} answered something that is no answer of Bindery`);
+  return parsed.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { beforeEach, expect, test } from 'vitest';
+import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
+import { exampleBundle } from '../../test/support/example-bundle.ts';
+
+const { folder, atEnd, host } = docsHosts();
+type Asked = { path: string | undefined; headers: IncomingHttpHeaders; body: string };
+let asked: Asked[] = [];
+let url = '';
+let endPlatform: () => Promise<void>;
+
+beforeEach(async () => {
+  asked = [];
+  const platform = createServer((request, response) => {
+    const answer = async (): Promise<void> => {
+      asked.push({ path: request.url, headers: request.headers, body: await text(request) });
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'x-thread-id': 't1',
+        'set-cookie': 'a=b',
+        server: 'x',
+      });
+      response.write('data: one\n\n');
+      response.end('data: two\n\n');
+    };
+    void answer();
+  });
+  await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
+  endPlatform = async () => {
+    platform.closeAllConnections();
+    platform.close();
+  };
+  atEnd(endPlatform);
+  const file = join(folder(), 'site.tar.gz');
+  await writeFile(file, await exampleBundle('one'));
+  const running = await host({
+    BINDERY_BUNDLE_PATH: file,
+    BINDERY_PLATFORM_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}`,
+    BINDERY_DOCS_DOMAIN: 'acme',
+    BINDERY_ASK_KEY: 'svc_dsc_ours',
+    BINDERY_TRUST_PROXY: 'loopback',
+  });
+  await hostReadiness(running, isReady);
+  ({ url } = running);
+});
+
+const message = '/discovery/v2/assistant/acme/message';
+const post = (path: string, headers: Record<string, string> = {}, body = '{"query":"x"}') =>
+  fetch(url + path, { method: 'POST', body, headers: { origin: url, 'content-type': 'application/json', ...headers } });
+
+test('a question goes to the platform with the key of the host and the address of the reader, and its answer comes back', async () => {
+  const answer = await post(message, {
+    authorization: 'Bearer svc_dsc_theirs',
+    cookie: 'session=1',
+    'x-forwarded-for': '203.0.113.9',
+    'x-thread-key': 'k',
+    'x-bindery-caller': 'admin',
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, 'data: one\n\ndata: two\n\n']);
+  expect(answer.headers.get('x-thread-id')).toBe('t1');
+  expect([answer.headers.get('set-cookie'), answer.headers.get('server')]).toEqual([null, null]);
+  expect(asked).toMatchObject([{ path: message, body: '{"query":"x"}' }]);
+  expect(asked[0]?.headers).toMatchObject({
+    authorization: 'Bearer svc_dsc_ours',
+    'x-forwarded-for': '203.0.113.9',
+    'x-thread-key': 'k',
+  });
+  expect(asked[0]?.headers).not.toHaveProperty('cookie');
+  expect(asked[0]?.headers).not.toHaveProperty('x-bindery-caller');
+});
+
+test('the four routes of the site alone are passed on', async () => {
+  for (const route of ['search', 'page', 'feedback'])
+    expect((await post(`/discovery/v1/${route}/acme`)).status).toBe(200);
+  for (const path of ['/discovery/v1/search/other', '/v1/static-export/jobs', '/discovery/v1/search/acme/../other'])
+    expect((await post(path)).status).toBe(405);
+  expect(asked).toHaveLength(3);
+});
+
+test.each([
+  ['another site', { origin: 'https://evil.example' }],
+  ['nobody knows where', { origin: 'null' }],
+  ['another site, by its fetch metadata', { 'sec-fetch-site': 'cross-site' }],
+])('a question from %s is refused', async (_name, headers) => {
+  const answer = await post(message, headers);
+  expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'origin_not_allowed' }]);
+  expect(asked).toEqual([]);
+});
+
+test('large questions, and those of another type, are refused', async () => {
+  expect((await post(message, {}, 'x'.repeat(1_100_000))).status).toBe(413);
+  expect((await post(message, { 'content-type': 'text/plain' })).status).toBe(415);
+  expect(asked).toEqual([]);
+});
+
+test('while the platform is away readers hear so, and the site is read as before', async () => {
+  await endPlatform();
+  const answer = await post(message);
+  expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'unavailable' }]);
+  expect((await fetch(url)).status).toBe(200);
+});

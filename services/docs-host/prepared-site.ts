@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { lookup as typeOf } from 'mrmime';
+import { z } from 'zod';
+import { sha256Hex } from '#shared/contracts/identifiers.ts';
+import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
+
+/*
+ * A version on disk: `files/` is the bundle as it was unpacked, `pages/` has its pages for a server, `br/` and `gzip/` have both compressed,
+ * and `site.json`, which is written last, lists all of it.
+ */
+
+const storedBytes = z.object({ size: z.int().min(0), sha256: sha256Hex });
+
+const hostedFileSchema = storedBytes.extend({
+  /** Of the file in the bundle: names it in addresses. */
+  digest: z.string(),
+  type: z.string(),
+  isPage: z.boolean(),
+  policy: z.string().optional(),
+  br: storedBytes.optional(),
+  gzip: storedBytes.optional(),
+});
+
+const preparedSiteSchema = z.object({
+  formatVersion: z.literal(1),
+  base: z.string(),
+  token: z.string(),
+  manifest: z.object({
+    sha256: sha256Hex,
+    domain: z.string(),
+    label: z.string().optional(),
+    contentVersion: z.string().optional(),
+    deployment: z.enum(deploymentTypes),
+  }),
+  files: z.record(z.string(), hostedFileSchema),
+  /** Page addresses that lead elsewhere: `/old` → `/docs/new`. */
+  redirects: z.record(z.string(), z.string()),
+});
+
+export type HostedFile = z.infer<typeof hostedFileSchema>;
+export type PreparedSite = z.infer<typeof preparedSiteSchema>;
+export type Encoding = 'br' | 'gzip';
+
+const siteFile = 'site.json';
+
+const digestLength = 16;
+/** More copies at once only wait for each other: zlib has four threads. */
+const atOnce = 4;
+/** Below it an answer fits into the first packet anyway. */
+const leastBytes = 512;
+const mostBytes = 32 * 1024 * 1024;
+
+/**
+ * Makes what is served of a version from the files of its bundle. `found`: all of them, by path, as they were checked. Writes `site.json`
+ * last; without it a folder is not a version.
+ */
+export async function prepareSite(
+  folder: string,
+  base: string,
+  manifest: PreparedSite['manifest'],
+  found: ReadonlyMap<string, { size: number; sha256: string }>,
+): Promise<PreparedSite> {
+  for (const made of ['pages', 'br', 'gzip', siteFile]) await rm(join(folder, made), { recursive: true, force: true });
+  const token = manifest.sha256.slice(0, digestLength);
+  const digestOf = (path: string) => found.get(path)?.sha256.slice(0, digestLength);
+  const addresses: SiteAddresses = { base, token, digestOf };
+  const redirects: Record<string, string> = {};
+  const prepared = await inParallel([...found.keys()], atOnce, async (path): Promise<[string, HostedFile][]> => {
+    const digest = digestOf(path) ?? '';
+    const isPage = path.endsWith('.html');
+    const type = contentType(path);
+    const original = found.get(path) ?? { size: 0, sha256: '' };
+    const isSmall = original.size <= mostBytes;
+    if (!isPage && !(isSmall && isText(type))) return [[path, { ...original, digest, type, isPage }]];
+    let body = await readFile(join(folder, 'files', path));
+    let policy: string | undefined;
+    if (isPage) {
+      const html = body.toString('utf8');
+      const target = redirectOf(html, path, addresses);
+      if (target !== undefined) {
+        redirects[`/${path.slice(0, -'.html'.length)}`] = target;
+        return [];
+      }
+      policy = policyOf(html);
+      body = Buffer.from(rewritePage(html, path, addresses));
+      await write(join(folder, 'pages', path), body);
+    }
+    const copies = await compressed(body, path, isPage);
+    for (const [encoding, bytes] of copies) await write(join(folder, encoding, path), bytes);
+    const variants = Object.fromEntries(copies.map(([encoding, bytes]) => [encoding, described(bytes)]));
+    return [[path, { ...described(body), digest, type, isPage, ...(policy !== undefined && { policy }), ...variants }]];
+  });
+  const site: PreparedSite = {
+    formatVersion: 1,
+    base,
+    token,
+    manifest,
+    files: Object.fromEntries(prepared.flat()),
+    redirects,
+  };
+  await write(join(folder, siteFile), Buffer.from(JSON.stringify(site)));
+  return site;
+}
+
+/** Where the bytes of a file are. */
+export const fileOf = (folder: string, path: string, { isPage }: HostedFile, encoding?: Encoding): string =>
+  join(folder, encoding ?? (isPage ? 'pages' : 'files'), path);
+
+/** Reads a version that was prepared earlier and checks every byte of it; undefined when it is not whole. */
+export async function readPreparedSite(folder: string): Promise<PreparedSite | undefined> {
+  const text = await readFile(join(folder, siteFile), 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const parsed = preparedSiteSchema.safeParse(jsonOf(text));
+  if (!parsed.success) return undefined;
+  const site = parsed.data;
+  const checks = Object.entries(site.files).flatMap(([path, file]): [string, string][] => [
+    [fileOf(folder, path, file), file.sha256],
+    ...(['br', 'gzip'] as const).flatMap((encoding): [string, string][] => {
+      const copy = file[encoding];
+      return copy === undefined ? [] : [[fileOf(folder, path, file, encoding), copy.sha256]];
+    }),
+  ]);
+  const whole = await inParallel(checks, atOnce, async ([file, sha256]) => (await digestOfFile(file)) === sha256);
+  return whole.every(Boolean) ? site : undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function digestOfFile(file: string): Promise<string | undefined> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+    return hash.digest('hex');
+  } catch {
+    return undefined;
+  }
+}
+
+const described = (bytes: Uint8Array) => ({
+  size: bytes.length,
+  sha256: createHash('sha256').update(bytes).digest('hex'),
+});
+
+async function write(file: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, bytes);
+}
+
+const brotli = promisify(brotliCompress);
+const gzipped = promisify(gzip);
+
+/**
+ * The copies that are smaller by a twentieth or more. Browsers that know zstd know brotli, and brotli's copies are smaller, so there are none
+ * of zstd. The highest quality costs a hundred times the time, and is for what every reader loads.
+ */
+async function compressed(body: Buffer, path: string, isPage: boolean): Promise<[Encoding, Buffer][]> {
+  if (body.length < leastBytes) return [];
+  const isShared = !isPage && /\.(js|css)$/.test(path) && body.length <= 512 * 1024;
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: isShared ? 11 : 5,
+    [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+  };
+  const copies: [Encoding, Buffer][] = [
+    ['br', await brotli(body, { params })],
+    ['gzip', await gzipped(body, { level: isShared ? 9 : 6 })],
+  ];
+  return copies.filter(([, bytes]) => bytes.length < body.length * 0.95);
+}
+
+/** Types that browsers show as text have its encoding. */
+function contentType(path: string): string {
+  const type = ownTypes[/\.[^./]+$/.exec(path)?.[0] ?? ''] ?? typeOf(path) ?? 'application/octet-stream';
+  return isText(type) && !/^(font|image)\//.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+const ownTypes: Readonly<Record<string, string>> = {
+  '.md': 'text/markdown',
+  '.mdx': 'text/markdown',
+  '.yaml': 'text/yaml',
+  '.yml': 'text/yaml',
+  '.ts': 'text/plain',
+};
+
+const isText = (type: string): boolean =>
+  /^text\/|[/+](json|xml|javascript|yaml)\b|^image\/(svg\+xml|x-icon|bmp)|^font\/(ttf|otf)|wasm|manifest/.test(type);

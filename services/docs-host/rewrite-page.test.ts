@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { policyOf, redirectOf, rewritePage } from './rewrite-page.ts';
+
+const digests: Record<string, string> = {
+  'index.html': 'd0',
+  'guides/x.html': 'd1',
+  'guides/index.html': 'd2',
+  'guides/x.md': 'd3',
+  'logo.svg': 'd4',
+  '_bindery/site.js': 'd5',
+  '_bindery/theme.css': 'd6',
+  '_bindery/config.js': 'd7',
+  '_bindery/islands.js': 'd8',
+};
+const site = (base = '') => ({ base, token: 'version', digestOf: (path: string) => digests[path] });
+const rewrite = (html: string, file = 'guides/x.html', base?: string) => rewritePage(html, file, site(base));
+
+test.each([
+  ['<a href="../index.html">', '<a href="/">'],
+  ['<a class="b" href="x.html?a=1&amp;b=2#c">', '<a class="b" href="/guides/x?a=1&amp;b=2#c">'],
+  ['<a href="index.html">', '<a href="/guides">'],
+  ['<a href="x.md">', '<a href="/guides/x.md">'],
+  ['<a href="/guides/x.html">', '<a href="/guides/x">'],
+  ['<a href="missing.html">', '<a href="/guides/missing.html">'],
+  ['<img alt="a > b" src="../logo.svg">', '<img alt="a > b" src="/_bindery/@d4/logo.svg">'],
+  [
+    '<img srcset="../logo.svg 1x, ../logo.svg 2x">',
+    '<img srcset="/_bindery/@d4/logo.svg 1x, /_bindery/@d4/logo.svg 2x">',
+  ],
+  [
+    '<link rel="stylesheet" href="../_bindery/theme.css">',
+    '<link rel="stylesheet" href="/_bindery/@version/_bindery/theme.css">',
+  ],
+  ['<script src="../_bindery/site.js"></script>', '<script src="/_bindery/@d5/_bindery/site.js"></script>'],
+  ['<script src="../_bindery/islands.js"></script>', '<script src="/_bindery/@version/_bindery/islands.js"></script>'],
+  ['<script src="../_bindery/config.js"></script>', '<script src="/_bindery/config.js"></script>'],
+])('%s becomes %s', (html, expected) => {
+  expect(rewrite(html)).toBe(expected);
+});
+
+test.each([
+  '<a href="https://example.com/x.html">',
+  '<a href="//example.com/x.html">',
+  '<a href="#part">',
+  '<a href="mailto:a@example.com">',
+  '<a href="../../outside.html">',
+  '<a href="%zz">',
+  '<a title="href=../index.html">',
+  '<script>var a = \'<a href="../index.html">\';</script>',
+  '<style>a::after { content: \'<img src="../logo.svg">\' }</style>',
+  '<p>x &lt;a href="../index.html"&gt;</p>',
+])('%s stays', (html) => {
+  expect(rewrite(html)).toBe(html);
+});
+
+test('addresses below a path begin with it', () => {
+  expect(rewrite('<a href="../index.html"><a href="x.html"><img src="../logo.svg">', 'guides/x.html', '/docs')).toBe(
+    '<a href="/docs"><a href="/docs/guides/x"><img src="/docs/_bindery/@d4/logo.svg">',
+  );
+});
+
+test('the page says where the site begins and where its files are', () => {
+  expect(rewrite('<html lang="en" data-root="../">', 'guides/x.html', '/docs')).toBe(
+    '<html lang="en" data-root="/docs/" data-files="/docs/_bindery/@version/" data-page-end="">',
+  );
+  expect(rewrite('<html lang="en">', '404.html')).toContain('data-root="/"');
+});
+
+test('a page that leads elsewhere is a redirect', () => {
+  const page = (target: string) => `<html><head><meta http-equiv="refresh" content="0; url=${target}"></head></html>`;
+  expect(redirectOf(page('./guides/x.html#a'), 'old.html', site('/docs'))).toBe('/docs/guides/x#a');
+  expect(redirectOf(page('./index.html'), 'old.html', site())).toBe('/');
+  expect(redirectOf(page('https://example.com/?a=1&amp;b=2'), 'old.html', site())).toBe('https://example.com/?a=1&b=2');
+  expect(
+    redirectOf('<html><head></head><body><meta http-equiv="refresh" content="0; url=x"></body>', 'a.html', site()),
+  ).toBeUndefined();
+});
+
+test('the policy of a page becomes a header', () => {
+  expect(
+    policyOf(
+      '<meta http-equiv="Content-Security-Policy" content="default-src &#39;self&#39; file:; base-uri &#39;none&#39;">',
+    ),
+  ).toBe("default-src 'self'; base-uri 'none'; frame-ancestors 'self'");
+  expect(policyOf('<p>')).toBeUndefined();
+});

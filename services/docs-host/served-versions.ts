@@ -1,0 +1,67 @@
+import type { SiteFolder, StoredVersion } from './site-folder.ts';
+import type { HostedFile } from './prepared-site.ts';
+
+/** A version while answers may be read from it. */
+export type ServedVersion = StoredVersion & {
+  paths: ReadonlyMap<string, HostedFile>;
+  /** Answers that are being read from its files. */
+  readers: number;
+  replacedAt?: number;
+};
+
+/** For a page that was loaded just before two changes of version. */
+const keptForMs = 60_000;
+const mostOlder = 20;
+
+/**
+ * The versions that are answered from. The active one answers everything; those before it only what is named by its bytes, for pages that
+ * readers have open: the previous one always, older ones for a minute. A folder is removed when nobody reads from it any more.
+ */
+export function servedVersions(folder: SiteFolder, now: () => number = Date.now) {
+  let active = folder.active === undefined ? undefined : served(folder.active);
+  let older = folder.previous === undefined ? [] : [served(folder.previous)];
+  const retired = new Set<ServedVersion>();
+
+  async function sweep(): Promise<void> {
+    const isKept = ({ replacedAt = 0 }: ServedVersion, index: number) =>
+      index === 0 || (index < mostOlder && now() - replacedAt < keptForMs);
+    for (const version of older.filter((each, index) => !isKept(each, index))) retired.add(version);
+    older = older.filter(isKept);
+    for (const version of retired) {
+      if (version.readers > 0) continue;
+      retired.delete(version);
+      await folder.remove(version);
+    }
+  }
+
+  return {
+    active: () => active,
+    /** A file by what its address says of its bytes: the file's own digest, or the token of a version. */
+    find(digest: string, path: string): { version: ServedVersion; file: HostedFile } | undefined {
+      for (const version of active === undefined ? older : [active, ...older]) {
+        const file = version.paths.get(path);
+        if (file !== undefined && (file.digest === digest || version.site.token === digest)) return { version, file };
+      }
+      return undefined;
+    },
+    /** Answers from a stored version from now on: one assignment, so no answer sees anything between two versions. */
+    async swap(next: StoredVersion): Promise<void> {
+      await folder.activate(next.id, active?.id);
+      if (active !== undefined) {
+        active.replacedAt = now();
+        older = [active, ...older];
+      }
+      active = served(next);
+      await sweep();
+    },
+    sweep,
+  };
+}
+
+export type ServedVersions = ReturnType<typeof servedVersions>;
+
+const served = (version: StoredVersion): ServedVersion => ({
+  ...version,
+  paths: new Map(Object.entries(version.site.files)),
+  readers: 0,
+});

@@ -1,0 +1,111 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { messageOf } from '#shared/runtime/failures.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { type PreparedSite, prepareSite, readPreparedSite } from './prepared-site.ts';
+import { copyBundle, type UnpackedBundle } from './unpack-bundle.ts';
+
+/** A version that can be served: its folder, and what is in it. */
+export type StoredVersion = { id: string; folder: string; site: PreparedSite; source: BundleSource };
+
+/** What a version was made from, so that nothing is fetched twice. */
+export type BundleSource = {
+  /** The same text for what would be the same bundle: a link, a file with its size and time, a job. */
+  key: string;
+  /** Of the archive; undefined for an unpacked bundle. */
+  sha256?: string | undefined;
+};
+
+const stateSchema = z.object({
+  formatVersion: z.literal(1),
+  active: z.string(),
+  previous: z.string().optional(),
+});
+
+const sourceSchema = z.object({ key: z.string(), sha256: z.string().optional() });
+
+/**
+ * The folder in which a host keeps its versions. `state.json` says which one is active, and is replaced as a whole; a version has its name
+ * only when it is complete. So a host that is killed at any moment starts with a whole version, and what was unfinished is removed.
+ */
+export async function openSiteFolder(folder: string, base: string, logger: Logger) {
+  const versions = join(folder, 'versions');
+  const stateFile = join(folder, 'state.json');
+  const incoming = join(folder, 'incoming');
+  await mkdir(versions, { recursive: true });
+  for (const name of await readdir(versions))
+    if (name.startsWith('unfinished-')) await rm(join(versions, name), { recursive: true, force: true });
+  const state = await readState();
+
+  async function readState() {
+    try {
+      const text = await readFile(stateFile, 'utf8');
+      return stateSchema.parse(JSON.parse(text));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Undefined, with a line in the log, for a version that is not whole. One that was made for another path is made again from its files. */
+  async function load(id: string | undefined): Promise<StoredVersion | undefined> {
+    if (id === undefined) return undefined;
+    const at = join(versions, id);
+    try {
+      const source = sourceSchema.parse(JSON.parse(await readFile(join(at, 'source.json'), 'utf8')));
+      const site = await readPreparedSite(at);
+      if (site === undefined) throw new Error('it is not whole');
+      if (site.base === base) return { id, folder: at, site, source };
+      return await add(source, (files) => copyBundle(join(at, 'files'), files));
+    } catch (error) {
+      logger.error({ version: id }, `a stored version cannot be served: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Unpacks and prepares a version. Nothing is left of it when that fails. */
+  async function add(source: BundleSource, unpack: (files: string) => Promise<UnpackedBundle>): Promise<StoredVersion> {
+    const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
+    try {
+      const { manifest, found } = await unpack(join(unfinished, 'files'));
+      const site = await prepareSite(unfinished, base, manifest, found);
+      await writeFile(join(unfinished, 'source.json'), JSON.stringify(source));
+      const id = `${site.token}-${randomBase62(8)}`;
+      await rename(unfinished, join(versions, id));
+      return { id, folder: join(versions, id), site, source };
+    } catch (error) {
+      await rm(unfinished, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async function activate(active: string, previous: string | undefined): Promise<void> {
+    const next = `${stateFile}.next`;
+    await writeFile(next, JSON.stringify({ formatVersion: 1, active, ...(previous !== undefined && { previous }) }));
+    await rename(next, stateFile);
+  }
+
+  const active = await load(state?.active);
+  const previous = await load(state?.previous);
+  const first = active ?? previous;
+  const second = active === undefined ? undefined : previous;
+  const isAsStored = first?.id === state?.active && second?.id === state?.previous;
+  if (first !== undefined && !isAsStored) await activate(first.id, second?.id);
+  const kept = new Set([active?.id, previous?.id]);
+  for (const name of await readdir(versions))
+    if (!kept.has(name)) await rm(join(versions, name), { recursive: true, force: true });
+
+  return {
+    /** Where downloads are kept until they are unpacked. */
+    incoming,
+    /** What was served when the host stopped; the previous one, where the active one is lost. */
+    active: first,
+    previous: second,
+    add,
+    activate,
+    remove: ({ folder: gone }: StoredVersion) => rm(gone, { recursive: true, force: true }),
+  };
+}
+
+export type SiteFolder = Awaited<ReturnType<typeof openSiteFolder>>;

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
+import { archivePathProblem, ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
+import { type ArchiveFile, readArchive } from '#shared/export/bundle/read-archive.ts';
+import {
+  compareWithManifest,
+  type FoundFile,
+  manifestPath,
+  maxManifestBytes,
+} from '#shared/export/bundle/verify-bundle.ts';
+import { readFile } from 'node:fs/promises';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { BundleRefused } from './download-bundle.ts';
+import type { PreparedSite } from './prepared-site.ts';
+
+export type UnpackedBundle = { manifest: PreparedSite['manifest']; found: Map<string, FoundFile> };
+
+const mostEntries = 1_000_000;
+/** Text packs 3 to 30 times. */
+const mostRatio = 200;
+const unpackedByPacked = 10;
+
+const manifestSchema = z.looseObject({
+  domain: z.string(),
+  label: z.string().optional(),
+  contentVersion: z.string().optional(),
+  deployment: z.enum(deploymentTypes),
+});
+
+/**
+ * Unpacks a bundle into a new folder and checks every file against the manifest. Throws `BundleRefused`, with what is wrong, when it is not
+ * exactly what its manifest lists; keep nothing of the folder then.
+ */
+export async function unpackBundle(file: string, folder: string, maxBytes: number): Promise<UnpackedBundle> {
+  const budgets = {
+    packedBytes: maxBytes,
+    unpackedBytes: maxBytes * unpackedByPacked,
+    entries: mostEntries,
+    ratio: mostRatio,
+  };
+  const archive = readArchive(createReadStream(file), budgets, { portableNames: true, oneMember: true });
+  return await checked(withoutTopFolder(archive), folder);
+}
+
+/** Copies an unpacked bundle into a new folder, and checks it in the same way. */
+export async function copyBundle(unpacked: string, folder: string): Promise<UnpackedBundle> {
+  return await checked(filesOfFolder(unpacked), folder);
+}
+
+async function checked(files: AsyncIterable<ArchiveFile>, folder: string): Promise<UnpackedBundle> {
+  const found = new Map<string, FoundFile>();
+  try {
+    for await (const { path, body } of files) found.set(path, await store(body, join(folder, path)));
+  } catch (error) {
+    throw error instanceof ArchiveRefused
+      ? new BundleRefused(`the bundle is not taken: ${error.message}`, { cause: error })
+      : error;
+  }
+  const { size } = found.get(manifestPath) ?? { size: Number.POSITIVE_INFINITY };
+  if (size > maxManifestBytes)
+    throw new BundleRefused(`the bundle has no ${manifestPath}: it is no export, or was cut`);
+  const bytes = await readFile(join(folder, manifestPath));
+  const [problem, ...others] = compareWithManifest(found, bytes);
+  if (problem !== undefined) {
+    const more = others.length > 0 ? `, and ${others.length} more differences` : '';
+    throw new BundleRefused(`the bundle is not what its manifest says: ${problem}${more}`);
+  }
+  const said = manifestSchema.parse(JSON.parse(bytes.toString('utf8')));
+  const { domain, label, contentVersion, deployment } = said;
+  return {
+    found,
+    manifest: {
+      sha256: sha256Of(bytes),
+      domain,
+      deployment,
+      ...(label !== undefined && { label }),
+      ...(contentVersion !== undefined && { contentVersion }),
+    },
+  };
+}
+
+async function* withoutTopFolder(files: AsyncIterable<ArchiveFile>): AsyncGenerator<ArchiveFile, void> {
+  let top: string | undefined;
+  for await (const file of files) {
+    const slash = file.path.indexOf('/');
+    const folder = file.path.slice(0, slash + 1);
+    top ??= folder;
+    if (slash < 0 || folder !== top)
+      throw new BundleRefused(`the bundle has ${JSON.stringify(file.path)} outside of its one top folder`);
+    yield { ...file, path: file.path.slice(slash + 1) };
+  }
+}
+
+async function* filesOfFolder(folder: string, below = ''): AsyncGenerator<ArchiveFile, void> {
+  for (const name of (await readdir(join(folder, below))).sort()) {
+    const path = below === '' ? name : `${below}/${name}`;
+    const problem = archivePathProblem(path);
+    if (problem !== undefined) throw new BundleRefused(`${JSON.stringify(path)} ${problem}: a bundle has no such file`);
+    const entry = await lstat(join(folder, path));
+    if (entry.isDirectory()) yield* filesOfFolder(folder, path);
+    else if (entry.isFile()) yield { path, size: entry.size, body: createReadStream(join(folder, path)) };
+    else throw new BundleRefused(`${JSON.stringify(path)} is neither a file nor a folder: a bundle has nothing else`);
+  }
+}
+
+async function store(body: Readable, file: string): Promise<FoundFile> {
+  const hash = createHash('sha256');
+  let size = 0;
+  const meter = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      hash.update(chunk);
+      size += chunk.length;
+      done(null, chunk);
+    },
+  });
+  await mkdir(dirname(file), { recursive: true });
+  // Names of an archive are unique, so a file that is there is not ours.
+  await pipeline(body, meter, createWriteStream(file, { flags: 'wx' }));
+  return { size, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import { docsHosts, hostReadiness, isReady } from '../support/docs-host.ts';
+import { siteInBrowser } from './site-folder.ts';
+
+const project = {
+  'docs.json': JSON.stringify({
+    name: 'Acme',
+    theme: 'mint',
+    colors: { primary: '#0f766e' },
+    navigation: { groups: [{ group: 'Guides', pages: ['index', 'guides/start', 'guides/index'] }] },
+    redirects: [{ source: '/old', destination: '/guides/start' }],
+  }),
+  'index.mdx': '---\ntitle: Welcome\n---\n\nRead the [guide](/guides/start).\n\n![A mark](/images/mark.svg)\n',
+  'guides/start.mdx': '---\ntitle: Start\n---\n\n## Porcupine\n\n```mermaid\ngraph LR; a-->b\n```\n\nBack [home](/).\n',
+  'guides/index.mdx': '---\ntitle: Guides\n---\n\nAll [guides](/guides/start).\n',
+  'images/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><circle r="4"/></svg>',
+};
+
+/** The site's folder lists only what closes a bundle. */
+function listAllFiles(folder: string): void {
+  const manifest = join(folder, '_bindery/manifest.json');
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => file !== manifest && !file.endsWith('_bindery/config.js'))
+    .map((file) => {
+      const body = readFileSync(file);
+      return { path: relative(folder, file), size: body.length, sha256: sha256Of(body) };
+    });
+  writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, 'utf8')) as object), files }));
+}
+
+describeWithServers(['chromium'], 'a site from the documentation host, in Chromium', () => {
+  const site = siteInBrowser(project);
+  const { host } = docsHosts();
+
+  test.each(['cloud', 'client-hosted', 'air-gapped'])(
+    'as %s: every page, its sidebar, its search and its missing pages, without a request that fails',
+    async (deployment) => {
+      const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
+      try {
+        listAllFiles(site.folder());
+        const running = await host({
+          BINDERY_DATA: data,
+          BINDERY_BUNDLE_PATH: site.folder(),
+          BINDERY_SITE_DEPLOYMENT: deployment,
+          BINDERY_SITE_FEATURES: 'search=bundle,assistant=off',
+          BINDERY_BASE_PATH: '/docs',
+        });
+        await hostReadiness(running, isReady);
+        const page = await site.open(`${running.url}/docs`);
+        page.setDefaultTimeout(6_000);
+        const failed: string[] = [];
+        page.on(
+          'response',
+          (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`),
+        );
+        // A page that was asked for ahead and then is opened is asked for once more.
+        page.on('requestfailed', (request) => {
+          if (request.failure()?.errorText !== 'net::ERR_ABORTED') failed.push(request.url());
+        });
+        const links = await page
+          .locator('.sidebar a')
+          .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+        expect(links).toContain('/docs/guides/start');
+        await page.locator('.mdx-content a').click();
+        await page.waitForURL(`${running.url}/docs/guides/start`);
+        await page.locator('figure.mermaid svg').waitFor();
+        await page.keyboard.press('/');
+        await page.keyboard.type('porcupine');
+        await page.locator('.search-section').first().click();
+        await page.waitForURL(/\/docs\/guides\/start#porcupine$/);
+        await page.goto(`${running.url}/docs/guides`);
+        expect(await page.locator('h1').textContent()).toBe('Guides');
+        await page.locator('.mdx-content a').click();
+        await page.waitForURL(`${running.url}/docs/guides/start`);
+        expect(failed).toEqual([]);
+        expect(site.problems).toEqual([]);
+        await page.goto(`${running.url}/docs/a/b/nowhere`);
+        await page.locator('.not-found a[href^="/docs/"]').first().waitFor();
+        await site.keepPicture(page, `docs-host-404-${deployment}`);
+        expect(failed).toEqual([`404 ${running.url}/docs/a/b/nowhere`]);
+      } finally {
+        rmSync(data, { recursive: true, force: true });
+      }
+    },
+  );
+});
