@@ -1,9 +1,11 @@
-import { type JsonSchema, openApiDocument, type Operation } from '#services/gateway/openapi.ts';
+import { type JsonSchema, openApiDocument, type Operation, resolved } from '#services/gateway/openapi.ts';
 import { publicRoutes } from '#services/gateway/build-gateway.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
+const { paths, components } = openApiDocument(publicRoutes);
+const whole = (schema: JsonSchema) => resolved(schema, components.schemas);
+
 export function httpApiPage(): string {
-  const { paths } = openApiDocument(publicRoutes);
   const sections = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => section(`${method.toUpperCase()} ${path}`, operation)),
   );
@@ -30,7 +32,7 @@ function section(title: string, operation: Operation): string {
       typeOf(schema),
     ]),
     ...Object.entries(operation.requestBody?.content ?? {}).flatMap(([type, { schema }]) =>
-      schema === undefined ? [[code(type), 'body', 'yes', 'the file']] : fieldRows(schema, 'body'),
+      schema === undefined ? [[code(type), 'body', 'yes', 'the file']] : fieldRows(whole(schema), 'body'),
     ),
   ];
   return [
@@ -60,14 +62,18 @@ function answers({ responses }: Operation): string {
     status,
     codes === undefined
       ? Object.entries(content)
-          .map(([type, { schema }]) => `${code(type)}: ${answerText(schema)}`)
+          .map(
+            ([type, { schema, 'x-stream': stream }]) =>
+              `${code(type)}: ${stream === undefined ? answerText(schema) : plain(stream.replace(/\.$/, ''))}`,
+          )
           .join('. ') || 'no body'
       : codes.map(code).join(', '),
   ]);
   return markdownTable(['status', 'answer'], rows);
 }
 
-function answerText(schema: JsonSchema = {}): string {
+function answerText(named: JsonSchema = {}): string {
+  const schema = whole(named);
   const names = Object.keys(schema.properties ?? {});
   if (names.length > 0) return names.map(code).join(', ');
   return schema.description === undefined ? typeOf(schema) : plain(schema.description.replace(/\.$/, ''));
@@ -86,6 +92,7 @@ function fieldRows({ properties = {}, required = [] }: JsonSchema, place: string
 function typeOf(schema: JsonSchema): string {
   const { enum: values, const: value, anyOf, oneOf, items, type, format } = schema;
   const variants = anyOf ?? oneOf;
+  if (schema.$ref !== undefined) return typeOf(whole(schema));
   if (value !== undefined) return code(JSON.stringify(value));
   const byDefault = schema.default === undefined ? undefined : `default ${code(JSON.stringify(schema.default))}`;
   if (values !== undefined) {

@@ -3,6 +3,7 @@ import { assistantSettings } from '#services/assistant/config.ts';
 import { bundlerSettings } from '#services/bundler/config.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
 import { startSettings } from '#services/cli/start.ts';
+import { docsHostSettings } from '#services/docs-host/config.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import { housekeeperSettings } from '#services/housekeeper/config.ts';
 import { indexerSettings } from '#services/indexer/config.ts';
@@ -55,6 +56,7 @@ type Row = { variable: string; byDefault: string; readers: string[]; description
 export function settingsPage(): string {
   const rows = new Map<string, Row>();
   for (const service of services) addRows(rows, service, Object.values(serviceSettings[service]));
+  addRows(rows, 'docs-host', Object.values(docsHostSettings));
   addRows(rows, 'bindery start', Object.values(startSettings));
   addRows(rows, 'bindery provision', [provisionSettings.natsPassword, provisionSettings.replicas]);
   const all = [

@@ -18,9 +18,10 @@ const secretsSchema = z.object({
   hashKey: secret,
   linkSigningKey: secret,
   auditKey: secret,
-  /** Of the S3 server and the Redis that run beside the services. */
+  /** Of the S3 server, the Redis and the Elasticsearch that run beside the services. */
   s3SecretAccessKey: secret,
   redisPassword: secret,
+  elasticsearchPassword: secret,
 });
 
 /** Of an older version: a kind of secret may be missing. */
@@ -57,6 +58,7 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     auditKey: known?.auditKey ?? random(),
     s3SecretAccessKey: known?.s3SecretAccessKey ?? random(),
     redisPassword: known?.redisPassword ?? random(),
+    elasticsearchPassword: known?.elasticsearchPassword ?? random(),
   };
   await writePrivateJson(file, secrets);
   return secrets;

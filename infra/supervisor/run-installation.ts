@@ -118,7 +118,8 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       secrets,
       rendererSlots: availableParallelism(),
     };
-    await writePrivateJson(join(dataFolder, 'ports.json'), { nats: natsPort, ...plan.ports, gateway: gatewayPort });
+    const ports = { nats: natsPort, ...plan.ports, gateway: gatewayPort, 'gateway-inside': plan.ports.gateway };
+    await writePrivateJson(join(dataFolder, 'ports.json'), ports);
 
     const processes = processesOf(options.processes, options.copies).map((process) => ({
       ...process,

@@ -24,6 +24,7 @@ const plan = {
     auditKey: 'audit-key-audit-key-audit-key',
     s3SecretAccessKey: 'audit-key-audit-key-audit-key',
     redisPassword: 'audit-key-audit-key-audit-key',
+    elasticsearchPassword: 'audit-key-audit-key-audit-key',
   },
   rendererSlots: 2,
 };

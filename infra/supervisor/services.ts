@@ -61,7 +61,7 @@ export type InstallationPlan = {
   host: string;
   gatewayPort: number;
   natsUrl: string;
-  /** Internal ports of all services except the gateway. */
+  /** Internal ports: health, metrics and calls from other services. */
   ports: ServicePorts;
   secrets: Secrets;
   rendererSlots: number;
@@ -156,6 +156,8 @@ const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   MISTRAL_API_KEY: ['assistant'],
   BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,
   BINDERY_REDIS_PASSWORD: ['gateway'],
+  BINDERY_ELASTICSEARCH_PASSWORD: ['indexer', 'assistant'],
+  BINDERY_ELASTICSEARCH_API_KEY: ['indexer', 'assistant'],
 };
 
 /** `BINDERY_KEY` is the API key of the command line. */

@@ -8,7 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
-import { addHealthRoutes } from '#shared/runtime/health-routes.ts';
+import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { GatewayContext } from './context.ts';
 import { answerAndClose, limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
@@ -19,6 +19,7 @@ import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
 import { openApiRoute } from './openapi.ts';
+import { pageRoutes } from './pages/page-routes.ts';
 import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
 
 const mostBodyBytes = 1024 * 1024;
@@ -43,6 +44,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...discoveryRoutes,
   ...signedDownloadRoutes,
   openApiRoute(() => publicRoutes),
+  ...pageRoutes(() => publicRoutes),
 ];
 
 /** The public door: assembles hooks and routes, and listens to nothing yet. */
@@ -80,14 +82,7 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   limitConnections(app, context);
-  addHealthRoutes(app, 'gateway', {
-    checks: { bus: () => context.bus.check(), 'object store': () => context.objectStore.check() },
-    draining: () => context.stopping.aborted,
-    degraded: () => {
-      const problem = context.rateLimiter.problem();
-      return problem === undefined ? {} : { 'rate limits': problem };
-    },
-  });
+  addHealthRoutes(app, 'gateway', { ...gatewayHealth(context), isPublic: true });
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.declaration === undefined)
       throw new Error(`${String(method)} ${url} is not declared as a public route`);
@@ -95,6 +90,19 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
   for (const route of publicRoutes) addPublicRoute(app, context, route);
   await app.after();
   return app;
+}
+
+/** What the gateway needs, and what it has to say about itself. */
+export function gatewayHealth({ bus, objectStore, rateLimiter, stopping, metrics }: GatewayContext): Health {
+  return {
+    checks: { bus: () => bus.check(), 'object store': () => objectStore.check() },
+    draining: () => stopping.aborted,
+    degraded: () => {
+      const problem = rateLimiter.problem();
+      return problem === undefined ? {} : { 'rate limits': problem };
+    },
+    metrics,
+  };
 }
 
 /** Every error in the public form, also those of the framework. What nobody foresaw is logged with the request's id, and is `internal`. */

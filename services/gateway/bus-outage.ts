@@ -1,6 +1,7 @@
 import { ApiError } from '#shared/http/errors.ts';
 import type { BusConnection } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 
 /** Knows when the bus is gone, so that no client waits for it. */
 export type BusOutage = {
@@ -26,7 +27,12 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
   let failingSince: number | undefined;
   async function look(): Promise<void> {
     const askedAt = performance.now();
-    if (await answers(bus.ping())) {
+    const late = () => new Error(`no answer within ${answerWithinMs} ms`);
+    const answers = await withDeadline(bus.ping(), answerWithinMs, late).then(
+      () => true,
+      () => false,
+    );
+    if (answers) {
       if (gone) logger.info('the bus answers again');
       gone = false;
       failingSince = undefined;
@@ -66,25 +72,6 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
 
 const mayBeStored =
   'A needed system went away while the change was being stored. It may have been stored or not: look when it is back, or send the same again.';
-
-/** Whether an answer came in time. Answers that lie unread because this process was held up have come. */
-async function answers(ping: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => setImmediate(() => resolve(false)), answerWithinMs);
-  });
-  try {
-    return await Promise.race([
-      ping.then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 const changing = new Set<PropertyKey>(['append', 'record', 'put', 'remove']);
 /** What goes on over outages, and what is asked about the connection itself. */

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { type OrganizationPlan, organizationPlans } from '#shared/contracts/identifiers.ts';
-import { busSettings, callTokenSetting, hashKeySettings } from '#shared/runtime/common-settings.ts';
+import {
+  busSettings,
+  callTokenSetting,
+  hashKeySettings,
+  internalServerSettings,
+} from '#shared/runtime/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { rateLimiterSettings } from '#shared/http/open-rate-limiter.ts';
 import { proxyRanges } from '#shared/http/address-ranges.ts';
@@ -36,6 +41,8 @@ const serviceUrl = (service: string) => z.url(`must be the address of the ${serv
 const limit = (variable: string, requests: number, description: string) =>
   setting(variable, planLimit(requests), `${description}: a number, or by plan as in "pro=60,enterprise=600"`);
 
+const { host: insideHost, port: insidePort } = internalServerSettings('gateway');
+
 export const gatewaySettings = {
   ...busSettings('gateway'),
   ...hashKeySettings,
@@ -47,6 +54,9 @@ export const gatewaySettings = {
   assistantToken: callTokenSetting('gateway', 'assistant'),
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on; 0: a free one'),
+  /** Not for clients: health and metrics. */
+  insideHost,
+  insidePort,
   trustProxy: setting(
     'BINDERY_TRUST_PROXY',
     z
@@ -58,6 +68,18 @@ export const gatewaySettings = {
         'must be addresses and networks, or loopback, linklocal, uniquelocal',
       ),
     'addresses and networks of the proxies in front, comma-separated; only they may say who the client is',
+  ),
+  publicSites: setting(
+    'BINDERY_PUBLIC_SITES',
+    z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+      .refine(
+        (sites) => sites.every((site) => /^https?:$/.test(URL.parse(site)?.protocol ?? '')),
+        'must be addresses such as https://docs.acme.com, comma-separated',
+      ),
+    'addresses of published sites that anybody may see, comma-separated; the page at "/" links to them',
   ),
   connectionsPerAddress: setting(
     'BINDERY_LIMIT_CONNECTIONS_PER_ADDRESS',

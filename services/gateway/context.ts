@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { ErrorCode } from '#shared/http/errors.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { RateLimiter } from '#shared/http/rate-limit.ts';
@@ -27,6 +28,7 @@ export type GatewayContext = {
   /** Random base62 digits. */
   random: (length: number) => string;
   logger: Logger;
+  metrics: Metrics;
   keys: KeyDirectory;
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */

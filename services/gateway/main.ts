@@ -2,12 +2,14 @@ import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
-import { buildGateway } from './build-gateway.ts';
+import { buildGateway, gatewayHealth, publicRoutes } from './build-gateway.ts';
 import { failingFast, watchBus } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
+import type { GatewayContext } from './context.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
 import { liveGateways } from './live-gateways.ts';
+import { measuredLimits } from './rate-limits.ts';
 
 export { gatewaySettings as settings } from './config.ts';
 
@@ -19,10 +21,15 @@ export function start(config: GatewayConfig): Promise<Running> {
     const asked = failingFast(service.bus, busOutage);
     const bus = { ...asked, exports: logWithArchive(asked.exports, objectStore) };
     const gateways = liveGateways(bus.presence, service.instance, clock);
-    const rateLimiter = await openRateLimiter(config, { copies: () => gateways.count(), logger });
+    const { metrics } = service;
+    const limiter = await openRateLimiter(config, { copies: () => gateways.count(), logger });
+    const rateLimiter = measuredLimits(limiter, metrics, publicRoutes);
     const feed = jobStatusFeed(bus.liveUpdates, logger);
     const keys = keyDirectory(bus.readModels.directoryKeys, clock, logger, stopping);
-    const app = await buildGateway({
+    metrics.gauge('bindery_gateways_live', 'Gateways that share the limits, this one included.', () =>
+      gateways.count(),
+    );
+    const context: GatewayContext = {
       ...service,
       config,
       bus,
@@ -31,9 +38,10 @@ export function start(config: GatewayConfig): Promise<Running> {
       keys,
       jobStatusFeed: feed,
       sitePages: sitePages(objectStore),
-    });
+    };
     return {
-      app,
+      app: await buildGateway(context),
+      inside: { at: { host: config.insideHost, port: config.insidePort }, health: gatewayHealth(context) },
       async drain() {
         gateways.stop();
       },

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { errorCodes, errorTable, type ErrorCode } from '#shared/http/errors.ts';
 import { type PublicRoute, publicRoute, type RouteDeclaration, routeErrors, scopeOf } from './public-route.ts';
+import { type RouteExample, routeExamples } from './route-examples.ts';
 
 /** What we use of JSON Schema. */
 export type JsonSchema = {
   $schema?: string;
   $defs?: Record<string, JsonSchema>;
   type?: string;
+  title?: string;
   description?: string;
+  pattern?: string;
   format?: string;
   enum?: readonly unknown[];
   const?: unknown;
@@ -26,26 +29,62 @@ export type JsonSchema = {
   $ref?: string;
 };
 
-type Content = Record<string, { schema?: JsonSchema }>;
+/** `x-stream`: what a stream or page is; `x-item-schema`: what each line or event of it holds. */
+type Content = Record<
+  string,
+  {
+    schema?: JsonSchema;
+    'x-stream'?: string;
+    'x-item-schema'?: JsonSchema;
+    example?: unknown;
+    examples?: Record<string, { value: unknown }>;
+  }
+>;
+
+type Header = { description: string; required?: boolean; schema: JsonSchema; example?: string };
 
 /** A route as the description has it. What OpenAPI has no field for begins with `x-`. */
 export type Operation = {
+  operationId: string;
+  tags: readonly string[];
   summary: string;
   security: readonly Record<string, readonly string[]>[];
   'x-scope'?: string;
   'x-plan'?: string;
   'x-rate-limits'?: readonly string[];
-  parameters: readonly { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: JsonSchema }[];
+  parameters: readonly {
+    name: string;
+    in: 'path' | 'query' | 'header';
+    required: boolean;
+    schema: JsonSchema;
+    example?: unknown;
+  }[];
   requestBody?: { required: boolean; content: Content };
-  responses: Record<string, { description: string; content?: Content; 'x-codes'?: readonly string[] }>;
+  responses: Record<
+    string,
+    {
+      description: string;
+      headers: Record<string, Header | Reference>;
+      content?: Content;
+      'x-codes'?: readonly string[];
+    }
+  >;
 };
+
+type Reference = { $ref: string };
 
 /** A description of the public interface: OpenAPI 3.1. */
 export type OpenApiDocument = {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string };
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } };
+  servers: readonly { url: string; description: string }[];
+  tags: readonly { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { securitySchemes: Record<string, object>; schemas: Record<string, JsonSchema> };
+  components: {
+    securitySchemes: Record<string, object>;
+    headers: Record<string, Header>;
+    schemas: Record<string, JsonSchema>;
+  };
 };
 
 /** `GET /openapi.json`. `routes` is called at the first request, because this route is one of them. */
@@ -53,6 +92,7 @@ export function openApiRoute(routes: () => readonly PublicRoute[]): PublicRoute 
   let document: OpenApiDocument | undefined;
   return publicRoute(
     {
+      id: 'describeInterface',
       method: 'GET',
       path: '/openapi.json',
       summary: 'Describes this interface.',
@@ -78,11 +118,47 @@ export function openApiDocument(routes: readonly PublicRoute[]): OpenApiDocument
       title: 'Bindery',
       version: '1.0.0',
       description: 'Documentation assistant and static export.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'The installation that serves this description.' }],
+    tags: tags.map(({ name, description }) => ({ name, description })),
     paths,
-    components: { securitySchemes, schemas },
+    components: { securitySchemes, headers: commonHeaders, schemas },
   };
 }
+
+/** What routes are about, by the start of their paths. */
+const tags = [
+  { name: 'Organizations', of: '/v1/organizations', description: 'Organizations and their domains, for the operator.' },
+  { name: 'API keys', of: '/v1/api-keys', description: 'Keys of an organization.' },
+  { name: 'Content', of: '/v1/domains', description: 'Publishing docs projects, and what has been published.' },
+  { name: 'Static export', of: '/v1/static-export', description: 'A whole site as one archive.' },
+  { name: 'Audit and usage', of: '/v1/', description: 'Who did what, and what was used.' },
+  { name: 'Assistant', of: '/discovery', description: 'Questions, search and pages, for documentation sites.' },
+  { name: 'Installation', of: '/', description: 'The installation itself.' },
+];
+
+const tagOf = (path: string) => tags.find(({ of }) => path.startsWith(of))?.name ?? '';
+
+const header = (description: string, example: string, required = false): Header => ({
+  description,
+  ...(required ? { required } : {}),
+  schema: { type: 'string' },
+  example,
+});
+
+const commonHeaders = {
+  'X-Request-Id': header('Id of the request, for questions to the operator.', 'req_3Kd9sPq0ZtVb7XyR1mNcWa', true),
+  RateLimit: header(
+    'What is left of each limit (`r`), and the seconds until it is whole again (`t`).',
+    '"starts";r=59;t=3600',
+  ),
+  'RateLimit-Policy': header('Each limit: so many requests (`q`) in so many seconds (`w`).', '"starts";q=60;w=3600'),
+  'Retry-After': header('Seconds after which to try again.', '5', true),
+};
+
+const refersTo = (...names: (keyof typeof commonHeaders)[]): Record<string, Reference> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
 
@@ -103,75 +179,165 @@ const errorBodySchema = z.object({
   error: z.string().describe('What is wrong, with which field, and what to do.'),
   code: z.enum(errorCodes),
   requestId: z.string(),
-  fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  fields: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .optional()
+    .describe('Only for `invalid_request`: what is wrong with which field.'),
 });
 
 function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSchema>): Operation {
-  const { summary, key, params, query, headers, body, status = 200 } = declaration;
+  const { id, path, summary, key, params, query, headers, body, status = 200 } = declaration;
+  const example = routeExamples[id] ?? {};
+  const counted = declaration.limits === undefined ? {} : refersTo('RateLimit', 'RateLimit-Policy');
   return {
+    operationId: id,
+    tags: [tagOf(path)],
     summary,
     security: securityOf[key],
     ...(key === 'admin' || key === 'assistant' ? { 'x-scope': declaration.scope ?? scopeOf(declaration.method) } : {}),
     ...(declaration.plan === undefined ? {} : { 'x-plan': declaration.plan }),
     ...(declaration.limits === undefined ? {} : { 'x-rate-limits': declaration.limits.map(({ name }) => name) }),
     parameters: [
-      ...fieldsOf(params, schemas).map((field) => ({ ...field, in: 'path' as const })),
-      ...fieldsOf(query, schemas).map((field) => ({ ...field, in: 'query' as const })),
-      ...fieldsOf(headers, schemas).map((field) => ({ ...field, in: 'header' as const })),
+      ...fieldsOf(params, schemas, example.params).map((field) => ({ ...field, in: 'path' as const })),
+      ...fieldsOf(query, schemas, example.query).map((field) => ({ ...field, in: 'query' as const })),
+      ...fieldsOf(headers, schemas, example.headers).map((field) => ({ ...field, in: 'header' as const })),
     ],
-    ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
-    responses: { [status]: success(declaration, schemas), ...errorResponses(routeErrors(declaration)) },
+    ...(body === undefined ? {} : { requestBody: requestBody(body, schemas, example) }),
+    responses: {
+      [status]: success(declaration, schemas, example, counted),
+      ...errorResponses(routeErrors(declaration), counted),
+    },
   };
 }
 
 /** The members of an object, as parameters. */
-function fieldsOf(schema: z.ZodType | undefined, schemas: Record<string, JsonSchema>) {
+function fieldsOf(
+  schema: z.ZodType | undefined,
+  schemas: Record<string, JsonSchema>,
+  examples: Readonly<Record<string, unknown>> = {},
+) {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = jsonSchema(schema, 'input', schemas);
+  const { properties = {}, required = [] } = resolved(jsonSchema(schema, 'input', schemas), schemas);
   return Object.entries(properties).map(([name, field]) => ({
     name,
     required: required.includes(name),
     schema: field,
+    ...(name in examples ? { example: examples[name] } : {}),
   }));
 }
 
-function requestBody(body: NonNullable<RouteDeclaration['body']>, schemas: Record<string, JsonSchema>) {
+/** A schema itself, where there may be a reference to it. Pure. */
+export function resolved(schema: JsonSchema, schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const name = schema.$ref?.slice('#/components/schemas/'.length);
+  return name === undefined ? schema : (schemas[name] ?? {});
+}
+
+function requestBody(
+  body: NonNullable<RouteDeclaration['body']>,
+  schemas: Record<string, JsonSchema>,
+  { body: example }: RouteExample,
+) {
   if (body === 'archive') return { required: true, content: { 'application/gzip': {} } };
   const schema = body instanceof z.ZodType ? body : body.passedOn;
   const required = !schema.safeParse(undefined).success;
-  return { required, content: { 'application/json': { schema: jsonSchema(schema, 'input', schemas) } } };
+  return { required, content: { 'application/json': { schema: jsonSchema(schema, 'input', schemas), example } } };
 }
 
-function success({ answer, alsoAs = {} }: RouteDeclaration, schemas: Record<string, JsonSchema>) {
-  const content = {
-    ...(answer === undefined ? {} : { 'application/json': { schema: jsonSchema(answer, 'output', schemas) } }),
-    ...Object.fromEntries(
-      Object.entries(alsoAs).map(([type, description]) => [type, { schema: { type: 'string', description } }]),
-    ),
+function success(
+  { answer, alsoAs = {}, answerHeaders = {}, crossOrigin }: RouteDeclaration,
+  schemas: Record<string, JsonSchema>,
+  example: RouteExample,
+  counted: Record<string, Reference>,
+) {
+  const json = answer && {
+    'application/json': { schema: jsonSchema(answer, 'output', schemas), example: example.answer },
   };
-  return { description: 'Done.', ...(Object.keys(content).length === 0 ? {} : { content }) };
+  const streams = Object.entries(alsoAs).map(([type, { description, item }]) => [
+    type,
+    {
+      // Without a schema: some clients take it for that of one event.
+      'x-stream': description,
+      ...(item === undefined ? {} : { 'x-item-schema': jsonSchema(item, 'output', schemas) }),
+      example: example.streams?.[type],
+    },
+  ]);
+  const content: Content = { ...json, ...Object.fromEntries(streams) };
+  const own = Object.entries(answerHeaders).map(([name, description]): [string, Header] => [
+    name,
+    header(description, example.answerHeaders?.[name] ?? ''),
+  ]);
+  return {
+    description: Object.keys(content).length === 0 ? 'Done. There is no body.' : 'Done.',
+    headers: {
+      ...refersTo('X-Request-Id'),
+      ...counted,
+      ...Object.fromEntries(own),
+      ...(crossOrigin
+        ? { 'Access-Control-Allow-Origin': header('`*`, or the origin when the key names its origins.', '*', true) }
+        : {}),
+    },
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  };
 }
 
-function errorResponses(codes: readonly ErrorCode[]): Operation['responses'] {
+function errorResponses(codes: readonly ErrorCode[], counted: Record<string, Reference>): Operation['responses'] {
   const byStatus = Object.entries(Object.groupBy(codes, (code) => String(errorTable[code].status)));
   return Object.fromEntries(
     byStatus.map(([status, ofStatus = []]) => [
       status,
       {
         description: ofStatus.map((code) => `\`${code}\`: ${errorTable[code].sentence}`).join(' '),
+        headers: {
+          ...refersTo('X-Request-Id', ...(status === '429' || status === '503' ? (['Retry-After'] as const) : [])),
+          ...(status === '429' ? counted : {}),
+        },
         'x-codes': ofStatus,
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            examples: Object.fromEntries(ofStatus.map((code) => [code, { value: errorExample(code) }])),
+          },
+        },
       },
     ]),
   );
 }
 
-/** A schema of ours as JSON Schema. Parts that it refers to are put into `schemas`, the components of the document. */
+function errorExample(code: ErrorCode): z.infer<typeof errorBodySchema> {
+  const body = { code, requestId: 'req_3Kd9sPq0ZtVb7XyR1mNcWa' };
+  if (code !== 'invalid_request') return { error: errorTable[code].sentence, ...body };
+  const fields = [{ path: 'domain', message: 'is missing' }];
+  return { error: 'The field "domain" is missing.', ...body, fields };
+}
+
+/**
+ * A schema of ours as JSON Schema. Its parts that have a name (a title such as `ExportJob`) are put into `schemas`, the components of the document.
+ */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', schemas: Record<string, JsonSchema>): JsonSchema {
-  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
-  const prefix = `Part${Object.keys(schemas).length}`;
-  const text = JSON.stringify(made).replaceAll('"#/$defs/', `"#/components/schemas/${prefix}`);
+  const made = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // The format says it; the pattern has the leap years, too.
+      if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  });
+  const text = JSON.stringify(made).replaceAll('"#/$defs/__schema0"', '"#/components/schemas/Json"');
   const { $schema: _, $defs = {}, ...rest } = JSON.parse(text) as JsonSchema;
-  for (const [name, part] of Object.entries($defs)) schemas[prefix + name] = part;
-  return rest;
+  // It would refer to itself, which generators of types cannot follow.
+  if (Object.keys($defs).length > 0) schemas.Json = { description: 'Any JSON value.' };
+  return withNamedParts(rest, schemas) as JsonSchema;
+}
+
+const isName = (title: unknown): title is string => typeof title === 'string' && /^[A-Z]\w+$/.test(title);
+
+function withNamedParts(value: unknown, schemas: Record<string, JsonSchema>): unknown {
+  if (Array.isArray(value)) return value.map((each) => withNamedParts(each, schemas));
+  if (typeof value !== 'object' || value === null) return value;
+  const part = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withNamedParts(each, schemas)]));
+  if (!isName(part.title)) return part;
+  schemas[part.title] = part;
+  return { $ref: `#/components/schemas/${part.title}` };
 }

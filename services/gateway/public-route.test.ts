@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import type { RateLimiter } from '#shared/http/rate-limit.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import {
   bearer,
   createOrganization,
@@ -198,7 +199,7 @@ describe('a route that changes something', () => {
 });
 
 test('a route that changes something cannot be declared without a limit', () => {
-  const shared = { path: '/v1/new', summary: 'New.', key: 'admin' } as const;
+  const shared = { id: 'makeNew', path: '/v1/new', summary: 'New.', key: 'admin' } as const;
   publicRoute({ ...shared, method: 'GET' }, async () => {});
   // @ts-expect-error: the compiler wants `limits`.
   publicRoute({ ...shared, method: 'POST' }, async () => {});
@@ -216,7 +217,7 @@ test.each(declarations.map(({ path, params }) => [path, params] as const))(
 );
 
 test('a route that is not declared cannot be added', async () => {
-  const app = await buildGateway(gateway.context);
+  const app = await buildGateway({ ...gateway.context, metrics: serviceMetrics('gateway') });
   expect(() => app.get('/v1/secret', async () => 'x')).toThrow('GET /v1/secret is not declared');
 });
 

@@ -30,6 +30,8 @@ type Changing = { method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'; limits: Limits };
 type Limits = readonly [RouteLimit, ...RouteLimit[]];
 
 type SharedDeclaration = {
+  /** Names the operation in the description and in generated clients. */
+  id: string;
   /** `:name` stands for a parameter; `:domain` is the slug or a host name of a domain of the caller's organization. */
   path: `/${string}`;
   /** What it does, in a sentence for the reference. */
@@ -51,8 +53,10 @@ type SharedDeclaration = {
   countsLater?: true;
   status?: 200 | 201 | 202 | 204;
   answer?: z.ZodType;
-  /** Other forms of the answer, by the media type that `Accept` names. */
-  alsoAs?: Readonly<Record<string, string>>;
+  /** Other forms of the answer, by the media type that `Accept` names. `item`: what each line or event of a stream holds. */
+  alsoAs?: Readonly<Record<string, { description: string; item?: z.ZodType }>>;
+  /** Headers of the answer, and what they say. Those of every route and of limits go without saying. */
+  answerHeaders?: Readonly<Record<string, string>>;
   /** Errors that do not follow from the rest. */
   errors?: readonly ErrorCode[];
   /** Scripts of other sites may call it. */
@@ -162,7 +166,8 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);
         // A handler that sends a reply itself gives it back, and awaiting a reply waits until it is sent.
-        if (reply.sent) return reply;
+        // Its client may have gone away half-way, which is sent enough.
+        if (reply.sent || reply.raw.headersSent) return reply;
         context.onAnswer?.({ route: `${method} ${path}`, body: answer, declared: declaration.answer });
         return reply.code(status).send(answer);
       },

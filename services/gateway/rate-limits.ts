@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '#shared/http/errors.ts';
-import { addressGroup, type CountedLimit, rateLimitHeaders } from '#shared/http/rate-limit.ts';
+import { addressGroup, type CountedLimit, type RateLimiter, rateLimitHeaders } from '#shared/http/rate-limit.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Principal } from './auth/authenticate.ts';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
@@ -78,4 +79,29 @@ export async function takeRateLimits(
       { retryAfterSeconds: outcome.resetSeconds },
     );
   }
+}
+
+/** A rate limiter that says in metrics whose limits refuse, and whether all gateways count together. */
+export function measuredLimits(
+  rateLimiter: RateLimiter,
+  metrics: Metrics,
+  routes: readonly { declaration: { limits?: readonly RouteLimit[] } }[],
+): RateLimiter {
+  const names = new Set(routes.flatMap(({ declaration: { limits = [] } }) => limits.map(({ name }) => name)));
+  const countRefused = metrics.counter('bindery_requests_limited_total', 'Requests that a limit refused.', 'limit', [
+    ...names,
+  ]);
+  metrics.gauge(
+    'bindery_rate_limits_local',
+    '1 while Redis is away, so that this gateway counts requests alone, with its share of each limit.',
+    () => Number(rateLimiter.problem() !== undefined),
+  );
+  return {
+    ...rateLimiter,
+    async take(limit, key) {
+      const outcome = await rateLimiter.take(limit, key);
+      if (!outcome.allowed) countRefused(limit.name);
+      return outcome;
+    },
+  };
 }

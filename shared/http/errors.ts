@@ -1,4 +1,5 @@
 import { Conflict, NewerMessage, Unavailable } from '#shared/runtime/failures.ts';
+import { withoutKeys } from '#shared/runtime/without-keys.ts';
 
 /** Every error that the public interface answers with. `retry`: the same request may work later without a change. */
 export const errorTable = {
@@ -98,7 +99,11 @@ export class ApiError extends Error {
   }
 
   toBody(requestId: string): ErrorBody {
-    return { error: this.message, code: this.code, requestId, ...(this.fields ? { fields: this.fields } : {}) };
+    const fields = this.fields?.map(({ path, message }) => ({
+      path: withoutKeys(path),
+      message: withoutKeys(message),
+    }));
+    return { error: withoutKeys(this.message), code: this.code, requestId, ...(fields ? { fields } : {}) };
   }
 }
 
@@ -112,6 +117,8 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'not_found',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_NOT_FOUND: 'not_found',
+  // Of methods that must say what they send, and that no route has.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'not_found',
 };
 
 /** How anything that was thrown is answered. What nobody foresaw is `internal` and says nothing else. Pure. */

@@ -9,7 +9,7 @@ import { listAuditQuerySchema, usageQuerySchema } from '#shared/contracts/http/a
 import { messageBodySchema, searchBodySchema } from '#shared/contracts/http/assistant.ts';
 import { listExportsQuerySchema, startExportBodySchema } from '#shared/contracts/http/exports.ts';
 import { ApiError } from './errors.ts';
-import { nearest, parseRequest, type RequestPart } from './field-problems.ts';
+import { guessAmong, parseRequest, type RequestPart } from './field-problems.ts';
 
 function problem(schema: z.ZodType, value: unknown, part: RequestPart = 'body'): ApiError {
   try {
@@ -165,5 +165,6 @@ test.each([
   ['colour', undefined],
   ['x'.repeat(100_000), undefined],
 ])('%s is taken for %s', (name, meant) => {
-  expect(nearest(name, ['version', 'domain', 'onPageError', 'paths', 'groups'])).toBe(meant);
+  const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
+  expect(guessAmong(name, ['version', 'domain', 'onPageError', 'paths', 'groups'])).toBe(guess);
 });

@@ -47,12 +47,8 @@ function problemsOf(issue: z.core.$ZodIssue, known: readonly string[] = []): Fie
   const path = pathOf(issue);
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
   return issue.keys.map((key) => {
-    const meant = nearest(key, known);
     const name = key.slice(0, longestCompared);
-    return {
-      path: path === '' ? name : `${path}.${name}`,
-      message: meant === undefined ? 'is not known here' : `is not known here; did you mean "${meant}"`,
-    };
+    return { path: path === '' ? name : `${path}.${name}`, message: `is not known here${guessAmong(key, known)}` };
   });
 }
 
@@ -67,8 +63,7 @@ export function problemText(issue: z.core.$ZodRawIssue): string {
       return mustBe(nouns[issue.expected] ?? issue.expected, issue.input);
     case 'invalid_value': {
       const wanted = issue.values.map((value) => JSON.stringify(value));
-      const meant = typeof issue.input === 'string' ? nearest(issue.input, issue.values.map(String)) : undefined;
-      const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
+      const guess = typeof issue.input === 'string' ? guessAmong(issue.input, issue.values.map(String)) : '';
       return `must be ${oneOf(wanted)}, not ${shown(issue.input)}${guess}`;
     }
     case 'too_small':
@@ -159,8 +154,14 @@ function unionText(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): st
   return [first, ...others.map((text) => text.replace(/^must be /, ''))].join(', or ');
 }
 
-/** The known name that was probably meant: the one that differs by the fewest letters, if these are few. Pure. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+/** The end of a sentence about an unknown name: which known one was probably meant, or nothing. Pure. */
+export function guessAmong(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : `; did you mean "${meant}"`;
+}
+
+/** The known name that differs by the fewest letters, if these are few. */
+function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestCompared) return undefined;
   const wanted = name.toLowerCase().replaceAll(/[-_ ]/g, '');
   const most = Math.max(1, Math.floor(wanted.length / 3));

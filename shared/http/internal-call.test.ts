@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { testCaller } from '../../test/support/make-commit.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { type Caller, callerHeader } from '#shared/contracts/internal/caller.ts';
 import { linkSigner } from '#shared/contracts/internal/link-signer.ts';
 import { toApiError } from './errors.ts';
@@ -21,6 +22,7 @@ function noting(callers: Caller[]): FastifyInstance {
     logger: pino({ level: 'silent' }),
     checks: {},
     draining: () => false,
+    metrics: serviceMetrics('test'),
   });
   answerCall(app, linkSigner.signLink, async ({ caller }) => {
     callers.push(caller);

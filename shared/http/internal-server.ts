@@ -13,6 +13,7 @@ import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
 import { endStalledConnections } from './stalled-connections.ts';
 import { detachedBody, disconnectSignal } from './client-connection.ts';
 import { ApiError, toApiError } from './errors.ts';
@@ -64,6 +65,7 @@ export type InternalServerOptions = {
   logger: Logger;
   checks: ReadinessChecks;
   draining: () => boolean;
+  metrics: Metrics;
 };
 
 /** The HTTP server of a service that others call: health, and errors in the public form, so that the gateway can pass them on. */

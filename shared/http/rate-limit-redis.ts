@@ -21,6 +21,7 @@ export type RedisRateLimiterOptions = {
 
 /** The rest of 200 ms is for everything else about a request. */
 const answerWithinMs = 120;
+const late = () => new Error(`no answer within ${answerWithinMs} ms`);
 const openWithinMs = 2_000;
 const probeEveryMs = 250;
 const probeWithinMs = 1_000;
@@ -51,7 +52,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     async take(limit, key) {
       if (circuit.problem() === undefined) {
         try {
-          return outcomeOf(limit, await answered(counterOf(limit).penalty(key)));
+          return outcomeOf(limit, await withDeadline(counterOf(limit).penalty(key), answerWithinMs, late));
         } catch (error) {
           circuit.open(error);
         }
@@ -145,21 +146,4 @@ function circuitTo(redis: Redis, logger: Logger) {
     },
     close: () => closed.abort(),
   };
-}
-
-/**
- * The answer of Redis, or an error when it is late. When this process itself was held up, answers may lie unread on the socket; they count, so
- * the deadline lets one round of reading pass.
- */
-async function answered<T>(question: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const refuse = () => reject(new Error(`no answer within ${answerWithinMs} ms`));
-    timer = setTimeout(() => setImmediate(refuse), answerWithinMs);
-  });
-  try {
-    return await Promise.race([question, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

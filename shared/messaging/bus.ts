@@ -111,7 +111,19 @@ export type BusConnection = {
   check(): Promise<void>;
   /** Resolves when the server has answered; rejects, or never ends, when there is none. */
   ping(): Promise<void>;
+  /** For metrics. */
+  traffic(): BusTraffic;
   close(): Promise<void>;
+};
+
+/** What went over a connection since it was opened. */
+export type BusTraffic = {
+  connected: boolean;
+  disconnects: number;
+  messagesIn: number;
+  messagesOut: number;
+  bytesIn: number;
+  bytesOut: number;
 };
 
 /** The bus did not answer in time. Try again later: a guarded append that got through is recognized then. */

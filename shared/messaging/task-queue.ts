@@ -3,6 +3,7 @@ import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/e
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { consume } from './consume.ts';
@@ -30,6 +31,7 @@ type Worker = {
   name: string;
   instance: string;
   logger: Logger;
+  metrics: Pick<Metrics, 'gauge'>;
   bus: { presence: Presence; deadLetterLog: DeadLetterLog };
 };
 
@@ -58,10 +60,12 @@ export function startWorker<T extends { taskId: string }>(
   worker: Worker,
   options: WorkOptions<T>,
 ): () => Promise<void> {
-  const { name, instance, logger, bus } = worker;
+  const { name, instance, logger, metrics, bus } = worker;
   const stop = new AbortController();
   const abandon = new AbortController();
   const inHand = new Set<string>();
+  metrics.gauge('bindery_worker_slots', 'Tasks that this worker can have in hand.', () => options.slots);
+  metrics.gauge('bindery_worker_tasks', 'Tasks that this worker has in hand.', () => inHand.size);
   const announcement = bus.presence.announce(() => ({
     service: name,
     instance,

@@ -22,7 +22,7 @@ export const busSettings = (service: string) => ({
 });
 
 /** Where a service's own HTTP server listens; 0 takes a free port. */
-const internalServerSettings = (service: string) => ({
+export const internalServerSettings = (service: string) => ({
   host: setting(
     'BINDERY_INTERNAL_HOST',
     z.string().default('127.0.0.1'),
@@ -31,7 +31,7 @@ const internalServerSettings = (service: string) => ({
   port: setting(
     `BINDERY_${variableName(service)}_PORT`,
     portNumber.default(0),
-    `port of the ${service}'s internal HTTP server (health, and calls from the gateway if it takes any); 0: a free one`,
+    `port of the ${service}'s internal HTTP server (health, metrics, and calls from other services if it takes any); 0: a free one`,
   ),
 });
 

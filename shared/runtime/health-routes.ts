@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from './failures.ts';
+import { addMetricsRoute, type Metrics } from './metrics.ts';
 import { withDeadline } from './with-deadline.ts';
 
 /** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
@@ -14,17 +15,23 @@ export type Health = {
   setAside?: () => number;
   /** What works less well than it should, by name, as sentences. */
   degraded?: () => Readonly<Record<string, string>>;
+  /** Measures the server's requests. */
+  metrics: Metrics;
+  /** Clients reach the server, so `/metrics` is left to another one. */
+  isPublic?: boolean;
 };
 
 /**
- * Adds `/livez` (the process runs) and `/readyz` (200, or 503 with what is missing) to a server. What is set aside or degraded is said there,
- * too, and makes the service no less ready.
+ * Adds `/livez` (the process runs), `/readyz` (200, or 503 with what is missing) and `/metrics` to a server that has no routes yet. What is set
+ * aside or degraded is said in `/readyz`, too, and makes the service no less ready.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
   service: string,
-  { checks, draining, setAside = () => 0, degraded = () => ({}) }: Health,
+  { checks, draining, setAside = () => 0, degraded = () => ({}), metrics, isPublic = false }: Health,
 ): void {
+  metrics.observeRequests(app);
+  if (!isPublic) addMetricsRoute(app, metrics);
   app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
     const missing: Record<string, string> = draining() ? { [service]: 'is stopping' } : {};

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { BusOf, BusParts } from '#shared/messaging/bus.ts';
+import type { BusConnection, BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { countDeadLetters } from '#shared/messaging/count-dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
 import type { BusUser } from '#shared/messaging/subjects/subject-table.ts';
@@ -7,7 +7,8 @@ import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type ObjectStoreConfig, openObjectStore } from '#shared/storage/open-object-store.ts';
 import type { serviceSettings } from './common-settings.ts';
 import type { ConfigOf } from './config.ts';
-import { addHealthRoutes, type ReadinessChecks } from './health-routes.ts';
+import { addHealthRoutes, type Health, type ReadinessChecks } from './health-routes.ts';
+import { type Metrics, serviceMetrics } from './metrics.ts';
 import { createLogger, type Logger } from './telemetry.ts';
 import { type Clock, randomBase62, type RandomDigits, systemClock } from './time-and-ids.ts';
 
@@ -17,6 +18,7 @@ export type Service<Name extends BusUser> = {
   /** Names this process: holder of leases, source of commits and facts. */
   instance: string;
   logger: Logger;
+  metrics: Metrics;
   bus: BusOf<Name>;
   objectStore: ObjectStore;
   clock: Clock;
@@ -32,6 +34,8 @@ export type Service<Name extends BusUser> = {
 export type ServiceParts = {
   /** Its HTTP server, with the health routes; absent: one that has these alone. */
   app?: FastifyInstance;
+  /** Another server with the health routes, when clients reach `app`. */
+  inside?: { at: { host: string; port: number }; health: Health };
   /** What it needs to be of use beside the bus and the object store. */
   checks?: ReadinessChecks;
   /** Lets work in hand end, for a few seconds at most. The server still answers meanwhile. */
@@ -45,6 +49,8 @@ export type Running = {
   name: string;
   /** Base address of its HTTP server. */
   url: string;
+  /** Base address of the server that has `/metrics`: the same, unless clients reach that. */
+  insideUrl: string;
   /** Lets what is in hand finish (a few seconds at most), gives leases back, and closes the connections. */
   stop(): Promise<void>;
 };
@@ -57,27 +63,35 @@ export async function startService<Name extends BusUser>(
 ): Promise<Running> {
   const instance = `${name}-${randomBase62(8)}`;
   const logger = createLogger(name, instance);
-  const { natsUrl: url, natsPassword: password } = config;
-  const bus = await connectBus({ service: name, instance, url, password, log: logger });
+  const { natsUrl, natsPassword: password } = config;
+  const bus = await connectBus({ service: name, instance, url: natsUrl, password, log: logger });
   const objectStore = await openObjectStore(config);
   const stop = new AbortController();
   const checks = { bus: () => bus.check(), 'object store': () => objectStore.check() };
   const draining = () => stop.signal.aborted;
-  const service = { name, instance, logger, bus, objectStore, clock: systemClock, random: randomBase62, checks };
-  const parts = await open({ ...service, draining, stopping: stop.signal });
+  const metrics = serviceMetrics(name);
+  measureBus(metrics, bus);
+  const tools = { logger, metrics, clock: systemClock, random: randomBase62 };
+  const parts = await open({ ...tools, name, instance, bus, objectStore, checks, draining, stopping: stop.signal });
   const setAside =
     'deadLetters' in bus
       ? countDeadLetters(bus.deadLetters as BusParts['deadLetters'], name, logger, stop.signal)
       : () => 0;
-  const app = parts.app ?? healthApp(name, logger, { ...checks, ...parts.checks }, { draining, setAside });
-  const address = await app.listen({ host: config.host, port: config.port });
+  metrics.gauge('bindery_messages_set_aside', 'Messages that the service has set aside: bindery dead list.', setAside);
+  const health = { checks: { ...checks, ...parts.checks }, draining, setAside, metrics };
+  const app = parts.app ?? healthApp(name, logger, health);
+  const url = await app.listen({ host: config.host, port: config.port });
+  const inside = parts.inside && healthApp(name, logger, parts.inside.health);
+  const insideUrl = (await inside?.listen({ ...parts.inside?.at })) ?? url;
   return {
     name,
-    url: address,
+    url,
+    insideUrl,
     async stop() {
       stop.abort();
       await parts.drain?.();
       await closeServer(app);
+      if (inside !== undefined) await closeServer(inside);
       await parts.close?.();
       await objectStore.close();
       await bus.close();
@@ -85,19 +99,31 @@ export async function startService<Name extends BusUser>(
   };
 }
 
-function healthApp(
-  name: string,
-  logger: Logger,
-  checks: ReadinessChecks,
-  { draining, setAside }: { draining: () => boolean; setAside: () => number },
-): FastifyInstance {
+function measureBus(metrics: Metrics, bus: Pick<BusConnection, 'traffic'>): void {
+  metrics.gauge('bindery_bus_connected', '1 while the service is connected to the bus.', () =>
+    Number(bus.traffic().connected),
+  );
+  metrics.total('bindery_bus_disconnects_total', 'Connections to the bus that were lost.', 'bus', () => ({
+    nats: bus.traffic().disconnects,
+  }));
+  metrics.total('bindery_bus_messages_total', 'Messages over the connection to the bus.', 'direction', () => {
+    const { messagesIn, messagesOut } = bus.traffic();
+    return { in: messagesIn, out: messagesOut };
+  });
+  metrics.total('bindery_bus_bytes_total', 'Bytes over the connection to the bus.', 'direction', () => {
+    const { bytesIn, bytesOut } = bus.traffic();
+    return { in: bytesIn, out: bytesOut };
+  });
+}
+
+function healthApp(name: string, logger: Logger, health: Health): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = logger;
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
   });
-  addHealthRoutes(app, name, { checks, draining, setAside });
+  addHealthRoutes(app, name, health);
   return app;
 }
 

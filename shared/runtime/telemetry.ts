@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pino, { type Logger } from 'pino';
+import { withoutKeys } from './without-keys.ts';
 
 export type { Logger } from 'pino';
 
@@ -11,6 +12,7 @@ export function createLogger(service: string, instance: string): Logger {
       level: process.env.BINDERY_LOG_LEVEL ?? 'info',
       base: { service, instance },
       redact: ['req.headers.authorization', 'headers.authorization', '*.password', '*.token', 'key', '*.secret'],
+      hooks: { streamWrite: withoutKeys },
     },
     pino.destination({ fd: 2, sync: true }),
   );

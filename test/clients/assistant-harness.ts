@@ -5,13 +5,12 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provide
 import pino from 'pino';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { extractiveModel } from '#services/assistant/extractive-model.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { type Caller, callerHeader, callerText } from '#shared/contracts/internal/caller.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchPage } from '#shared/search/search-index.ts';
-import { pageMarkdownKey } from '#shared/contracts/stored-objects.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
-import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { serviceToken } from '../support/gateway-harness.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 
@@ -31,6 +30,9 @@ const page = (
   keywords: [],
   groups: [],
   boost: 1,
+  key: path,
+  links: [],
+  markdown: `# ${title}\n`,
   passages: [{ anchor, heading, text }],
   ...more,
 });
@@ -74,16 +76,6 @@ export async function startAssistantHarness(
   const build = await searchIndex.startBuild(scope);
   await build.add(pages);
   await build.commit();
-  const objectStore = folderObjectStore({
-    folder: join(folder, 'objects'),
-    publicBaseUrl: 'http://127.0.0.1',
-    signingKey: 'a signing key for tests',
-    clock: systemClock,
-    maxLinkLifetimeSeconds: 60,
-  });
-  await objectStore.put(pageMarkdownKey(scope, 'guides/keys'), Buffer.from('# API keys\n'));
-  await objectStore.put(pageMarkdownKey(scope, 'internal/runbook'), Buffer.from('# Runbook\n'));
-
   const now = new Date().toISOString();
   const { organization, domain } = scope;
   await bus.readModels.directoryContents.put(`${organization}.${domain}`, {
@@ -104,7 +96,6 @@ export async function startAssistantHarness(
     {
       bus,
       searchIndex,
-      objectStore,
       model,
       logger,
       clock: systemClock,
@@ -114,7 +105,13 @@ export async function startAssistantHarness(
       answerTimeoutMs: 60_000,
       cutAnswers: new AbortController().signal,
     },
-    { callerTokens: { gateway: serviceToken }, logger, checks: {}, draining: () => false },
+    {
+      callerTokens: { gateway: serviceToken },
+      logger,
+      checks: {},
+      draining: () => false,
+      metrics: serviceMetrics('test'),
+    },
   );
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
@@ -140,7 +137,6 @@ export async function startAssistantHarness(
       app.server.closeAllConnections();
       await app.close();
       await searchIndex.close();
-      await objectStore.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -7,7 +7,7 @@ import { variableName } from '#shared/runtime/common-settings.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-type Container = { command?: string[]; volumes?: string[]; '<<'?: Container };
+type Container = { command?: string[]; volumes?: string[]; restart?: string; mem_limit?: string; '<<'?: Container };
 type Compose = { services: Record<string, Container>; volumes: Record<string, unknown> };
 
 const compose = load(readFileSync(join(root, 'docker-compose.yml'), 'utf8')) as Compose;
@@ -28,6 +28,18 @@ test('every volume that a container has is declared, and the other way round', (
     volumes.map((one) => one.replace(/:.*/, '')),
   );
   expect([...new Set<string>(used)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
+});
+
+test('no two services share a volume, and whatever goes on running has a limit of memory', () => {
+  const kept = serviceNames.flatMap((name) =>
+    (compose.services[name]?.volumes ?? []).map((volume) => volume.replace(/:.*/, '')),
+  );
+  expect(kept.toSorted()).toEqual([...new Set(kept)].toSorted());
+  const all = Object.entries(compose.services).map(([name, one]) => ({ name, ...one['<<'], ...one }));
+  const goOn = all.filter(({ restart }) => restart === 'unless-stopped');
+  expect(goOn.map(({ name }) => name)).toEqual(expect.arrayContaining(['elasticsearch', 'gateway', 'nats']));
+  for (const { name, mem_limit: limit } of goOn)
+    expect([name, limit]).toEqual([name, expect.stringMatching(/^\d+[mg]$/)]);
 });
 
 test('each service listens on the port that is asked for its health', () => {

@@ -6,20 +6,27 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { linkSignerApp } from '#services/link-signer/sign-link.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
 import { internalCalls } from '#shared/contracts/internal/internal-calls.ts';
 import { serviceTokenHeader } from '#shared/http/internal-server.ts';
 import { sourceFiles } from './source-files.ts';
 
 const callerTokens = { gateway: 'what-the-gateway-shows', housekeeper: 'what-the-housekeeper-shows' };
-const options = { callerTokens, logger: pino({ level: 'silent' }), checks: {}, draining: () => false };
+const options = () => ({
+  callerTokens,
+  logger: pino({ level: 'silent' }),
+  checks: {},
+  draining: () => false,
+  metrics: serviceMetrics('test'),
+});
 
 /** Nothing is behind the routes. */
 const nothing = {} as never;
 const apps: Record<InternalCall['service'], () => FastifyInstance> = {
-  assistant: () => assistantApp({ bus: {} } as never, options),
-  'link-signer': () => linkSignerApp(nothing, options),
-  publisher: () => publisherApp(nothing, options),
+  assistant: () => assistantApp({ bus: {} } as never, options()),
+  'link-signer': () => linkSignerApp(nothing, options()),
+  publisher: () => publisherApp(nothing, options()),
 };
 
 const hex = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
@@ -124,7 +131,7 @@ describe.each(Object.keys(apps) as InternalCall['service'][])('%s', (service) =>
 
   test('has no routes but its calls and its health', async () => {
     const declared = calls.filter((call) => call.service === service).map(({ method, path }) => `${method} ${path}`);
-    const health = ['GET /livez', 'GET /readyz', 'HEAD /livez', 'HEAD /readyz'];
+    const health = ['livez', 'readyz', 'metrics'].flatMap((name) => [`GET /${name}`, `HEAD /${name}`]);
     expect(routesOf(app).toSorted()).toEqual([...declared, ...health].toSorted());
     expect(() => apps[service]().get('/internal/secret', async () => 'x')).toThrow('GET /internal/secret is no call');
     expect(() => apps[service]().get('/secret', async () => 'x')).toThrow('GET /secret is no call');

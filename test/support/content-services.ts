@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { linkSignerApp } from '#services/link-signer/sign-link.ts';
 import { openUploads } from '#services/publisher/project-files.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { projectPool } from '#shared/docs/project/analyze-project.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { type ServiceParts, serviceToken } from './gateway-harness.ts';
@@ -13,7 +14,13 @@ export async function contentServices({ bus, objectStore, clock, logger, folder 
   await mkdir(uploadFolder);
   const uploads = openUploads({ folder: uploadFolder, places: 2 });
   const pool = projectPool({ slots: 1 });
-  const options = { callerTokens: { gateway: serviceToken }, logger, checks: {}, draining: () => false };
+  const options = {
+    callerTokens: { gateway: serviceToken },
+    logger,
+    checks: {},
+    draining: () => false,
+    metrics: serviceMetrics('test'),
+  };
   const publisher = publisherApp({ bus, objectStore, pool, clock, random: randomBase62, uploads }, options);
   const linkSigner = linkSignerApp({ bus, objectStore, clock, linkLifetimeSeconds: 3600 }, options);
   return {

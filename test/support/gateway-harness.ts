@@ -12,6 +12,7 @@ import { sitePages } from '#services/gateway/exports/site-pages.ts';
 import { startProjections } from '#services/projector/start-projections.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -77,6 +78,7 @@ export async function gatewayHarness(
     clock,
     random: randomBase62,
     logger,
+    metrics: serviceMetrics('gateway'),
     keys: keyDirectory(bus.readModels.directoryKeys, clock, logger, stop.signal),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     sitePages: sitePages(objectStore),

@@ -146,6 +146,7 @@ export function memoryBus(): MemoryBus {
     },
     check: gate,
     ping: gate,
+    traffic: () => ({ connected: true, disconnects: 0, messagesIn: 0, messagesOut: 0, bytesIn: 0, bytesOut: 0 }),
     close: async () => {},
   };
   return bus;

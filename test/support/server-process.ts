@@ -22,20 +22,24 @@ export type ServerProcess = {
   kill(signal?: NodeJS.Signals): Promise<void>;
 };
 
-const readyDeadlineMs = 60_000;
+const minuteMs = 60_000;
 const stopDeadlineMs = 10_000;
 const keptOutputCharacters = 8_000;
 
 /**
  * Starts a server and resolves when its output matches `ready`. The server dies with this process, however that ends.
- * @throws when it exits or stays silent for a minute; the message ends with what it printed.
+ * @throws when it exits or is not ready in time; the message ends with what it printed.
  */
-export async function startServerProcess(command: ServerCommand, ready: RegExp): Promise<ServerProcess> {
+export async function startServerProcess(
+  command: ServerCommand,
+  ready: RegExp,
+  readyWithinMs = minuteMs,
+): Promise<ServerProcess> {
   const child = spawnBound(command);
   const killNow = (): void => void child.kill('SIGKILL');
   process.once('exit', killNow);
   child.once('exit', () => process.off('exit', killNow));
-  const greeting = await greetingOf(child, command, ready);
+  const greeting = await greetingOf(child, command, ready, readyWithinMs);
   return {
     pid: child.pid ?? 0,
     greeting,
@@ -53,7 +57,12 @@ function spawnBound({ program, args, env, cwd, userId }: ServerCommand): ChildPr
     : spawn(bind, ['--pdeathsig', 'KILL', '--', program, ...args], { ...options, stdio: [...options.stdio] });
 }
 
-function greetingOf(child: ChildProcess, command: ServerCommand, ready: RegExp): Promise<RegExpExecArray> {
+function greetingOf(
+  child: ChildProcess,
+  command: ServerCommand,
+  ready: RegExp,
+  readyWithinMs: number,
+): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let output = '';
     let settled = false;
@@ -62,7 +71,7 @@ function greetingOf(child: ChildProcess, command: ServerCommand, ready: RegExp):
       clearTimeout(deadline);
       reject(new Error(`${command.program} ${what}; it said:\n${output.slice(-keptOutputCharacters)}`));
     };
-    const deadline = setTimeout(() => fail(`was not ready within ${readyDeadlineMs / 1000} s`), readyDeadlineMs);
+    const deadline = setTimeout(() => fail(`was not ready within ${readyWithinMs / 1000} s`), readyWithinMs);
     const read = (text: string): void => {
       if (settled) return;
       output += text;

@@ -4,6 +4,7 @@ import {
   auditListSchema,
   listAuditQuerySchema,
   monthsOf,
+  shownAuditEntrySchema,
   type UsageMonth,
   usageQuerySchema,
   usageSchema,
@@ -24,13 +25,19 @@ const ndjson = 'application/x-ndjson';
 export const auditRoutes = [
   publicRoute(
     {
+      id: 'listAudit',
       method: 'GET',
       path: '/v1/audit',
       summary: 'Lists who did what in the organization, newest first.',
       key: 'admin',
       query: listAuditQuerySchema,
       answer: auditListSchema,
-      alsoAs: { [ndjson]: 'One entry a line: all that match, or as many as `limit` says.' },
+      alsoAs: {
+        [ndjson]: {
+          description: 'One entry a line: all that match, or as many as `limit` says.',
+          item: shownAuditEntrySchema,
+        },
+      },
       errors: ['not_found'],
     },
     async (context, { principal: { organization, domains }, query: { limit, cursor, ...query }, request, reply }) => {
@@ -54,6 +61,7 @@ export const auditRoutes = [
   ),
   publicRoute(
     {
+      id: 'getUsage',
       method: 'GET',
       path: '/v1/usage',
       summary: 'What the organization used in one month or several.',

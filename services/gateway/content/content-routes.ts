@@ -24,6 +24,7 @@ const versionParams = params.extend({ contentVersion: contentVersion.meta({ titl
 export const contentRoutes = [
   publicRoute(
     {
+      id: 'listContent',
       method: 'GET',
       path,
       summary: 'Lists the content versions of a domain: their labels, which is the latest, and which is searched.',
@@ -38,6 +39,7 @@ export const contentRoutes = [
   ),
   publicRoute(
     {
+      id: 'publishContent',
       method: 'PUT',
       path,
       summary: 'Publishes a docs project. The same files again are the same content version.',
@@ -62,6 +64,7 @@ export const contentRoutes = [
   ),
   publicRoute(
     {
+      id: 'promoteContent',
       method: 'POST',
       path: `${path}/:contentVersion/promote`,
       summary: 'Makes a content version the latest one.',
@@ -80,6 +83,7 @@ export const contentRoutes = [
   ),
   publicRoute(
     {
+      id: 'deleteContent',
       method: 'DELETE',
       path: `${path}/:contentVersion`,
       summary: 'Deletes a content version that is neither the latest nor labelled.',
@@ -97,6 +101,7 @@ export const contentRoutes = [
   ),
   publicRoute(
     {
+      id: 'removeLabel',
       method: 'DELETE',
       path: `${path}/labels/:label`,
       summary: 'Removes a label. The content version that had it stays.',

@@ -23,6 +23,7 @@ const limits = [perHour('keys', 'keysPerHour')] as const;
 export const apiKeyRoutes = [
   publicRoute(
     {
+      id: 'listApiKeys',
       method: 'GET',
       path: '/v1/api-keys',
       summary: "Lists the organization's API keys, without their secrets.",
@@ -36,6 +37,7 @@ export const apiKeyRoutes = [
   ),
   publicRoute(
     {
+      id: 'createApiKey',
       method: 'POST',
       path: '/v1/api-keys',
       summary: 'Creates an API key, which may do no more than the one that makes it. Its secret is shown this once.',
@@ -59,6 +61,7 @@ export const apiKeyRoutes = [
   ),
   publicRoute(
     {
+      id: 'rotateApiKey',
       method: 'POST',
       path: '/v1/api-keys/:id/rotate',
       summary: 'Creates a key that may do the same for as long a life. The old one goes on for the overlap.',
@@ -89,6 +92,7 @@ export const apiKeyRoutes = [
   ),
   publicRoute(
     {
+      id: 'revokeApiKey',
       method: 'DELETE',
       path: '/v1/api-keys/:id',
       summary: 'Revokes an API key. All gateways refuse it within a second.',

@@ -25,6 +25,7 @@ const params = z.object({ org: organizationId.meta({ title: 'organization' }) })
 export const organizationRoutes = [
   publicRoute(
     {
+      id: 'createOrganization',
       method: 'POST',
       path: '/v1/organizations',
       summary: 'Creates an organization and its first admin key, which is shown this once.',
@@ -46,6 +47,7 @@ export const organizationRoutes = [
   ),
   publicRoute(
     {
+      id: 'changeOrganization',
       method: 'PATCH',
       path: '/v1/organizations/:org',
       summary: 'Changes the name or the plan of an organization.',
@@ -60,6 +62,7 @@ export const organizationRoutes = [
   ),
   publicRoute(
     {
+      id: 'addDomain',
       method: 'POST',
       path: '/v1/organizations/:org/domains',
       summary: 'Gives an organization a domain: a documentation site.',

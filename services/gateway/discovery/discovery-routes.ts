@@ -13,13 +13,15 @@ type AssistantCall = (typeof assistant)[keyof typeof assistant];
 
 /** A route of documentation sites: the assistant gets the bytes of the body as they came, and its answer goes back as it comes. */
 const siteRoute = (
+  id: string,
   path: `/${string}/:domain${string}`,
   summary: string,
   call: AssistantCall,
-  alsoAs: Readonly<Record<string, string>> = {},
+  stream?: { type: string; description: string; answerHeaders: Readonly<Record<string, string>> },
 ) =>
   publicRoute(
     {
+      id,
       method: 'POST',
       path,
       summary,
@@ -34,7 +36,9 @@ const siteRoute = (
         perAddressPerDay('assistant-address', 'assistantPerAddressPerDay'),
       ],
       ...(call.answer === 'stream' ? {} : { answer: call.answer }),
-      alsoAs,
+      ...(stream === undefined
+        ? {}
+        : { alsoAs: { [stream.type]: { description: stream.description } }, answerHeaders: stream.answerHeaders }),
       errors: call.errors,
       crossOrigin: true,
     },
@@ -55,25 +59,41 @@ const siteRoute = (
     },
   );
 
+const threadHeaders = {
+  'X-Thread-Id': 'Id of the thread; a message that names it goes on with it.',
+  'X-Thread-Key': "When the thread is new: what proves, beside its id, that it is the reader's own.",
+};
+
 /** The assistant, search, pages and feedback: what the pages of a documentation site call. */
 export const discoveryRoutes = [
   siteRoute(
+    'answerQuestion',
     '/discovery/v2/assistant/:domain/message',
     'Answers a question as a UI message stream of the AI SDK, version 5 or later.',
     assistant.message,
-    { 'text/event-stream': 'The chunks of the answer. The last one, `finish`, has the `threadId`.' },
+    {
+      type: 'text/event-stream',
+      description: 'The chunks of the answer. The last one, `finish`, has the `threadId`.',
+      answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.' },
+    },
   ),
   siteRoute(
+    'answerQuestionV1',
     '/discovery/v1/assistant/:domain/message',
     'Answers a question as a data stream of the AI SDK, version 4.',
     assistant.messageV1,
-    { 'text/plain': 'The parts of the answer, one a line.' },
+    {
+      type: 'text/plain',
+      description: 'The parts of the answer, one a line.',
+      answerHeaders: { ...threadHeaders, 'X-Vercel-AI-Data-Stream': 'Version of the stream: `v1`.' },
+    },
   ),
-  siteRoute('/discovery/v1/search/:domain', 'Finds the best passages for a query.', assistant.search),
-  siteRoute('/discovery/v1/page/:domain', 'Reads the Markdown of a page.', assistant.page),
-  siteRoute('/discovery/v1/feedback/:domain', 'Rates an answer.', assistant.feedback),
+  siteRoute('searchPassages', '/discovery/v1/search/:domain', 'Finds the best passages for a query.', assistant.search),
+  siteRoute('readPage', '/discovery/v1/page/:domain', 'Reads the Markdown of a page.', assistant.page),
+  siteRoute('rateAnswer', '/discovery/v1/feedback/:domain', 'Rates an answer.', assistant.feedback),
   publicRoute(
     {
+      id: 'resumeAnswer',
       method: 'GET',
       path: '/discovery/v2/assistant/:domain/message/:chatId/stream',
       summary: 'Says whether a lost answer goes on. Answers end with their connection, so none does.',

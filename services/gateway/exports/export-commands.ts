@@ -66,7 +66,7 @@ export async function startExport(
     }
     const site = await siteOptions(context, request);
     // 3. The selection is stored before the commit that names it.
-    const { paths, groups, deployment, onPageError } = requested;
+    const { paths, groups, deployment, onPageError, allowTenantScripts = true } = requested;
     const selection = paths === undefined ? undefined : await storeSelection(context, organization, paths);
     return await appendExportRequest(context, request.origin, {
       jobId,
@@ -80,8 +80,7 @@ export async function startExport(
         groups,
         deployment,
         onPageError,
-        // The bundle is the client's own site.
-        allowTenantScripts: true,
+        allowTenantScripts,
         ...(site === undefined ? {} : { site }),
       },
       requestDigest,

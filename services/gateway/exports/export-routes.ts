@@ -7,6 +7,7 @@ import {
   exportJobSchema,
   exportListSchema,
   type HistoryEntry,
+  historyEntrySchema,
   idempotencyKeySchema,
   listExportsQuerySchema,
   startExportBodySchema,
@@ -33,11 +34,13 @@ const params = z.object({ jobId: jobId.meta({ title: 'export job' }) });
 const headers = z.object({ 'Idempotency-Key': idempotencyKeySchema.optional() });
 const starts = perHour('starts', 'startsPerHour');
 const ndjson = 'application/x-ndjson';
+const answerHeaders = { Location: 'Path of the job.' };
 
 /** The export: jobs from request to download link. */
 export const exportRoutes = [
   publicRoute(
     {
+      id: 'startExport',
       method: 'POST',
       path: jobs,
       summary: 'Starts an export. The same Idempotency-Key and body again is the same job.',
@@ -49,6 +52,7 @@ export const exportRoutes = [
       countsLater: true,
       status: 202,
       answer: exportJobSchema,
+      answerHeaders,
       errors: ['not_found', 'idempotency_conflict'],
     },
     async (context, { principal, body, headers, origin, count, reply }) => {
@@ -64,6 +68,7 @@ export const exportRoutes = [
   ),
   publicRoute(
     {
+      id: 'listExports',
       method: 'GET',
       path: jobs,
       summary: "Lists the organization's exports, newest first.",
@@ -79,6 +84,7 @@ export const exportRoutes = [
   ),
   publicRoute(
     {
+      id: 'getExport',
       method: 'GET',
       path: job,
       summary: 'Status of an export, now or (with `at`) at a revision or time of its history.',
@@ -86,7 +92,12 @@ export const exportRoutes = [
       params,
       query: z.object({ at: z.string().optional() }),
       answer: exportJobSchema,
-      alsoAs: { 'text/event-stream': 'The job as it is now, and again at every change until it ends.' },
+      alsoAs: {
+        'text/event-stream': {
+          description: 'The job as it is now, and again at every change until it ends.',
+          item: exportJobSchema,
+        },
+      },
     },
     async (context, { principal: { organization }, params, query, request, reply }) => {
       const view = await readJob(context, organization, params.jobId);
@@ -105,13 +116,14 @@ export const exportRoutes = [
   ),
   publicRoute(
     {
+      id: 'listExportEvents',
       method: 'GET',
       path: `${job}/events`,
       summary: 'The history of an export, oldest event first.',
       key: 'admin',
       params,
       answer: exportHistorySchema,
-      alsoAs: { [ndjson]: 'One event a line.' },
+      alsoAs: { [ndjson]: { description: 'One event a line.', item: historyEntrySchema } },
     },
     async (context, { principal: { organization }, params, request, reply }) => {
       const { jobId } = (await readJob(context, organization, params.jobId)).state;
@@ -124,6 +136,7 @@ export const exportRoutes = [
   ),
   publicRoute(
     {
+      id: 'cancelExport',
       method: 'POST',
       path: `${job}/cancel`,
       summary: 'Cancels an export. Asking again is fine until it has ended in another way.',
@@ -132,6 +145,7 @@ export const exportRoutes = [
       limits: [changes],
       status: 202,
       answer: exportJobSchema,
+      answerHeaders,
       errors: ['job_ended'],
     },
     async (context, { principal: { organization }, params, origin, reply }) =>
@@ -139,6 +153,7 @@ export const exportRoutes = [
   ),
   publicRoute(
     {
+      id: 'replayExport',
       method: 'POST',
       path: `${job}/replay`,
       summary: 'Starts a new export over the same content and options as one that has ended.',
@@ -150,6 +165,7 @@ export const exportRoutes = [
       countsLater: true,
       status: 202,
       answer: exportJobSchema,
+      answerHeaders,
       errors: ['not_completed', 'idempotency_conflict'],
     },
     async (context, { principal, params, headers, origin, count, reply }) => {
@@ -165,10 +181,13 @@ export const exportRoutes = [
   ),
   publicRoute(
     {
+      id: 'signBundleLink',
       method: 'POST',
       path: `${job}/bundle`,
       summary: 'Signs a link to the bundle of a completed export, each time a fresh one to the same bytes.',
       key: 'admin',
+      // It changes nothing, and whoever hosts a site needs no key that may change something.
+      scope: 'read',
       params,
       limits: [perHour('links', 'linksPerHour')],
       countsLater: true,

@@ -133,6 +133,16 @@ describe('start', () => {
     expect(history.body).not.toContain('svc_dsc_');
   });
 
+  test('runs scripts of the project unless the request says no, and a replay takes that over', async () => {
+    await publish(one);
+    expect(await optionsOf(await start({ domain: 'docs' }))).toMatchObject({ allowTenantScripts: true });
+    const without = await start({ domain: 'docs', allowTenantScripts: false });
+    expect(await optionsOf(without)).toMatchObject({ allowTenantScripts: false });
+    await advance(without.json().jobId, completed);
+    const replayed = await request('POST', `${jobs}/${without.json().jobId}/replay`);
+    expect(await optionsOf(replayed)).toMatchObject({ allowTenantScripts: false });
+  });
+
   test('takes no key but a good assistant key of the organization, and never says it', async () => {
     await publish(one);
     const other = await createOrganization(gateway, 'Other');

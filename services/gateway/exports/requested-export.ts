@@ -3,7 +3,7 @@ import type { ContentState } from '#shared/aggregates/content/content.ts';
 import type { StartExportBody } from '#shared/contracts/http/exports.ts';
 import { pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { ApiError } from '#shared/http/errors.ts';
-import { nearest } from '#shared/http/field-problems.ts';
+import { guessAmong } from '#shared/http/field-problems.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { base62Of } from '#shared/runtime/time-and-ids.ts';
 
@@ -93,9 +93,8 @@ export function checkPagesExist(paths: readonly string[], pages: ReadonlySet<str
 export function checkGroupsExist(groups: readonly string[], known: ReadonlySet<string>, contentVersion: string): void {
   const fields = groups.flatMap((group, index) => {
     if (known.has(group)) return [];
-    const meant = nearest(group, [...known]);
-    const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
-    return [{ path: `groups.${index}`, message: `names "${group}", which no page is restricted to${guess}` }];
+    const message = `names "${group}", which no page is restricted to${guessAmong(group, [...known])}`;
+    return [{ path: `groups.${index}`, message }];
   });
   const first = fields[0];
   if (first === undefined) return;

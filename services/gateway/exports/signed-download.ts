@@ -10,6 +10,7 @@ import { publicRoute } from '../public-route.ts';
 export const signedDownloadRoutes = [
   publicRoute(
     {
+      id: 'download',
       method: 'GET',
       path: '/_objects/*',
       summary: 'Downloads the file of a signed link.',

@@ -61,61 +61,78 @@ const endsWithUser = (messages: readonly { role: string }[]): boolean => message
 const lastIsUsers = "must end with a user's message";
 
 /** Body of `POST /discovery/v2/assistant/{domain}/message`. */
-export const messageBodySchema = z.looseObject({
-  ...common,
-  messages: z.array(messageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
-});
+export const messageBodySchema = z
+  .looseObject({
+    ...common,
+    messages: z.array(messageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
+  })
+  .meta({ title: 'Question' });
 
 /** Body of `POST /discovery/v1/assistant/{domain}/message`. */
-export const v1MessageBodySchema = z.looseObject({
-  ...common,
-  messages: z.array(v1MessageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
-});
+export const v1MessageBodySchema = z
+  .looseObject({
+    ...common,
+    messages: z.array(v1MessageSchema).min(1).max(200).refine(endsWithUser, lastIsUsers),
+  })
+  .meta({ title: 'QuestionV1' });
 
 export type MessageBody = z.infer<typeof messageBodySchema> | z.infer<typeof v1MessageBodySchema>;
 
 /** Body of `POST /discovery/v1/search/{domain}`. */
-export const searchBodySchema = z.looseObject({
-  query: z.string().min(1).max(2_000),
-  pageSize: z.int().min(1).max(50).nullish(),
-  scoreThreshold: z.number().min(0).max(1).nullish(),
-  filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
-});
+export const searchBodySchema = z
+  .looseObject({
+    query: z.string().min(1).max(2_000),
+    pageSize: z.int().min(1).max(50).nullish(),
+    scoreThreshold: z.number().min(0).max(1).nullish(),
+    filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
+  })
+  .meta({ title: 'Search' });
 
 /** Passages, the best first. */
 export const searchAnswerSchema = z.array(
-  z.object({
-    content: z.string(),
-    path: z.string(),
-    metadata: z.object({
-      title: z.string(),
-      heading: z.string(),
-      url: z.string(),
-      score: z.number(),
-      language: z.string().optional(),
-      version: z.string().optional(),
-      tag: z.string().optional(),
-    }),
-  }),
+  z
+    .object({
+      content: z.string(),
+      path: z.string(),
+      metadata: z.object({
+        title: z.string(),
+        heading: z.string(),
+        url: z.string(),
+        score: z.number(),
+        /** Where `content` has words that were searched: where each begins and ends, in UTF-16 units. */
+        highlights: z.array(z.tuple([z.int(), z.int()])).optional(),
+        language: z.string().optional(),
+        version: z.string().optional(),
+        tag: z.string().optional(),
+      }),
+    })
+    .meta({ title: 'Passage' }),
 );
 
 /** Body of `POST /discovery/v1/page/{domain}`. */
-export const pageBodySchema = z.looseObject({
-  path: z.string().min(1).max(1_000),
-  groups: z.array(z.string().max(200)).max(100).nullish(),
-});
+export const pageBodySchema = z
+  .looseObject({
+    path: z.string().min(1).max(1_000),
+    groups: z.array(z.string().max(200)).max(100).nullish(),
+  })
+  .meta({ title: 'PageRequest' });
 
 export type SearchAnswer = z.infer<typeof searchAnswerSchema>;
 
 /** The Markdown of a page. */
-export const pageAnswerSchema = z.object({ path: z.string(), content: z.string() });
+export const pageAnswerSchema = z.object({ path: z.string(), content: z.string() }).meta({ title: 'Page' });
 
 /** Body of `POST /discovery/v1/feedback/{domain}`. */
-export const feedbackBodySchema = z.looseObject({
-  threadId: z.string().max(200),
-  messageId: z.string().min(1).max(200),
-  rating: z.enum(['up', 'down']),
-  comment: z.string().max(4_000).nullish(),
-});
+export const feedbackBodySchema = z
+  .looseObject({
+    threadId: z.string().max(200),
+    messageId: z.string().min(1).max(200),
+    rating: z.enum(['up', 'down']),
+    comment: z.string().max(4_000).nullish(),
+  })
+  .meta({ title: 'Feedback' });
 
-export const feedbackAnswerSchema = feedbackBodySchema.pick({ threadId: true, messageId: true, rating: true }).strip();
+export const feedbackAnswerSchema = feedbackBodySchema
+  .pick({ threadId: true, messageId: true, rating: true })
+  .strip()
+  .meta({ title: 'Rating' });

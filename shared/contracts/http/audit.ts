@@ -12,10 +12,7 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 export const listAuditQuerySchema = z
   .object({
     domain: domainName.optional(),
-    jobId: z
-      .string()
-      .refine((id) => jobId.safeParse(id).success, 'must be the id of an export job: se_ and 22 letters and digits')
-      .optional(),
+    jobId: jobId.optional(),
     /** The id of a key, a service or the operator. */
     actor: z.string().min(1).max(100).optional(),
     /** One action (`key.created`), or all of an area (`key`). */
@@ -41,11 +38,16 @@ export function endOf(until: string): number {
   return /^\d{4}-\d\d-\d\d$/.test(until) ? time + dayMs - 1 : time;
 }
 
+/** An entry as callers see it. */
+export const shownAuditEntrySchema = auditEntrySchema.omit({ anchor: true }).meta({ title: 'AuditEntry' });
+
 /** Newest first; `nextCursor` is absent on the last page. A page may be shorter than asked for although there is another one. */
-export const auditListSchema = z.object({
-  entries: z.array(auditEntrySchema.omit({ anchor: true })),
-  nextCursor: z.string().optional(),
-});
+export const auditListSchema = z
+  .object({
+    entries: z.array(shownAuditEntrySchema),
+    nextCursor: z.string().optional(),
+  })
+  .meta({ title: 'AuditList' });
 
 export type AuditList = z.infer<typeof auditListSchema>;
 
@@ -99,6 +101,8 @@ const usageMonthSchema = z.object({
 export type UsageMonth = z.infer<typeof usageMonthSchema>;
 
 /** Answer of `GET /v1/usage`, oldest month first. */
-export const usageSchema = z.object({ organization: organizationId, months: z.array(usageMonthSchema) });
+export const usageSchema = z
+  .object({ organization: organizationId, months: z.array(usageMonthSchema) })
+  .meta({ title: 'Usage' });
 
 export type Usage = z.infer<typeof usageSchema>;

@@ -7,33 +7,37 @@ import { contentLabel, contentVersion, domainSlug, timestamp } from '../identifi
 export const publishQuerySchema = z.strictObject({ version: contentLabel.optional() });
 
 /** Answer of `PUT /v1/domains/{domain}/content`. `version` is the label that was given. */
-export const publishedContentSchema = z.object({
-  contentVersion,
-  version: contentLabel.optional(),
-  pages: z.int(),
-  diagnostics: z.array(diagnosticSchema),
-});
+export const publishedContentSchema = z
+  .object({
+    contentVersion,
+    version: contentLabel.optional(),
+    pages: z.int(),
+    diagnostics: z.array(diagnosticSchema.meta({ title: 'Diagnostic' })),
+  })
+  .meta({ title: 'PublishedContent' });
 
 export type PublishedContent = z.infer<typeof publishedContentSchema>;
 
 /** Answer of `GET /v1/domains/{domain}/content`, newest version first. */
-export const contentListSchema = z.object({
-  domain: domainSlug,
-  /** What exports without a label take. */
-  latest: contentVersion.optional(),
-  /** What the assistant and search answer from. */
-  searched: contentVersion.optional(),
-  versions: z.array(
-    z.object({
-      contentVersion,
-      publishedAt: timestamp,
-      pages: z.int(),
-      labels: z.array(z.string()),
-      latest: z.boolean(),
-      searched: z.boolean(),
-    }),
-  ),
-});
+export const contentListSchema = z
+  .object({
+    domain: domainSlug,
+    /** What exports without a label take. */
+    latest: contentVersion.optional(),
+    /** What the assistant and search answer from. */
+    searched: contentVersion.optional(),
+    versions: z.array(
+      z.object({
+        contentVersion,
+        publishedAt: timestamp,
+        pages: z.int(),
+        labels: z.array(z.string()),
+        latest: z.boolean(),
+        searched: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ title: 'ContentList' });
 
 export type ContentList = z.infer<typeof contentListSchema>;
 

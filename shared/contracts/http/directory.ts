@@ -15,15 +15,18 @@ import { domainSlug, hostName, organizationId, organizationPlans } from '../iden
 const organizationName = z.string().trim().min(1).max(100);
 
 /** Body of `POST /v1/organizations`. */
-export const createOrganizationBodySchema = z.strictObject({
-  name: organizationName,
-  plan: z.enum(organizationPlans).default('free'),
-});
+export const createOrganizationBodySchema = z
+  .strictObject({
+    name: organizationName,
+    plan: z.enum(organizationPlans).default('free'),
+  })
+  .meta({ title: 'CreateOrganization' });
 
 /** Body of `PATCH /v1/organizations/{org}`; what is absent stays. */
 export const changeOrganizationBodySchema = z
   .strictObject({ name: organizationName.optional(), plan: z.enum(organizationPlans).optional() })
-  .refine((body) => body.name !== undefined || body.plan !== undefined, 'must have "name" or "plan"');
+  .refine((body) => body.name !== undefined || body.plan !== undefined, 'must have "name" or "plan"')
+  .meta({ title: 'ChangeOrganization' });
 
 /** Body of `POST /v1/organizations/{org}/domains`. */
 export const addDomainBodySchema = z
@@ -45,26 +48,33 @@ export const addDomainBodySchema = z
   .refine(({ groups, userTokenKeys }) => groups === 'signed' || userTokenKeys === undefined, {
     path: ['userTokenKeys'],
     message: 'is for domains with "groups": "signed"',
-  });
+  })
+  .meta({ title: 'AddDomain' });
 
-export const organizationSchema = z.object({ id: organizationId, name: z.string(), plan: z.enum(organizationPlans) });
+export const organizationSchema = z
+  .object({ id: organizationId, name: z.string(), plan: z.enum(organizationPlans) })
+  .meta({ title: 'Organization' });
 
 export type ShownOrganization = z.infer<typeof organizationSchema>;
 
 /** The first admin key; this is the only time it is shown. */
-export const organizationCreatedSchema = z.object({
-  organization: organizationSchema,
-  adminKey: z.object({ id: z.string(), key: z.string() }),
-});
+export const organizationCreatedSchema = z
+  .object({
+    organization: organizationSchema,
+    adminKey: z.object({ id: z.string(), key: z.string() }),
+  })
+  .meta({ title: 'OrganizationCreated' });
 
 export type OrganizationCreated = z.infer<typeof organizationCreatedSchema>;
 
-export const domainAddedSchema = z.object({
-  domain: domainSlug,
-  hosts: z.array(z.string()),
-  groups: z.enum(groupTrusts),
-  userTokenKeys: z.array(userTokenKeySchema).optional(),
-});
+export const domainAddedSchema = z
+  .object({
+    domain: domainSlug,
+    hosts: z.array(z.string()),
+    groups: z.enum(groupTrusts),
+    userTokenKeys: z.array(userTokenKeySchema).optional(),
+  })
+  .meta({ title: 'Domain' });
 
 export type DomainAdded = z.infer<typeof domainAddedSchema>;
 
@@ -97,35 +107,38 @@ const allowedAddresses = z
  * Body of `POST /v1/api-keys`. What it leaves out is as with the key that makes it; `expiresInDays`: for an admin key at most 90 days, an
  * assistant key lives for ever, because exported pages contain it, unless a key of less than 30 days makes it.
  */
-export const createApiKeyBodySchema = z.strictObject({
-  kind: z.enum(['admin', 'assistant']),
-  name: z.string().trim().max(100).default(''),
-  scopes: z
-    .array(z.enum(['read', 'write']))
-    .min(1)
-    .max(2)
-    .optional(),
-  allowedAddresses: allowedAddresses.optional(),
-  allowedOrigins: z.array(origin).max(100).optional(),
-  expiresInDays: z.int().min(1).max(3650).optional(),
-});
+export const createApiKeyBodySchema = z
+  .strictObject({
+    kind: z.enum(['admin', 'assistant']),
+    name: z.string().trim().max(100).default(''),
+    scopes: z
+      .array(z.enum(['read', 'write']))
+      .min(1)
+      .max(2)
+      .optional(),
+    allowedAddresses: allowedAddresses.optional(),
+    allowedOrigins: z.array(origin).max(100).optional(),
+    expiresInDays: z.int().min(1).max(3650).optional(),
+  })
+  .meta({ title: 'CreateApiKey' });
 
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBodySchema>;
 
 /** Body of `POST /v1/api-keys/{id}/rotate`: how long the old key still works. */
 export const rotateApiKeyBodySchema = z
   .strictObject({ overlapHours: z.number().min(0).max(720).default(24) })
-  .default({ overlapHours: 24 });
+  .default({ overlapHours: 24 })
+  .meta({ title: 'RotateApiKey' });
 
 /** A key without its hash. */
-const shownApiKeySchema = apiKeySchema.omit({ sha256: true });
+const shownApiKeySchema = apiKeySchema.omit({ sha256: true }).meta({ title: 'ApiKey' });
 
 export type ShownApiKey = z.infer<typeof shownApiKeySchema>;
 
-export const apiKeyListSchema = z.object({ apiKeys: z.array(shownApiKeySchema) });
+export const apiKeyListSchema = z.object({ apiKeys: z.array(shownApiKeySchema) }).meta({ title: 'ApiKeyList' });
 
 /** Answer when a key was created; `key` is the secret, which is shown this once. */
-export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() });
+export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() }).meta({ title: 'CreatedApiKey' });
 
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
 

@@ -30,7 +30,7 @@ import {
   renderTaskSubject,
 } from '../subjects/subject-names.ts';
 import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
-import { openConnection } from './connection.ts';
+import { openConnection, trafficOf } from './connection.ts';
 import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
@@ -170,6 +170,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       await checkWrites();
     },
     ping: async () => void (await connection.rtt()),
+    traffic: () => trafficOf(connection),
     // A drain waits for a server that may be away; closing is all that is left then.
     close: async () => {
       await pointers.close();

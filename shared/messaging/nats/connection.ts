@@ -4,7 +4,7 @@ import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
-import { BusUnavailable } from '../bus.ts';
+import { type BusTraffic, BusUnavailable } from '../bus.ts';
 
 export type BusAddress = {
   /** Comma-separated. */
@@ -32,15 +32,40 @@ export async function openConnection(address: BusAddress, name: string, log?: Lo
     pingInterval: 5_000,
     maxPingOut: 2,
   });
-  if (log !== undefined) void logStatus(connection, log);
+  const state: ConnectionState = { connected: true, disconnects: 0 };
+  states.set(connection, state);
+  void followStatus(connection, state, log);
   return connection;
 }
 
-async function logStatus(connection: NatsConnection, log: Logger): Promise<void> {
+type ConnectionState = { connected: boolean; disconnects: number };
+
+const states = new WeakMap<NatsConnection, ConnectionState>();
+
+/** What went over a connection that `openConnection` opened. */
+export function trafficOf(connection: NatsConnection): BusTraffic {
+  const { inMsgs, outMsgs, inBytes, outBytes } = connection.stats();
+  const { connected, disconnects } = states.get(connection) ?? { connected: false, disconnects: 0 };
+  return {
+    connected: connected && !connection.isClosed(),
+    disconnects,
+    messagesIn: inMsgs,
+    messagesOut: outMsgs,
+    bytesIn: inBytes,
+    bytesOut: outBytes,
+  };
+}
+
+async function followStatus(connection: NatsConnection, state: ConnectionState, log?: Logger): Promise<void> {
   for await (const status of connection.status()) {
-    if (status.type === 'disconnect') log.warn('the bus is away');
-    else if (status.type === 'reconnect') log.info('the bus is back');
-    else if (status.type === 'error') log.error({ err: status.error }, 'the bus refuses something');
+    if (status.type === 'disconnect') {
+      state.connected = false;
+      state.disconnects += 1;
+      log?.warn('the bus is away');
+    } else if (status.type === 'reconnect') {
+      state.connected = true;
+      log?.info('the bus is back');
+    } else if (status.type === 'error') log?.error({ err: status.error }, 'the bus refuses something');
   }
 }
 

@@ -115,7 +115,7 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper'],
     history: ['projector', 'gateway'],
-    auditors: ['auditor', 'housekeeper', 'operator'],
+    auditors: ['auditor', 'housekeeper', 'indexer', 'operator'],
   }),
   stream('DIRECTORY', ['directory.*.log'], {
     writers: ['gateway'],

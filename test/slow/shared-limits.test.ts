@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
 import {
   bearer,
   createOrganization,
   type GatewayHarness,
   gatewayHarness,
   type TestOrganization,
-} from '../../test/support/gateway-harness.ts';
-import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
+} from '../support/gateway-harness.ts';
+import { type RedisServer, startRedis } from '../support/start-redis.ts';
 
 describeWithServers(['redis-server'], 'two gateways and one Redis', () => {
   let redis: RedisServer;

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { itemsOf, readDescription } from '../../test/support/described-answers.ts';
+import { publicRoutes } from './build-gateway.ts';
+import { openApiDocument } from './openapi.ts';
+import { routeExamples } from './route-examples.ts';
+
+const document = openApiDocument(publicRoutes);
+const { operations, problemsOf } = readDescription(document);
+
+test('no example is of a route that there is not', () => {
+  expect(Object.keys(routeExamples).filter((id) => !operations.has(id))).toEqual([]);
+});
+
+describe.each([...operations])('%s', (_, { parameters, requestBody, responses }) => {
+  test('has an example of each part that a client must send, and all of them fit', () => {
+    for (const { name, required, schema, example } of parameters) {
+      if (required) expect([name, example]).not.toEqual([name, undefined]);
+      if (example !== undefined) expect([name, problemsOf(schema, example)]).toEqual([name, []]);
+    }
+    const { schema, example } = requestBody?.content['application/json'] ?? {};
+    if (schema === undefined) return;
+    expect(example).toBeDefined();
+    expect(problemsOf(schema, example)).toEqual([]);
+  });
+
+  test('has an example of each form of each answer and of each error, and all of them fit', () => {
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      for (const [type, { schema = {}, example, examples = {}, 'x-item-schema': item }] of Object.entries(content)) {
+        const values = example === undefined ? Object.values(examples).map(({ value }) => value) : [example];
+        expect([status, type, values.length > 0]).toEqual([status, type, true]);
+        for (const value of values) expect([status, type, problemsOf(schema, value)]).toEqual([status, type, []]);
+        if (item === undefined) continue;
+        const items = itemsOf(String(example));
+        expect(items).not.toEqual([]);
+        for (const each of items) expect(problemsOf(item, each)).toEqual([]);
+      }
+    }
+  });
+
+  test('describes the headers that its answers have', () => {
+    for (const { headers } of Object.values(responses)) {
+      for (const header of Object.values(headers)) if (!('$ref' in header)) expect(header.example).toBeTruthy();
+    }
+  });
+});

@@ -1,0 +1,271 @@
+/** What one client sends and gets, by the id of its route. */
+export type RouteExample = {
+  params?: Readonly<Record<string, unknown>>;
+  query?: Readonly<Record<string, unknown>>;
+  headers?: Readonly<Record<string, string>>;
+  body?: unknown;
+  answer?: unknown;
+  answerHeaders?: Readonly<Record<string, string>>;
+  /** The answer in its other forms, by media type. */
+  streams?: Readonly<Record<string, string>>;
+};
+
+const organization = { id: 'acme', name: 'Acme', plan: 'enterprise' };
+const domain = { domain: 'docs', hosts: ['docs.acme.com'], groups: 'claimed' };
+const time = '2026-03-01T10:00:00.000Z';
+const hash = (digit: string) => digit.repeat(64);
+
+const adminKey = {
+  id: 'key_7dPq2mXw9RtLb4Zc',
+  kind: 'admin',
+  name: 'CI',
+  scopes: ['read', 'write'],
+  allowedAddresses: [],
+  allowedOrigins: [],
+  createdAt: time,
+  expiresAt: '2026-05-30T10:00:00.000Z',
+};
+const siteKey = {
+  id: 'key_Tn5vB8sKc1Yh6GfQ',
+  kind: 'assistant',
+  name: 'docs site',
+  scopes: ['read'],
+  allowedAddresses: [],
+  allowedOrigins: ['https://docs.acme.com'],
+  createdAt: time,
+};
+// Too short to be a key, so that no search for leaked keys finds it.
+const secret = 'svc_dsc_…';
+
+const contentVersion = 'cv_0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+const content = {
+  domain: 'docs',
+  latest: contentVersion,
+  searched: contentVersion,
+  versions: [{ contentVersion, publishedAt: time, pages: 42, labels: ['v2'], latest: true, searched: true }],
+};
+const onContent = { domain: 'docs', contentVersion };
+
+const jobId = 'se_4hT9bQ2wLx7VnZ0kRc5YmD';
+const onJob = { jobId };
+const queued = {
+  jobId,
+  domain: 'docs',
+  version: 'v2',
+  contentVersion,
+  status: 'queued',
+  progress: 0,
+  pageCount: 0,
+  revision: 1,
+  createdAt: time,
+  updatedAt: time,
+};
+const completed = {
+  ...queued,
+  status: 'completed',
+  progress: 100,
+  pageCount: 42,
+  pageTotal: 42,
+  revision: 7,
+  updatedAt: '2026-03-01T10:00:09.310Z',
+  completedAt: '2026-03-01T10:00:09.310Z',
+};
+const cancelled = {
+  ...queued,
+  status: 'failed',
+  revision: 2,
+  updatedAt: '2026-03-01T10:00:01.000Z',
+  completedAt: '2026-03-01T10:00:01.000Z',
+  error: `The export was cancelled by the API key ${adminKey.id}.`,
+};
+const started = { answerHeaders: { Location: `/v1/static-export/jobs/${jobId}` } };
+const actor = { kind: 'key', id: adminKey.id };
+const requested = {
+  revision: 1,
+  type: 'ExportRequested',
+  version: 1,
+  time,
+  actor,
+  data: { jobId, domain: 'docs', label: 'v2', contentVersion },
+};
+const entry = {
+  id: 'ec_1qW8eR5tY2uI9oP3:0',
+  time,
+  action: 'export.requested',
+  actor,
+  domain: 'docs',
+  jobId,
+  contentVersion,
+  label: 'v2',
+  commit: { subject: `exports.acme.${jobId}`, revision: 1, id: 'ec_1qW8eR5tY2uI9oP3' },
+};
+
+const question = 'How do I install it?';
+const threadId = 'th_6Jk2Lm9Np4Qr7St1Uv5Wx8';
+const messageId = 'msg_2Bc5De8Fg1Hj4Kl7';
+const threadHeaders = { 'X-Thread-Id': threadId, 'X-Thread-Key': '9Hg4Kf7Ds2Ap6Lo1Wq8Er5' };
+const onDomain = { params: { domain: 'docs' } };
+
+const json = JSON.stringify;
+const line = (value: unknown) => `${json(value)}\n`;
+const event = (value: unknown) => `data: ${json(value)}\n\n`;
+const jobEvent = (job: { revision: number }) => `id: ${job.revision}\nevent: job\ndata: ${json(job)}\n\n`;
+
+/** One story: Acme gets an organization, a domain and keys, publishes its documentation, exports it, and its readers ask. */
+export const routeExamples: Readonly<Record<string, RouteExample>> = {
+  createOrganization: {
+    body: { name: 'Acme', plan: 'enterprise' },
+    answer: { organization, adminKey: { id: adminKey.id, key: 'svc_…' } },
+  },
+  changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
+  addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },
+
+  listApiKeys: { answer: { apiKeys: [adminKey, siteKey] } },
+  createApiKey: {
+    body: { kind: 'assistant', name: 'docs site', scopes: ['read'], allowedOrigins: ['https://docs.acme.com'] },
+    answer: { ...siteKey, key: secret },
+  },
+  rotateApiKey: { params: { id: siteKey.id }, body: { overlapHours: 24 }, answer: { ...siteKey, key: secret } },
+  revokeApiKey: { params: { id: siteKey.id } },
+
+  listContent: { ...onDomain, answer: content },
+  publishContent: {
+    ...onDomain,
+    query: { version: 'v2' },
+    answer: { contentVersion, version: 'v2', pages: 42, diagnostics: [] },
+  },
+  promoteContent: { params: onContent, answer: content },
+  deleteContent: { params: onContent },
+  removeLabel: { params: { domain: 'docs', label: 'v2' } },
+
+  startExport: {
+    headers: { 'Idempotency-Key': 'nightly-2026-03-01' },
+    body: { domain: 'docs', version: 'v2' },
+    answer: queued,
+    ...started,
+  },
+  listExports: {
+    query: { domain: 'docs', status: 'completed', since: '2026-03-01', limit: 20 },
+    answer: { jobs: [completed] },
+  },
+  getExport: {
+    params: onJob,
+    answer: completed,
+    streams: { 'text/event-stream': jobEvent(queued) + jobEvent(completed) },
+  },
+  listExportEvents: {
+    params: onJob,
+    answer: { jobId, events: [requested] },
+    streams: { 'application/x-ndjson': line(requested) },
+  },
+  cancelExport: { params: onJob, answer: cancelled, ...started },
+  replayExport: {
+    params: onJob,
+    headers: { 'Idempotency-Key': 'replay-2026-03-01' },
+    answer: { ...queued, jobId: 'se_8Zx3Cv6Bn1Mq4We7Rt0YuI', replayOf: jobId },
+    answerHeaders: { Location: '/v1/static-export/jobs/se_8Zx3Cv6Bn1Mq4We7Rt0YuI' },
+  },
+  signBundleLink: {
+    params: onJob,
+    answer: {
+      jobId,
+      bundleUrl: 'https://bindery.acme.com/_objects/…',
+      expiresAt: '2026-03-01T11:00:10.000Z',
+      sizeBytes: 1_482_113,
+      sha256: hash('a'),
+    },
+  },
+
+  listAudit: {
+    query: { action: 'export', since: '2026-03-01', limit: 50 },
+    answer: { entries: [entry] },
+    streams: { 'application/x-ndjson': line(entry) },
+  },
+  getUsage: {
+    query: { month: '2026-03' },
+    answer: {
+      organization: 'acme',
+      months: [
+        {
+          month: '2026-03',
+          total: { exportsStarted: 1, exportsCompleted: 1, pagesExported: 42, bundleBytes: 1_482_113, linksSigned: 1 },
+          days: [{ day: '2026-03-01', figures: { exportsStarted: 1, exportsCompleted: 1, pagesExported: 42 } }],
+        },
+      ],
+    },
+  },
+
+  answerQuestion: {
+    ...onDomain,
+    body: {
+      fp: 'reader-1',
+      messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: question }] }],
+      currentPath: '/quickstart',
+    },
+    answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'v1' },
+    streams: {
+      'text/event-stream': [
+        event({ type: 'start', messageId, messageMetadata: { threadId } }),
+        event({ type: 'text-start', id: 't1' }),
+        event({ type: 'text-delta', id: 't1', delta: 'Run `npm install`.' }),
+        event({ type: 'text-end', id: 't1' }),
+        event({
+          type: 'finish',
+          threadId,
+          finishReason: 'stop',
+          messageMetadata: { threadId, finishReason: 'stop' },
+        }),
+        'data: [DONE]\n\n',
+      ].join(''),
+    },
+  },
+  answerQuestionV1: {
+    ...onDomain,
+    body: { fp: 'reader-1', messages: [{ role: 'user', content: question }] },
+    answerHeaders: { ...threadHeaders, 'X-Vercel-AI-Data-Stream': 'v1' },
+    streams: {
+      'text/plain': [
+        `f:${line({ messageId })}`,
+        `0:${line('Run `npm install`.')}`,
+        `d:${line({ finishReason: 'stop', usage: { promptTokens: 812, completionTokens: 9 } })}`,
+      ].join(''),
+    },
+  },
+  searchPassages: {
+    ...onDomain,
+    body: { query: 'install', pageSize: 5 },
+    answer: [
+      {
+        content: 'Run `npm install` in the folder of your project.',
+        path: '/quickstart',
+        metadata: { title: 'Quickstart', heading: 'Install', url: '/quickstart#install', score: 0.83 },
+      },
+    ],
+  },
+  readPage: {
+    ...onDomain,
+    body: { path: '/quickstart' },
+    answer: { path: '/quickstart', content: '# Quickstart\n\nRun `npm install`.\n' },
+  },
+  rateAnswer: {
+    ...onDomain,
+    body: { threadId, messageId, rating: 'up', comment: 'Just what I needed.' },
+    headers: { 'X-Thread-Key': threadHeaders['X-Thread-Key'] },
+    answer: { threadId, messageId, rating: 'up' },
+  },
+  resumeAnswer: { params: { domain: 'docs', chatId: 'chat-1' } },
+
+  welcome: {
+    answer: {
+      name: 'Bindery',
+      description: 'Documentation assistant and static export.',
+      openapi: '/openapi.json',
+      docs: '/docs',
+      health: { live: '/livez', ready: '/readyz' },
+      sites: ['https://docs.acme.com'],
+    },
+    streams: { 'text/html': '<!doctype html>…' },
+  },
+  readReference: { streams: { 'text/html': '<!doctype html>…' } },
+  describeInterface: { answer: { openapi: '3.1.0', info: { title: 'Bindery', version: '1.0.0' }, paths: {} } },
+};

@@ -1,0 +1,70 @@
+import Fastify from 'fastify';
+import { afterEach, expect, test } from 'vitest';
+import { addHealthRoutes } from './health-routes.ts';
+import { type Metrics, serviceMetrics } from './metrics.ts';
+
+const apps: { close(): Promise<void> }[] = [];
+afterEach(async () => void (await Promise.all(apps.splice(0).map((app) => app.close()))));
+
+function appWith(metrics: Metrics, isPublic = false) {
+  const app = Fastify({ logger: false });
+  apps.push(app);
+  addHealthRoutes(app, 'test', { checks: {}, draining: () => false, metrics, isPublic });
+  app.get('/things/:id', async (request) => request.params);
+  app.get('/broken', async () => {
+    throw new Error('no');
+  });
+  return app;
+}
+
+const scrape = async (app: ReturnType<typeof appWith>) => (await app.inject('/metrics')).body;
+
+test('requests are measured by the declared route, never by what a client wrote', async () => {
+  const app = appWith(serviceMetrics('test'));
+  await Promise.all(
+    ['/things/acme', '/things/globex?x=1', '/broken', '/no/such', '/neither', '/readyz'].map((url) => app.inject(url)),
+  );
+  const text = await scrape(app);
+  const counts = text.match(/^bindery_http_request_duration_seconds_count.*$/gm);
+  expect(counts?.toSorted()).toEqual([
+    'bindery_http_request_duration_seconds_count{service="test",method="GET",route="/broken",status="500"} 1',
+    'bindery_http_request_duration_seconds_count{service="test",method="GET",route="/things/:id",status="200"} 2',
+    'bindery_http_request_duration_seconds_count{service="test",method="other",route="none",status="404"} 2',
+  ]);
+  expect(text).not.toMatch(/acme|globex|such/);
+  // The one that reads it.
+  expect(text).toContain('bindery_http_requests_in_flight{service="test"} 1');
+});
+
+test('numbers are read when somebody asks', async () => {
+  const metrics = serviceMetrics('test');
+  const app = appWith(metrics);
+  let slots = 1;
+  let out = 5;
+  metrics.gauge('bindery_slots', 'Slots.', () => slots);
+  metrics.total('bindery_sent_total', 'Sent.', 'direction', () => ({ out }));
+  const refused = metrics.counter('bindery_refused_total', 'Refused.', 'limit', ['starts', 'keys']);
+  [slots, out] = [3, 7];
+  refused('keys');
+  for (let asked = 0; asked < 2; asked += 1) {
+    const text = await scrape(app);
+    expect(text).toContain('bindery_slots{service="test"} 3');
+    expect(text).toContain('bindery_sent_total{direction="out",service="test"} 7');
+    expect(text).toContain('bindery_refused_total{limit="starts",service="test"} 0');
+    expect(text).toContain('bindery_refused_total{limit="keys",service="test"} 1');
+  }
+});
+
+test('the process is there once, with any number of services in it', async () => {
+  appWith(serviceMetrics('one'));
+  const text = await scrape(appWith(serviceMetrics('other')));
+  expect(text.match(/^process_resident_memory_bytes /gm)).toHaveLength(1);
+  expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('a server that clients reach measures, and has no /metrics', async () => {
+  const metrics = serviceMetrics('test');
+  const app = appWith(metrics, true);
+  expect((await app.inject('/metrics')).statusCode).toBe(404);
+  expect(await metrics.text()).toContain('route="none",status="404"');
+});

@@ -1,0 +1,190 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import { apiClient } from '#services/cli/api-client.ts';
+import type { LocalInstallation } from '#services/cli/connection.ts';
+import { publicRoutes } from '#services/gateway/build-gateway.ts';
+import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
+import { generateApiKey } from '#shared/http/api-key.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+
+describeWithServers(['nats-server'], 'a real installation in which everything was used', () => {
+  let folder: string;
+  let bindery: ChildProcess;
+  let local: LocalInstallation;
+  let ports: Record<string, number>;
+  /** By what they are. */
+  const secrets: Record<string, string> = {};
+  const answers: string[] = [];
+  /** By stream. */
+  const written: Record<string, string> = { stdout: '', stderr: '' };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bindery-secrets-'));
+    const [port = 0] = await freePorts(1);
+    // With the demo, so it publishes, exports, downloads and asks.
+    bindery = spawn(process.execPath, [join(import.meta.dirname, '../../services/cli/bindery.mjs'), 'start'], {
+      env: { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_LOG_LEVEL: 'trace' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    await new Promise<void>((resolve, reject) => {
+      for (const stream of ['stdout', 'stderr'] as const)
+        bindery[stream]?.setEncoding('utf8').on('data', (text: string) => {
+          written[stream] += text;
+          if (stream === 'stdout' && written.stdout?.includes('Ctrl-C stops it.')) resolve();
+        });
+      bindery.once('exit', (code) =>
+        reject(new Error(`it ended with ${code}: ${JSON.stringify(written).slice(-2_000)}`)),
+      );
+    });
+    ports = JSON.parse(await readFile(join(folder, 'ports.json'), 'utf8'));
+    local = JSON.parse(await readFile(join(folder, 'local.json'), 'utf8'));
+    const { natsPasswords, callTokens, ...others } = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8'));
+    const { adminKey, assistantKey } = local;
+    const admin = apiClient(local.baseUrl, adminKey);
+    const made = await admin.json<CreatedApiKey>('/v1/api-keys', { method: 'POST', json: { kind: 'admin' } });
+    const spare = await admin.json<CreatedApiKey>('/v1/api-keys', { method: 'POST', json: { kind: 'assistant' } });
+    const rotated = await admin.json<CreatedApiKey>(`/v1/api-keys/${made.id}/rotate`, { method: 'POST', json: {} });
+    await admin.raw(`/v1/api-keys/${rotated.id}`, { method: 'DELETE' });
+    Object.assign(secrets, { ...natsPasswords, ...callTokens, ...others });
+    Object.assign(secrets, { adminKey, assistantKey, made: made.key, rotated: rotated.key });
+
+    // Keys where they do not belong: some that nobody has, one that was revoked, one that is good, one that was cut.
+    const misplaced = [generateApiKey('admin'), generateApiKey('assistant'), rotated.key, spare.key];
+    misplaced.push(generateApiKey('admin').slice(0, 30));
+    for (const [at, key] of misplaced.entries()) {
+      secrets[`misplaced ${at}`] = key;
+      for (const credential of [adminKey, key]) await misplace(key, credential);
+    }
+  }, 240_000);
+  afterAll(async () => {
+    const ended = once(bindery, 'exit');
+    bindery.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  /** Sends a key in each place of every route. */
+  async function misplace(key: string, credential: string): Promise<void> {
+    const bodies = [
+      JSON.stringify({ domain: key, [key]: key, name: key, kind: key, query: [key], messages: key, path: key }),
+      `{"key": "${key}`,
+      key,
+    ];
+    for (const { declaration } of publicRoutes) {
+      const path = declaration.path.replaceAll(/:\w+/g, key);
+      for (const body of declaration.body === undefined ? [undefined] : bodies) {
+        await send(declaration.method, `${path}?key=${key}&${key}=${key}&since=${key}&limit=${key}`, body, {
+          authorization: `Bearer ${credential}`,
+        });
+      }
+    }
+    const odd = [{ authorization: key }, { authorization: `Basic ${key}` }, { 'x-api-key': key, cookie: `key=${key}` }];
+    for (const headers of odd) await send('GET', '/v1/api-keys', undefined, headers);
+    await send('GET', `/${key}`, undefined, {});
+    await send('GET', '/v1/audit', undefined, {
+      authorization: `Bearer ${key} ${key}`,
+      'user-agent': key,
+      traceparent: key,
+    });
+    await send('POST', '/discovery/v1/search/demo', '{"query":"x"}', {
+      ...{
+        authorization: `Bearer ${credential}`,
+        'x-user-token': key,
+        'x-thread-key': key,
+        origin: `https://${key}.test`,
+      },
+    });
+    await send(key, '/', undefined, {});
+  }
+
+  const send = (method: string, path: string, body: string | undefined, headers: Record<string, string>) =>
+    new Promise<void>((resolve) => {
+      const url = new URL(path, local.baseUrl);
+      const ended = () => resolve();
+      try {
+        const request = httpRequest(url, { method, headers: { 'content-type': 'application/json', ...headers } });
+        request.on('error', ended).on('response', (response) => {
+          let text = JSON.stringify(response.headers);
+          response.setEncoding('utf8').on('data', (part: string) => {
+            text += part;
+          });
+          response.on('close', () => {
+            if ((response.statusCode ?? 0) >= 400) answers.push(`${method} ${path}: ${response.statusCode} ${text}`);
+            resolve();
+          });
+        });
+        request.end(body);
+      } catch {
+        // A method that no client sends.
+        ended();
+      }
+    });
+
+  test.each(serviceNames)('the %s has metrics of its requests, its bus and its process', async (service) => {
+    const port = ports[service === 'gateway' ? 'gateway-inside' : service];
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('version=0.0.4'),
+    ]);
+    const text = await answer.text();
+    for (const name of [
+      'bindery_http_request_duration_seconds_bucket',
+      'bindery_http_requests_in_flight',
+      'bindery_bus_connected',
+      'bindery_bus_messages_total',
+      'bindery_messages_set_aside',
+    ]) {
+      const isThere =
+        text.includes(`${name}{service="${service}"`) || text.includes(`# TYPE ${name.replace('_bucket', '')} `);
+      expect(`${name}: ${isThere}`).toBe(`${name}: true`);
+    }
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'nodejs_eventloop_lag_p99_seconds',
+    ])
+      expect(text).toMatch(new RegExp(`^${name} `, 'm'));
+    expect(text).toContain(`bindery_bus_connected{service="${service}"} 1`);
+    for (const of of [local.organization, local.domain, ...Object.values(secrets)])
+      expect(text).not.toContain(`"${of}"`);
+    // Labels come from our code alone: however many requests there were, a page of a few hundred lines.
+    expect(text.split('\n').length).toBeLessThan(2_500);
+  });
+
+  test('the gateway shows clients no metrics, and operators its limits', async () => {
+    expect((await fetch(`${local.baseUrl}/metrics`)).status).toBe(404);
+    const text = await (await fetch(`http://127.0.0.1:${ports['gateway-inside']}/metrics`)).text();
+    expect(text).toContain('bindery_rate_limits_local{service="gateway"} 0');
+    expect(text).toMatch(/^bindery_requests_limited_total\{limit="starts",service="gateway"\} \d+$/m);
+    expect(text).toContain('bindery_gateways_live{service="gateway"} 1');
+  });
+
+  test('no log, error, metric, trace or history has any secret that was used', async () => {
+    const found: string[] = [];
+    const look = (where: string, text: string, leaveOut?: string) => {
+      for (const [name, secret] of Object.entries(secrets))
+        if (name !== leaveOut && text.includes(secret)) found.push(`${where}: ${name}`);
+    };
+    /** The demo's export was asked to put it into its pages, so it is public, and part of the export's request. */
+    const isInPages = 'assistantKey';
+    for (const path of await readdir(folder, { recursive: true })) {
+      // These are where secrets are kept, for their user alone.
+      if (/^(secrets|local)\.json$|nats\.conf$/.test(path)) continue;
+      const text = await readFile(join(folder, path), 'latin1').catch(() => '');
+      look(path, text, isInPages);
+    }
+    look('log', written.stderr ?? '');
+    for (const service of serviceNames) expect(written.stderr).toContain(`"service":"${service}"`);
+    expect(answers.length).toBeGreaterThan(500);
+    for (const answer of answers) look(answer.slice(0, 300), answer.slice(answer.indexOf(': ')));
+    expect(found.slice(0, 20)).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export type TurnTaker = {
+  url: string;
+  /** How many connections each server got. */
+  counts: readonly number[];
+  close(): Promise<void>;
+};
+
+/** Hands each new connection to the next of some servers on loopback, as a load balancer does; one that refuses it is passed over. */
+export async function takeTurns(ports: readonly number[], port = 0): Promise<TurnTaker> {
+  const counts = ports.map(() => 0);
+  const sockets = new Set<Socket>();
+  let next = 0;
+
+  function hand(client: Socket, triesLeft: number): void {
+    const turn = next % ports.length;
+    next += 1;
+    const server = connect(ports[turn] ?? 0, '127.0.0.1');
+    let isConnected = false;
+    sockets.add(server);
+    server.once('connect', () => {
+      isConnected = true;
+      counts[turn] = (counts[turn] ?? 0) + 1;
+      client.pipe(server).pipe(client);
+    });
+    server.on('error', () => {
+      if (!isConnected && triesLeft > 1) hand(client, triesLeft - 1);
+      else client.destroy();
+    });
+    server.once('close', () => {
+      sockets.delete(server);
+      // What reads of it next sees at once that it is gone.
+      if (isConnected) client.destroy();
+    });
+    client.once('close', () => server.destroy());
+  }
+
+  const balancer = createServer((client) => {
+    sockets.add(client);
+    client.on('error', () => client.destroy()).once('close', () => sockets.delete(client));
+    hand(client, ports.length);
+  });
+  balancer.listen(port, '127.0.0.1');
+  await once(balancer, 'listening');
+  return {
+    url: `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`,
+    counts,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      balancer.close();
+      await once(balancer, 'close');
+    },
+  };
+}
