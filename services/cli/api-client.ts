@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody } from '#shared/http/errors.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
 
 /** An answer other than 2xx, or none; the message is the server's sentence. */
 class ApiFailure extends Error {
@@ -54,16 +55,38 @@ export function apiClient(baseUrl: string, key: string): ApiClient {
       });
     } catch (error) {
       if (call.signal?.aborted) throw error;
-      throw new ApiFailure(
-        `No answer from ${url.origin}: ${causeOf(error)}. Is the server running ("npm start"), and is --url right?`,
-        'unreachable',
-        0,
-      );
+      throw new ApiFailure(`No answer from ${url.origin}: ${unreachableBecause(error, url)}`, 'unreachable', 0);
     }
     if (!response.ok) throw await failureOf(response);
     return response;
   };
-  return { baseUrl, raw, json: async <T>(path: string, call?: ApiCall) => (await (await raw(path, call)).json()) as T };
+  return { baseUrl, raw, json: async <T>(path: string, call?: ApiCall) => (await jsonOf(await raw(path, call))) as T };
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiFailure(
+      `${new URL(response.url).origin} answers, but not as Bindery does. Is --url right?`,
+      'internal',
+      response.status,
+    );
+  }
+}
+
+/** What went wrong, and what to do. A server that speaks TLS and one that does not are easily mixed up. */
+function unreachableBecause(error: unknown, { protocol, host }: URL): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = errorCode(cause) ?? '';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG')
+    return `it does not speak TLS. Is it http://${host}?`;
+  if (protocol === 'http:' && code === 'UND_ERR_SOCKET')
+    return `it ended the connection. If it speaks TLS, it is https://${host}`;
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code))
+    return `its certificate is not trusted (${causeOf(error)}). NODE_EXTRA_CA_CERTS can name a file with your certificate authority`;
+  return `${causeOf(error)}. Is the server running ("npm start"), and is --url right?`;
 }
 
 async function failureOf(response: Response): Promise<ApiFailure> {

@@ -47,13 +47,16 @@ test.each([
   expect(await complaintAbout(line.split(' '))).toContain(sentence);
 });
 
-test('every command says what it and each of its options does', async () => {
+test('every command says what it and each of its options and arguments does', async () => {
   const program = new Command('bindery');
   await addCommands(program);
   const all = program.commands.flatMap((command) => [command, ...command.commands]);
   expect(all.length).toBeGreaterThan(20);
   const silent = all.flatMap((command) => [
     ...(command.description() === '' ? [command.name()] : []),
+    ...command.registeredArguments
+      .filter(({ description }) => description === '')
+      .map((argument) => `${command.name()} ${argument.name()}`),
     ...command.options.filter(({ description }) => description === '').map(({ flags }) => `${command.name()} ${flags}`),
   ]);
   expect(silent).toEqual([]);

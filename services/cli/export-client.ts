@@ -15,6 +15,7 @@ export type ExportRequest = {
   groups?: string[] | undefined;
   deployment?: string | undefined;
   onPageError?: string | undefined;
+  allowTenantScripts?: boolean | undefined;
   assistantKey?: string | undefined;
   features?: Record<string, string | boolean> | undefined;
 };

@@ -5,7 +5,7 @@ import { execPath } from 'node:process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
-import { serviceNames } from '#infra/supervisor/services.ts';
+import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { secretVariables } from '../../test/support/needed-secrets.ts';
 import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
@@ -45,10 +45,16 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
   });
 
   test('a service finds in its folder the secrets that it needs, and no others; only their user reads them', async () => {
+    const elasticsearch = ['BINDERY_ELASTICSEARCH_PASSWORD'];
+    const ofServers: Partial<Record<ServiceName, string[]>> = {
+      gateway: ['BINDERY_REDIS_PASSWORD'],
+      indexer: elasticsearch,
+      assistant: elasticsearch,
+    };
     for (const name of serviceNames) {
       const files = await readdir(join(folder, name));
-      const ofServers = ['BINDERY_S3_SECRET_ACCESS_KEY', ...(name === 'gateway' ? ['BINDERY_REDIS_PASSWORD'] : [])];
-      expect(files.toSorted()).toEqual([...secretVariables(name), ...ofServers].toSorted());
+      const expected = [...secretVariables(name), 'BINDERY_S3_SECRET_ACCESS_KEY', ...(ofServers[name] ?? [])];
+      expect(files.toSorted()).toEqual(expected.toSorted());
       for (const file of files) expect((await stat(join(folder, name, file))).mode & 0o777).toBe(0o600);
     }
   });

@@ -21,7 +21,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await program.parseAsync();
+  if (process.argv.length === 2) program.outputHelp();
+  else await program.parseAsync();
 } catch (error) {
   // Help that was asked for also arrives here.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);

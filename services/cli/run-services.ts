@@ -8,12 +8,16 @@ class UnknownService extends Error {
   override name = 'UnknownService';
 }
 
+/** The host of a site runs where its readers are, and is no part of an installation. */
+const hostName = 'docs-host';
+
+type RunnableName = ServiceName | typeof hostName;
+
 /** The services that `bindery run` was asked for: `gateway,assistant`. */
-export function parseServiceNames(list: string): ServiceName[] {
+export function parseServiceNames(list: string): RunnableName[] {
   return list.split(',').map((name) => {
-    if (!isServiceName(name))
-      throw new UnknownService(`There is no service "${name}". There are: ${serviceNames.join(', ')}.`);
-    return name;
+    if (name === hostName || isServiceName(name)) return name;
+    throw new UnknownService(`There is no service "${name}". There are: ${[...serviceNames, hostName].join(', ')}.`);
   });
 }
 
@@ -21,7 +25,7 @@ export function parseServiceNames(list: string): ServiceName[] {
  * Runs services in this process until SIGTERM, Ctrl-C or, under a supervisor, the end of the channel to it. Under a supervisor Ctrl-C is
  * ignored here, because the supervisor knows the order of stopping.
  */
-export async function runServices(names: ServiceName[]): Promise<void> {
+export async function runServices(names: RunnableName[]): Promise<void> {
   createPrivately();
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
@@ -55,8 +59,9 @@ export async function prepareServices(say: (line: string) => void): Promise<void
   const { archiveReader } = await import('#services/publisher/project-files.ts');
   const { projectReader } = await import('#shared/docs/project/analyze-project.ts');
   const { withSnapshot } = await import('#shared/docs/sandbox/child-snapshot.ts');
-  for (const name of serviceNames) await serviceTable[name].load();
-  say(`The code of ${serviceNames.length} services is compiled.`);
+  const services = Object.values(serviceTable);
+  for (const service of services) await service.load();
+  say(`The code of ${services.length} services is compiled.`);
   for (const program of [renderChild, pageReader, archiveReader, projectReader]) {
     await withSnapshot(program, {
       info: say,
@@ -85,7 +90,7 @@ const service = <S extends Settings>(
 });
 
 /** The one place that knows all services. They are loaded on demand, so that a process holds only the code of what it runs. */
-const serviceTable: Record<ServiceName, Service> = {
+const serviceTable: Record<RunnableName, Service> = {
   projector: service(() => import('#services/projector/main.ts')),
   publisher: service(() => import('#services/publisher/main.ts')),
   indexer: service(() => import('#services/indexer/main.ts')),
@@ -96,4 +101,5 @@ const serviceTable: Record<ServiceName, Service> = {
   assistant: service(() => import('#services/assistant/main.ts')),
   housekeeper: service(() => import('#services/housekeeper/main.ts')),
   gateway: service(() => import('#services/gateway/main.ts')),
+  'docs-host': service(() => import('#services/docs-host/main.ts')),
 };

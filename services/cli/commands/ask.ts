@@ -11,7 +11,7 @@ export function askCommand(program: Command): void {
   withConnection(program.command('ask'))
     .description('ask a question about the documentation of a domain')
     .argument('<domain>', 'slug or host name')
-    .argument('<question>')
+    .argument('<question>', 'in your own words')
     .option('--thread <threadId>', 'go on with an earlier conversation')
     .action(async (domain: string, question: string, options: Options) => {
       const output = createOutput(options.json);

@@ -13,7 +13,7 @@ type PublishOptions = ServerCommandOptions & { domain?: string; label?: string }
 export function publishCommand(program: Command): void {
   withConnection(program.command('publish'))
     .description('publish a docs project: a folder with docs.json and MDX files')
-    .argument('<folder>')
+    .argument('<folder>', 'the docs project, with docs.json in it')
     .option('--domain <domain>', 'slug or host name of the domain')
     .option('--label <label>', 'name for this content version')
     .action(async (folder: string, options: PublishOptions) => {

@@ -19,7 +19,7 @@ const mostListed = 40;
 export function eventsCommand(program: Command): void {
   withConnection(program.command('events'))
     .description('show what happened in an export job: a timeline of phases, chunks by renderer, waits and retries')
-    .argument('<jobId>')
+    .argument('<jobId>', 'as "bindery jobs" shows it')
     .option('--list', 'only the events, one a line', false)
     .option('--html <file>', 'write the timeline as one HTML file that needs nothing else')
     .addHelpText(

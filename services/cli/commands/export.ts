@@ -18,6 +18,7 @@ type ExportOptions = ServerCommandOptions & {
   groups?: string[];
   deployment?: string;
   onPageError?: string;
+  scripts: boolean;
   assistantKey?: string;
   search?: string;
   with?: string[];
@@ -39,6 +40,7 @@ export function exportCommand(program: Command): void {
     .option('--groups <groups...>', 'include pages restricted to these groups')
     .option('--deployment <type>', 'cloud, client-hosted or air-gapped')
     .option('--on-page-error <what>', 'fail or report')
+    .option('--no-scripts', 'without the scripts and components of the project: for a host that organizations share')
     .option('--assistant-key <key>', 'public key (svc_dsc_…) with which the pages search and ask the assistant')
     .option('--search <where>', 'server, bundle (its own index, needs no server) or off')
     .option('--with <features...>', 'switch on assistant, analytics or playground')
@@ -50,8 +52,13 @@ export function exportCommand(program: Command): void {
       const { version, paths, groups, deployment, onPageError, assistantKey } = options;
       const domain = domainOrLocal(named, options);
       const features = featuresOf(options);
-      const request = { domain, version, paths, groups, deployment, onPageError, assistantKey, features };
+      const allowTenantScripts = options.scripts ? undefined : false;
+      const request = {
+        ...{ domain, version, paths, groups, deployment, onPageError },
+        ...{ allowTenantScripts, assistantKey, features },
+      };
       if (options.out !== undefined) await checkTarget(options.out);
+      if (named === undefined) output.note(`The domain is "${domain}".`);
       const job = await startExport(client, request, options.idempotencyKey);
       if (!options.wait && options.out === undefined) {
         output.result(job, startedText(job));
@@ -106,9 +113,17 @@ const startedText = ({ jobId }: ExportJob): string =>
 async function waitShowing(client: ApiClient, jobId: string, output: Output): Promise<ExportJob> {
   output.note(`Job ${jobId}`);
   const bar = output.json ? undefined : progressBar(process.stderr);
+  const interrupted = () => {
+    bar?.end('');
+    process.stderr.write(
+      `The export goes on. Follow it with "bindery jobs --watch ${jobId}", end it with "bindery cancel ${jobId}".\n`,
+    );
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted);
   const ended = await waitForExport(client, jobId, ({ progress, status, pageCount, pageTotal }) =>
     bar?.show(progress, pageTotal === undefined ? status : `${pageCount} of ${pageTotal} pages`),
-  );
+  ).finally(() => process.off('SIGINT', interrupted));
   bar?.end(`Exported ${counted(ended.pageCount, 'page')}.`);
   return ended;
 }
@@ -158,7 +173,7 @@ export function digestSentence({ replayOf, digestMatch }: Pick<ExportJob, 'repla
 export function cancelCommand(program: Command): void {
   withConnection(program.command('cancel'))
     .description('end an export job before it is done')
-    .argument('<jobId>')
+    .argument('<jobId>', 'a job that has not ended')
     .action(async (jobId: string, options: ServerCommandOptions) => {
       const job = await connect(options, 'admin').json<ExportJob>(`${jobPath(jobId)}/cancel`, { method: 'POST' });
       const ended = job.status === 'failed' ? `Cancelled ${job.jobId}.` : `${job.jobId} was asked to end.`;

@@ -39,12 +39,17 @@ type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** By folder and name: a file for each secret of a service, named as its variable. `BINDERY_SECRETS` of the service names the folder. */
 function secretFiles(secrets: Secrets): SecretFiles {
-  const { natsPasswords, operatorToken, auditKey, s3SecretAccessKey, redisPassword } = secrets;
+  const { natsPasswords, operatorToken, auditKey, s3SecretAccessKey, redisPassword, elasticsearchPassword } = secrets;
   const passwordOf = (user: string) => ({ [`BINDERY_NATS_PASSWORD_${variableName(user)}`]: natsPasswords[user] ?? '' });
   const s3 = { BINDERY_S3_SECRET_ACCESS_KEY: s3SecretAccessKey };
-  const more = (service: ServiceName) => (service === 'gateway' ? { BINDERY_REDIS_PASSWORD: redisPassword } : {});
+  const elasticsearch = { BINDERY_ELASTICSEARCH_PASSWORD: elasticsearchPassword };
+  const more: Partial<Record<ServiceName, Record<string, string>>> = {
+    gateway: { BINDERY_REDIS_PASSWORD: redisPassword },
+    indexer: elasticsearch,
+    assistant: elasticsearch,
+  };
   return {
-    ...Object.fromEntries(serviceNames.map((name) => [name, { ...secretsOf(name, secrets), ...s3, ...more(name) }])),
+    ...Object.fromEntries(serviceNames.map((name) => [name, { ...secretsOf(name, secrets), ...s3, ...more[name] }])),
     provisioner: { ...passwordOf('provisioner'), ...s3 },
     operator: {
       ...passwordOf('operator'),
@@ -56,6 +61,7 @@ function secretFiles(secrets: Secrets): SecretFiles {
     nats: { 'nats.conf': natsConfig({ host: '0.0.0.0', monitorPort: healthPort, passwords: natsPasswords }) },
     // Counts of requests may be lost with a machine: a minute of them at most.
     redis: { 'redis.conf': `requirepass ${redisPassword}\nsave 60 1\nstop-writes-on-bgsave-error no\ndir /data\n` },
+    elasticsearch,
     s3,
   };
 }

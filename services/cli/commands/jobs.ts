@@ -29,7 +29,7 @@ type Options = ServerCommandOptions & {
 export function jobsCommand(program: Command): void {
   withConnection(program.command('jobs'))
     .description('list export jobs, newest first, or show one')
-    .argument('[jobId]')
+    .argument('[jobId]', 'only this job; all of them by default')
     .option(
       '--watch',
       'keep showing them as they change; with a job, until it has ended (exit code 1 if it failed)',

@@ -71,7 +71,7 @@ export function keysCommand(program: Command): void {
 
   withConnection(keys.command('revoke'))
     .description('end a key; what it has open ends within 10 seconds')
-    .argument('<keyId>')
+    .argument('<keyId>', 'as "bindery keys list" shows it')
     .action(async (keyId: string, options: ServerCommandOptions) => {
       await connect(options, 'admin').raw(keyPath(keyId), { method: 'DELETE' });
       createOutput(options.json).result({ id: keyId, revoked: true }, `Revoked ${keyId}.`);

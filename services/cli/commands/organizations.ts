@@ -24,7 +24,7 @@ export function orgsCommand(program: Command): void {
 
   operatorCommand('create')
     .description('create an organization and its first admin key')
-    .argument('<name>')
+    .argument('<name>', 'what people call it, such as "Acme"')
     .addOption(plan())
     .action(async (name: string, options: CreateOptions) => {
       const created = await connect(options, 'operator').json<OrganizationCreated>('/v1/organizations', {

@@ -1,15 +1,28 @@
 import type { Command } from 'commander';
+import { serviceNames } from '#infra/supervisor/services.ts';
+import type { Settings } from '#shared/runtime/config.ts';
 import { parseServiceNames, runServices } from '../run-services.ts';
 
 export function startCommand(program: Command): void {
   program
     .command('start')
     .description('run everything on this machine, with embedded adapters, until Ctrl-C')
-    .action(async () => {
+    .helpOption(false)
+    .option('-h, --help', 'display help for command, and the settings')
+    .action(async ({ help }: { help?: true }, command: Command) => {
       // Loaded here: bus, supervisor and renderer take longer to load than the commands that call a server take to answer.
-      const { startInstallation } = await import('../start.ts');
-      await startInstallation(process.env);
+      const { startInstallation, startSettings } = await import('../start.ts');
+      if (help) process.stdout.write(`${command.helpInformation()}\n${settingsText(startSettings)}`);
+      else await startInstallation(process.env);
     });
+}
+
+function settingsText(settings: Settings): string {
+  const lines = Object.values(settings).map(({ env, schema, description }) => {
+    const byDefault = schema.safeParse(undefined);
+    return `  ${env.padEnd(18)} ${description}${byDefault.success ? ` (default: ${String(byDefault.data)})` : ''}\n`;
+  });
+  return `Settings, in the environment:\n${lines.join('')}\nThose of the services count, too: see the page Settings of the documentation.\n`;
 }
 
 export function runCommand(program: Command): void {
@@ -17,5 +30,6 @@ export function runCommand(program: Command): void {
     .command('run')
     .description('run one or several services in this process, configured by the environment')
     .argument('<services>', 'names, comma-separated: gateway,assistant')
+    .addHelpText('after', `\nServices: ${serviceNames.join(', ')}`)
     .action((names: string) => runServices(parseServiceNames(names)));
 }

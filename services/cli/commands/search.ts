@@ -20,7 +20,7 @@ export function searchCommand(program: Command): void {
   withConnection(program.command('search'))
     .description('find the passages of a domain that fit a query best')
     .argument('<domain>', 'slug or host name')
-    .argument('<query>')
+    .argument('<query>', 'words, a flag, a code or a path')
     .option('--limit <number>', 'the most passages (10)', wholeNumber(1, 50))
     .option('--min-score <score>', 'only passages with this score or a better one, 0 to 1', numberBetween(0, 1))
     .option('--version <version>', 'only pages of this version in the navigation')
