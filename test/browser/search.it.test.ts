@@ -162,7 +162,8 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     await visit('index.html');
     const { features } = await opened.evaluate<SiteConfig>('window.binderyConfig');
     const hasSearch = await opened.locator('.search-entry').isVisible();
-    return { opened, visit, left, said, seen: { ...features, hasSearch } };
+    const hasAssistant = (await opened.locator('.assistant-entry').count()) === 1;
+    return { opened, visit, left, said, seen: { ...features, hasAssistant, hasSearch } };
   }
 
   const key = `svc_dsc_${'0'.repeat(36)}`;
@@ -172,11 +173,11 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     const cloud = await site({ deployment: 'cloud', domain: 'acme', site: platform });
     expect(cloud.seen).toEqual({
       ...{ search: 'server', assistant: true, analytics: true, playground: true },
-      ...{ hasSearch: true },
+      ...{ hasAssistant: true, hasSearch: true },
     });
     expect(cloud.said).toEqual([]);
     const keyless = await site({ deployment: 'cloud', domain: 'acme', site: { serverUrl: platform.serverUrl } });
-    expect(keyless.seen).toMatchObject({ search: 'bundle', hasSearch: true });
+    expect(keyless.seen).toMatchObject({ search: 'bundle', hasAssistant: false, hasSearch: true });
     expect(keyless.said.join()).toContain('Without assistantKey');
   });
 
@@ -184,11 +185,11 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     const plain = await site({ deployment: 'client-hosted', domain: 'acme', site: platform });
     expect(plain.seen).toEqual({
       ...{ search: 'bundle', assistant: false, analytics: false, playground: true },
-      ...{ hasSearch: true },
+      ...{ hasAssistant: false, hasSearch: true },
     });
     const features = { search: 'server', assistant: true, playground: false } as const;
     const chosen = await site({ deployment: 'client-hosted', domain: 'acme', site: { ...platform, features } });
-    expect(chosen.seen).toMatchObject({ ...features, analytics: false });
+    expect(chosen.seen).toMatchObject({ ...features, analytics: false, hasAssistant: true });
   });
 
   test('air-gapped has nothing of it, and 30 pages load without a request that leaves the site', async () => {
@@ -201,7 +202,7 @@ describeWithServers(['chromium'], 'a site by its deployment type', () => {
     const gapped = await site({ deployment: 'air-gapped', domain: 'docs' }, own);
     expect(gapped.seen).toEqual({
       ...{ search: 'off', assistant: false, analytics: false, playground: false },
-      ...{ hasSearch: false },
+      ...{ hasAssistant: false, hasSearch: false },
     });
     const pages = Object.keys(own).filter((path) => path.endsWith('.mdx'));
     expect(pages.length).toBeGreaterThanOrEqual(30);

@@ -58,7 +58,7 @@ describe.skipIf(!isThereToRead)('the specifications of real projects', () => {
     for (const operation of operations) {
       const slice = openSlice(sliceOperation(specification, operation).text);
       const { method, path } = operation;
-      const fields = htmlOf.get(`${file} ${method} ${path}`)?.split('<div class="field ') ?? [];
+      const fields = htmlOf.get(`${file} ${method} ${path}`)?.split('<div class="field"') ?? [];
       for (const name of requiredAtTop(slice)) {
         const field = fields.find(
           (each) => each.includes(`id="${name.id.toLowerCase()}"`) || each.includes(`id="${name.id}"`),

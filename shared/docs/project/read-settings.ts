@@ -12,6 +12,7 @@ import {
   textRecordOf,
   textsOf,
 } from './json-values.ts';
+import { readAnalytics } from './read-analytics.ts';
 import { iconOf } from './read-icons.ts';
 import { isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
@@ -91,6 +92,9 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   if (grounds?.dark !== grounds?.light) color(grounds?.dark, 'background.color.dark');
   oneOf(background['decoration'], decorations, 'background.decoration');
   const seo = objectOf(config['seo']);
+  readAnalytics(config['integrations'], (message) =>
+    report({ severity: 'info', code: 'unused-integration', message, file }),
+  );
   const notFound = objectOf(objectOf(config['errors'])['404']);
 
   const socials: Record<string, string> = {};

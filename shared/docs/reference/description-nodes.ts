@@ -3,9 +3,13 @@ import { markdownToMdast } from 'satteri';
 import { micromarkTree } from '#shared/docs/project/micromark-page-parser.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { fencedLines } from '#shared/docs/project/prepare-source.ts';
+import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { brokenLimit } from '#shared/docs/project/source-limits.ts';
 
 const longest = 50_000;
+/** Operations of an interface share their schemas, and so the descriptions in them. */
+const recentNodes = new RecentValues<Nodes[]>(500_000);
+
 /** Without one of these a line is only words. */
 const marks = /[\\`*_[<&|#~\n\r\0]|:\/\/|www\.|@|^\s*(?:[-+>]|\d+[.)])/;
 
@@ -17,6 +21,11 @@ export function descriptionNodes(written: string, parser: ParseOptions['parser']
   const text = written.slice(0, longest).toWellFormed().trim();
   if (text === '') return [];
   if (!marks.test(text)) return [plain(text)];
+  // Nobody changes them, but a list of its own each gets: it may be added to.
+  return [...recentNodes.get(`${parser} ${isField} ${text}`, () => parsedNodes(text, parser, isField))];
+}
+
+function parsedNodes(text: string, parser: ParseOptions['parser'], isField: boolean): Nodes[] {
   const lines = text.replaceAll(/\r\n?/g, '\n').split('\n');
   if (brokenLimit(lines, fencedLines(lines))) return [plain(text)];
   const source = lines.join('\n');

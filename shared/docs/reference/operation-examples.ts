@@ -6,7 +6,9 @@ import type { Operation } from './operations.ts';
 import { type CodeSample, requestSamples, type SampleRequest } from './request-samples.ts';
 
 const longestExample = 5_000;
-const longestMadeBody = 600;
+const longestMadeBody = 400;
+/** A made answer that is longer goes less deep: its fields are beside it. */
+const longestMadeAnswer = 1_200;
 
 /** The request in several languages: those that are written in the specification, or else made ones. None for what the server calls. */
 export function requestFences(
@@ -109,10 +111,21 @@ export function responseFences({ document }: OpenSlice, { written }: Operation):
     const facts = resolved(document, media[1]).value;
     const named = namedExamples(document, facts).slice(0, 4);
     if (named.length > 1) return named.map(([name, example]) => exampleFence(media[0], `${status} ${name}`, example));
-    const example = exampleOf(document, facts, 'response');
+    const example = shortAnswer(document, facts);
     return example === undefined ? [] : [exampleFence(media[0], status, example)];
   });
   return withoutTwins(fences).slice(0, 8);
+}
+
+function shortAnswer(document: JsonObject, media: JsonObject): JsonValue | undefined {
+  let made: JsonValue | undefined;
+  for (const fields of [{}, { depth: 3 }, { depth: 2 }, { depth: 1 }]) {
+    const before = made;
+    made = exampleOf(document, media, 'response', fields);
+    // The same object again: it is written in the specification.
+    if (made === undefined || made === before || JSON.stringify(made).length <= longestMadeAnswer) return made;
+  }
+  return made;
 }
 
 /** Errors mostly have the same fields: one example says what all of them say. */

@@ -36,7 +36,7 @@ export type PageSlice = {
   /** The same page in the languages of the site, itself included; the default language first. None if there is no other. */
   translations: { language: string; path: string }[];
   groups: PlaceGroup[];
-  /** Its neighbours in the innermost group (at most 24 around it): the sidebar of readers without scripts. */
+  /** Its neighbours in the innermost group (at most 16 around it): the sidebar of readers without scripts. */
   siblings: PageLink[];
   previous?: PageLink;
   next?: PageLink;
@@ -55,7 +55,7 @@ export type PageSlice = {
   scripts: string[];
 };
 
-const maxSiblings = 24;
+const maxSiblings = 16;
 
 /** Throws when there is no page of that path in the model. */
 export function pageSlice(index: SiteIndex, path: string, options: RenderOptions): PageSlice {

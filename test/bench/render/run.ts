@@ -1,7 +1,7 @@
 /*
  * What rendering costs, by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
  * speed no change of ours moves. `start` measures the start of child processes,
- * `chunks` the messages to them. Nothing is asserted: machines differ.
+ * `chunks` the messages to them, `reference` the pages of a large API description. Nothing is asserted: machines differ.
  * `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default: all, 3 runs, 1,000 pages)
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -25,6 +25,7 @@ import { medianOf, ratio, shown, table } from '../export/measurement.ts';
 import { childStarts } from './child-start.ts';
 import { chunkRequests } from './chunk-requests.ts';
 import { neutralProject } from './neutral-corpus.ts';
+import { referencePages } from './reference-pages.ts';
 
 const projects: Record<string, () => Promise<ProjectFiles | undefined>> = {
   neutral: () => Promise.resolve(neutralFiles()),
@@ -154,6 +155,10 @@ if (positionals.length === 0 || positionals.includes('start')) await childStarts
 if (positionals.length === 0 || positionals.includes('chunks')) {
   const mostPages = Number(values.pages);
   await chunkRequests(neutralFiles(), options, { runs: Number(values.runs), mostPages, print });
+}
+if (positionals.length === 0 || positionals.includes('reference')) {
+  const mostPages = Number(values.pages);
+  await referencePages(options, { runs: Number(values.runs), mostPages, print });
 }
 for (const [name, read] of Object.entries(projects)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;

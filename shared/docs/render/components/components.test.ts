@@ -96,7 +96,7 @@ const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][
   [
     'ResponseField',
     '<ResponseField name="id" type="string" deprecated pre={["a"]}>x</ResponseField>',
-    [/field-name deprecated/, /field-pre">a</],
+    [/<code class="deprecated"><a/, /field-pre">a</],
     [],
   ],
   [

@@ -29,14 +29,12 @@ const field: Component = {
     const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
     const id = context.anchors.claim(isParameter ? `param-${name}` : name, textProp(props, 'id'));
     return [
-      h('div', { className: ['field', isParameter ? 'param-field' : 'response-field'], id }, [
+      h('div', { className: ['field'], id }, [
         h('div', { className: ['field-head'] }, [
           textsProp(props, 'pre').map((label) => chip('pre', label)),
-          h('code', { className: deprecated ? ['field-name', 'deprecated'] : ['field-name'] }, [
-            h('a', { href: `#${id}` }, name),
-          ]),
+          h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${id}` }, name)]),
           textsProp(props, 'post').map((label) => chip('post', label)),
-          type.length > 0 ? h('span', { className: ['field-type'] }, type) : null,
+          type.length > 0 ? h('samp', type) : null,
           place === undefined ? null : chip('place', place),
           shown === undefined
             ? null
@@ -44,7 +42,7 @@ const field: Component = {
           required ? chip('required', texts.required) : null,
           deprecated ? chip('deprecated', texts.deprecated) : null,
         ]),
-        children.length === 0 ? null : h('div', { className: ['field-body'] }, context.children(children)),
+        children.length === 0 ? null : h('div', context.children(children)),
       ]),
     ];
   },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { en } from './en.ts';
+import { en } from './languages/en.ts';
 import { filled, type InterfaceTexts } from './interface-texts.ts';
 import { languageOf } from './language.ts';
 
@@ -12,8 +12,8 @@ const placeholders = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).
 
 const pairs = (texts: InterfaceTexts): [key: string, text: string][] => {
   const { scripts, reference, playground, ...frame } = texts;
-  const { results, ...words } = scripts;
-  return [frame, reference, playground, words].flatMap((part) => Object.entries(part));
+  const { results, assistant, ...words } = scripts;
+  return [frame, reference, playground, assistant, words].flatMap((part) => Object.entries(part));
 };
 
 describe.each(codes)('texts in %s', (code) => {

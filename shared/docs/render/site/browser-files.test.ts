@@ -21,6 +21,11 @@ test.each(partsIn('scripts/search/'))('%s is in the script of the search', (part
   expect(siteScripts().get('search.js')).toContain(comment);
 });
 
+test.each(partsIn('scripts/assistant/'))('%s is in a script of the assistant', (part) => {
+  const name = part.endsWith('/selection.js') ? 'assistant-selection.js' : 'assistant.js';
+  expect(siteScripts().get(name)).toContain(textOf(part).split('\n')[0]);
+});
+
 test('no comments with types are in what a reader downloads', () => {
   const all = [...siteScripts().values(), notFoundScript].join('\n');
   expect(all).toContain('// Before the first paint');

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { en } from '../interface-texts/en.ts';
+import { en } from '../interface-texts/languages/en.ts';
 import { scriptJson } from '../html.ts';
 import type { ScriptTexts } from './page-globals.ts';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { writeContent } from '../content/write-content.ts';
-
-const opening = '(function () {\n';
-const ending = '})();\n';
 
 /** Parts of the style sheet in their order: of rules with the same weight the later one wins. An empty line follows each chapter. */
 const theme = [
@@ -23,7 +20,7 @@ const theme = [
   ['fields'],
   ['figures', 'inline', 'trees', 'prompt', 'changelog', 'aside'],
   ['page-end'],
-  ['search'],
+  ['search', 'assistant-entries'],
   ['not-found'],
   ['writing'],
   ['responsive'],
@@ -50,6 +47,8 @@ const siteParts = [
   'site/changelog',
   'site/print',
   'site/prefetch',
+  'site/analytics',
+  'site/assistant',
   'site/operation',
   'site/search',
 ];
@@ -83,10 +82,10 @@ export function siteScripts(): ReadonlyMap<string, string> {
     ],
     [
       'site.js',
-      `${textsScript(en.scripts, 'window.binderyTexts || ')}${joinedScript(
+      `window.binderyTexts = window.binderyTexts || ${scriptJson(textsOfSite)};\n${joinedScript(
         'What a page can do once it is there. Classic script, no modules and no fetch: it runs from a folder as from a server.',
         siteParts,
-        ['copy'],
+        ['copy', 'sparkles'],
       )}`,
     ],
     [
@@ -94,11 +93,69 @@ export function siteScripts(): ReadonlyMap<string, string> {
       joinedScript(
         'The search: its dialog, and the index of the bundle or the platform behind it. Loaded when it is first opened.',
         ['elements', 'loading', ...searchParts],
-        ['search', 'file-text', 'hash', 'history', 'globe', 'x'],
+        ['search', 'file-text', 'hash', 'history', 'globe', 'sparkles', 'x'],
       ),
+    ],
+    [
+      'analytics.js',
+      joinedScript(
+        'Counts a visit: one event to each service that config.js names. It keeps nothing in the browser, and sends no cookies.',
+        ['elements', 'analytics'],
+        [],
+      ),
+    ],
+    [
+      'assistant-selection.js',
+      joinedScript(
+        'A button to ask the assistant about what a reader selects. Loaded when somebody first selects something.',
+        ['elements', 'assistant/place', 'assistant/selection'],
+        ['sparkles'],
+      ),
+    ],
+    [
+      'assistant.js',
+      `${textsOfPanel}${joinedScript(
+        'The panel of the assistant: questions, answers as they come, and where they are from. Loaded when it is first opened.',
+        ['elements', ...assistantParts],
+        assistantIcons,
+      )}`,
     ],
   ]);
 }
+
+const { ask, askQuery, askSelection, ...ofPanel } = en.scripts.assistant;
+/** English, without what only the panel says. Pages in other languages bring all of their words. */
+const textsOfSite = { ...en.scripts, assistant: { ask, askQuery, askSelection } };
+const textsOfPanel = `window.binderyTexts.assistant = Object.assign(${scriptJson(ofPanel)}, window.binderyTexts.assistant);\n`;
+
+/** Parts of `_bindery/assistant.js`, in their order. */
+const assistantParts = [
+  'place',
+  'stream',
+  'links',
+  'markdown',
+  'inline-markdown',
+  'drawing',
+  'conversation',
+  'request',
+  'turns',
+  'panel',
+].map((name) => `assistant/${name}`);
+
+const assistantIcons = [
+  'sparkles',
+  'square-pen',
+  'x',
+  'square',
+  'arrow-up',
+  'quote',
+  'copy',
+  'thumbs-up',
+  'thumbs-down',
+];
+
+/** The look of the assistant's panel, which loads with it. */
+export const assistantSheet = themePart(ownFile('assistant.css'));
 
 /** Parts of `_bindery/search.js`, in their order. */
 const searchParts = ['words', 'engine', 'marking', 'sources', 'dialog'].map((name) => `search/${name}`);
@@ -123,22 +180,16 @@ export function islandsScript(): string {
 /** Is part of `404.html`. */
 export const notFoundScript = script('not-found.js');
 
-/** Sets the words that `site.js` shows. */
-export function textsScript(texts: ScriptTexts, unless: '' | 'window.binderyTexts || ' = ''): string {
-  return `window.binderyTexts = ${unless}${scriptJson(texts)};\n`;
+/** Sets the words that scripts show. */
+export function textsScript(texts: ScriptTexts): string {
+  return `window.binderyTexts = ${scriptJson(texts)};\n`;
 }
 
-/** One function around all parts, which share its scope, and the icons that they use. */
+/** One function around all parts, which share its scope, and the icons that they use. A part that may end early is a function of its own. */
 export function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
   const icons = Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
-  const bodies = parts.map((name) => functionBody(script(`${name}.js`)));
+  const bodies = parts.map((name) => script(`${name}.js`).replace(/^(?=.)/gm, '  '));
   return `// ${purpose}\n(function () {\n  var icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;
-}
-
-/** A part that may end early is a function of its own; here its body becomes the end of the one function around all parts. */
-function functionBody(part: string): string {
-  if (part.startsWith(opening) && part.endsWith(ending)) return part.slice(opening.length, -ending.length);
-  return part.replace(/^(?=.)/gm, '  ');
 }
 
 /** Comments for the check of types are left out. */

@@ -44,6 +44,8 @@ export type SiteConfig = {
   assistantKey: string;
   /** Name of the site on the platform. */
   domain: string;
+  /** Services that count visits, by name. `consent`: key and value that say in a browser that its reader agrees. */
+  analytics: Record<string, Record<string, string>>;
 };
 
 /** `_bindery/search-index.js`. */
@@ -96,8 +98,49 @@ export type ScriptTexts = {
   lightTheme: string;
   /** Names the list of versions of a page. */
   view: string;
+  assistant: AssistantTexts;
   /** How many results a search has, by the plural forms of the language. */
   results: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+};
+
+/** Words of the assistant and its panel. */
+export type AssistantTexts = {
+  /** Names the panel. */
+  title: string;
+  ask: string;
+  /** `{query}` is what was searched. */
+  askQuery: string;
+  askSelection: string;
+  welcome: string;
+  note: string;
+  placeholder: string;
+  send: string;
+  stop: string;
+  retry: string;
+  newThread: string;
+  close: string;
+  removeSelection: string;
+  sources: string;
+  helpful: string;
+  notHelpful: string;
+  /** Until the answer begins. */
+  working: string;
+  stopped: string;
+  cut: string;
+  tooLong: string;
+  offline: string;
+  unavailable: string;
+  invalid: string;
+  refused: string;
+  unknownSite: string;
+  busy: string;
+};
+
+/** What the panel opens with: a question that is asked at once, or something selected to ask about. `isAgain`: it was open on the page before. */
+export type AssistantRequest = {
+  question?: string;
+  selection?: { type: 'code' | 'textSelection'; value: string; path: string };
+  isAgain?: boolean;
 };
 
 declare global {
@@ -112,6 +155,10 @@ declare global {
     /** Set by `_bindery/search.js`. */
     binderySearch?: { open(placeholder: string, typed: string): void };
     binderyTexts?: ScriptTexts;
+    /** Opens the assistant's panel, and asks if there is a question. Absent where the assistant is off. Rejects when the panel cannot be loaded. */
+    binderyOpenAssistant?: (asked?: string | AssistantRequest) => Promise<void>;
+    /** Set by `_bindery/assistant.js`. */
+    binderyAssistant?: { open(asked: AssistantRequest): Promise<void> };
     binderyPlaygroundTexts?: PlaygroundTexts;
     /** Opens the form of an operation. `_bindery/playground.js` sets it. */
     binderyPlayground?: (form: PlaygroundForm) => void;

@@ -22,7 +22,7 @@ import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { SiteRenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
-import { notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
+import { assistantSheet, notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
 import { fontCss } from './font-css.ts';
@@ -48,9 +48,10 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const backdrop = backdropCss(settings.background, (path) => index.files.has(path));
   const files = new Map<string, string>([
     ['_bindery/theme.css', `${paletteCss(settings)}\n${themeSheet}${fonts}${backdrop}`],
-    ['_bindery/config.js', siteConfigScript(slice.options, siteBase(settings))],
+    ['_bindery/config.js', siteConfigScript(slice.options, siteBase(settings), settings.integrations)],
   ]);
   files.set('_bindery/third-party.txt', thirdPartyNotices);
+  files.set('_bindery/assistant.css', assistantSheet);
   for (const [name, text] of siteScripts()) files.set(`_bindery/${name}`, text);
   for (const [name, text] of textsFiles(index)) files.set(`_bindery/texts/${name}.js`, text);
   for (const sidebar of index.sidebars)

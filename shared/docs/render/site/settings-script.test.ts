@@ -11,6 +11,7 @@ const good = {
   serverUrl: 'https://bindery.test',
   assistantKey: `svc_dsc_${'0'.repeat(36)}`,
   domain: 'acme',
+  analytics: { plausible: { domain: 'docs.acme.test' } },
 };
 
 /** What a page makes of its config.js, and what it says in the console. */
@@ -33,12 +34,20 @@ describe('the settings of a site', () => {
       ...good,
       features: { search: 'everywhere', assistant: 'yes', analytics: 1, playground: true, chat: true },
       serverUrl: 'javascript:alert(1)',
+      analytics: { plausible: 'docs.acme.test' },
     };
     const { config, said } = used(wrong);
     expect(config.features).toEqual({ search: 'off', assistant: false, analytics: false, playground: true });
-    expect(config.serverUrl).toBe('');
+    expect(config).toMatchObject({ serverUrl: '', analytics: {} });
     expect(said).toHaveLength(1);
-    for (const name of ['features.search', 'features.assistant', 'features.analytics', '"chat"', 'serverUrl'])
+    for (const name of [
+      'features.search',
+      'features.assistant',
+      'features.analytics',
+      '"chat"',
+      'serverUrl',
+      'analytics must',
+    ])
       expect(said[0]).toContain(name);
   });
 

@@ -1,5 +1,7 @@
 import type { SiteRenderOptions } from '../page-slice.ts';
 import { scriptJson } from '../html.ts';
+import { readAnalytics } from '#shared/docs/project/read-analytics.ts';
+import type { JsonValue } from '#shared/docs/project/json-values.ts';
 import type { SiteConfig } from './page-globals.ts';
 
 /** What pages can do by the deployment type alone. */
@@ -9,10 +11,11 @@ const featuresOf: Record<SiteConfig['deployment'], SiteConfig['features']> = {
   'air-gapped': { search: 'off', assistant: false, analytics: false, playground: false },
 };
 
-/** `_bindery/config.js`: the one file that may be edited after the export; the manifest leaves it out. `siteUrl` is that of docs.json. */
+/** `_bindery/config.js`: the one file that may be edited after the export; the manifest leaves it out. `siteUrl` and `integrations` are those of docs.json. */
 export function siteConfigScript(
   { deployment, domain, site = {} }: Pick<SiteRenderOptions, 'deployment' | 'domain' | 'site'>,
   siteUrl = '',
+  integrations?: JsonValue,
 ): string {
   const { serverUrl = '', assistantKey = '', features = {} } = site;
   const { search, assistant, analytics, playground } = featuresOf[deployment];
@@ -28,6 +31,7 @@ export function siteConfigScript(
     serverUrl,
     assistantKey,
     domain,
+    analytics: deployment === 'air-gapped' ? {} : readAnalytics(integrations),
   };
   return `${explanation}window.binderyConfig = ${scriptJson(config, 2)};\n`;
 }
@@ -38,11 +42,14 @@ const explanation = `// Settings of this copy of the site. You may edit this fil
 // deployment           how the site was exported: "cloud", "client-hosted" or "air-gapped". It explains the other values and changes nothing.
 // features.search      "server" asks serverUrl, and the index in this folder when that does not answer;
 //                      "bundle" asks only the index in this folder, also without any server; "off".
-// features.assistant   what the export was asked for; pages of this version have no panel for questions.
-// features.analytics   what the export was asked for; pages of this version count no visits.
+// features.assistant   true: readers can ask the assistant of serverUrl. It needs serverUrl, assistantKey and domain.
+// features.analytics   true: visits are counted by the services in analytics.
 // features.playground  true: readers can send requests to the documented API from its pages.
 // siteUrl              where the site is, for canonical addresses, such as "https://docs.example.com"; "" if that is not known.
 // serverUrl            public address of the Bindery platform, such as "https://bindery.example.com"; "" if there is none.
 // assistantKey         assistant key of that platform ("svc_dsc_..."). It is public. Never put an admin key here. "" if there is none.
 // domain               name of this site on that platform.
+// analytics            services that count visits, with their settings, as in "integrations" of docs.json: such as
+//                      { "plausible": { "domain": "docs.example.com" } }; {} if there are none. What is in "consent" must be a cookie, or in
+//                      the browser's storage, before anything is counted.
 `;

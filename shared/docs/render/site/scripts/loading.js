@@ -5,7 +5,7 @@ function load(name) {
   if (asked[name] === undefined)
     asked[name] = new Promise(function (resolve, reject) {
       var script = make('script');
-      script.src = document.documentElement.dataset.root + '_bindery/' + name;
+      script.src = filesRoot() + '_bindery/' + name;
       script.onload = function () {
         resolve();
       };

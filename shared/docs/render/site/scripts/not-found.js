@@ -1,6 +1,8 @@
-// A server shows this page under any address, so where the site starts has to be found: the nearest folder upwards that has our theme.
+// A server shows this page under any address, so where the site starts has to be found: the nearest folder upwards that has our theme. A
+// documentation host says it.
 (function () {
-  var folders = location.pathname.split('/').slice(0, -1);
+  var known = document.documentElement.dataset.root;
+  var folders = (known || location.pathname).split('/').slice(0, -1);
   function attempt() {
     var root = folders.join('/') + '/';
     var link = document.createElement('link');

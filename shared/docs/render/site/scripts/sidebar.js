@@ -4,7 +4,6 @@
   var navigation = window.binderyNavigation;
   var place = document.querySelector('.sidebar-content');
   if (!navigation || !place) return;
-  var root = document.documentElement.dataset.root || './';
   var current = (document.documentElement.dataset.currentPath || '').slice(1);
 
   /** @param {string} name */
@@ -15,7 +14,10 @@
     var made = make('picture' in known ? 'img' : 'span', 'picture' in known ? 'icon' : 'icon emoji');
     if ('picture' in known) {
       made.setAttribute('alt', '');
-      made.setAttribute('src', /^(https|data):/.test(known.picture) ? known.picture : root + fileHref(known.picture));
+      made.setAttribute(
+        'src',
+        /^(https|data):/.test(known.picture) ? known.picture : filesRoot() + fileHref(known.picture),
+      );
     } else {
       made.setAttribute('aria-hidden', 'true');
       made.textContent = known.text;
@@ -26,11 +28,6 @@
   /** @param {string} path */
   function fileHref(path) {
     return path.split('/').map(encodeURIComponent).join('/');
-  }
-
-  /** @param {string} path */
-  function pageHref(path) {
-    return root + fileHref(path) + '.html';
   }
 
   /** @param {SidebarEntry} entry */
@@ -47,7 +44,7 @@
   /** @param {SidebarEntry} entry @param {string} [path] */
   function link(entry, path) {
     var a = make('a', 'sidebar-link');
-    a.href = path === undefined ? entry.h : pageHref(path);
+    a.href = path === undefined ? entry.h : pageAddress(path);
     if (path === undefined && /^https?:/.test(entry.h)) {
       a.target = '_blank';
       a.rel = 'noopener noreferrer';

@@ -176,13 +176,8 @@ function Field(props) {
   return el(
     'div',
     { className: 'field' },
-    el(
-      'div',
-      { className: 'field-head' },
-      el('code', { className: 'field-name' }, name),
-      props.type ? el('span', { className: 'field-type' }, props.type) : null,
-    ),
-    el('div', { className: 'field-body' }, props.children),
+    el('div', { className: 'field-head' }, el('code', null, name), props.type ? el('samp', null, props.type) : null),
+    el('div', null, props.children),
   );
 }
 /** An element around the children. @param {string} type @param {string} className @returns {(props: any) => any} */

@@ -10,7 +10,7 @@ window.binderyPlayground = function (form) {
   dialogOfForm = playgroundDialog(form);
   var styles = make('link');
   styles.rel = 'stylesheet';
-  styles.href = document.documentElement.dataset.root + '_bindery/playground.css';
+  styles.href = filesRoot() + '_bindery/playground.css';
   styles.onload = styles.onerror = function () {
     dialogOfForm.showModal();
   };

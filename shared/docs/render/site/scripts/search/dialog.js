@@ -112,8 +112,7 @@ function option(kind, sign, href) {
 
 /** @param {string} path @param {string} anchor */
 function addressOf(path, anchor) {
-  var file = path.split('/').map(encodeURIComponent).join('/') + '.html';
-  return root.dataset.root + file + (anchor ? '#' + encodeURIComponent(anchor) : '');
+  return pageAddress(path) + (anchor ? '#' + encodeURIComponent(anchor) : '');
 }
 
 /** @param {FoundPage} page @param {QueryWord[]} words */
@@ -218,6 +217,14 @@ function show(query, answer, problem) {
   var count = options.length;
   var isNarrowed = !everywhere && (root.dataset.language || root.dataset.version);
   if (isNarrowed) addRow('everywhere', 'globe', texts.searchAll, searchEverywhere);
+  if (window.binderyOpenAssistant) {
+    var label = texts.assistant.askQuery.replace('{query}', () => query);
+    addRow('ask', 'sparkles', label, function () {
+      rememberSearch(query);
+      dialog.close();
+      void window.binderyOpenAssistant(query).catch((error) => console.warn(error));
+    });
+  }
   var none = count === 0 && answer.isWhole ? texts.searchNone.replace('{query}', () => query) : '';
   setNote([problem, none].filter(Boolean).join(' '));
   announced.textContent = count > 0 ? counted(count) : none;
@@ -227,7 +234,7 @@ function show(query, answer, problem) {
   if (count > 0) activate(isBelow ? 1 : 0, false);
   input.setAttribute('aria-expanded', String(options.length > 0));
 }
-/** @param {'everywhere'} kind @param {keyof typeof icons} sign @param {string} text @param {() => void} run */
+/** @param {'everywhere' | 'ask'} kind @param {keyof typeof icons} sign @param {string} text @param {() => void} run */
 function addRow(kind, sign, text, run) {
   var row = option(kind, sign);
   row.append(make('span', 'search-body', text));

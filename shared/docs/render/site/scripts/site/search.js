@@ -41,7 +41,7 @@
       /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName) || document.activeElement.isContentEditable;
     var isSlash = event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (!isSlash && !(event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey))) return;
-    if (document.querySelector('dialog[open]:not(.search-dialog)')) return;
+    if (document.querySelector('dialog[open]:not(.search-dialog, .assistant-panel.is-beside)')) return;
     event.preventDefault();
     void openSearch();
   });

@@ -26,6 +26,13 @@ function usableConfig(found) {
     if (value !== undefined && typeof value !== 'boolean') wrong.push('features.' + name + ' must be true or false.');
     return value === true;
   }
+  /** @param {any} value @returns {SiteConfig['analytics']} */
+  function services(value) {
+    if (value === undefined) return {};
+    if (isObject(value) && Object.values(value).every(isObject)) return value;
+    wrong.push('analytics must be an object with an object for each service.');
+    return {};
+  }
   var address = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
   var config = {
     deployment: given.deployment,
@@ -42,6 +49,7 @@ function usableConfig(found) {
       /^svc_dsc_[0-9A-Za-z]{36}$/,
       'an assistant key (svc_dsc_…); an admin key is secret and must not be here',
     ),
+    analytics: services(given.analytics),
     domain: text('domain', /^[a-z0-9-]{1,63}$/, 'the name of the site on the platform'),
   };
   var features = config.features;

@@ -1,0 +1,62 @@
+import { type JsonValue, objectOf, textOf } from './json-values.ts';
+
+/**
+ * Services that count visits, by their names in docs.json, each with its settings, all of which are public. `consent` is no service: visits
+ * count only in browsers that keep its `value` under its `key`.
+ */
+export type Analytics = Record<string, Record<string, string>>;
+
+/**
+ * Services that take an event by plain HTTP, with the settings that each needs and those that it may have. Umami and Matomo are not in the
+ * format: they are here for those who run them themselves, as they run a platform.
+ */
+const services: Record<string, { needed: string[]; optional?: string[] }> = {
+  amplitude: { needed: ['apiKey'] },
+  matomo: { needed: ['url', 'siteId'] },
+  mixpanel: { needed: ['projectToken'] },
+  plausible: { needed: ['domain'], optional: ['server'] },
+  posthog: { needed: ['apiKey'], optional: ['apiHost'] },
+  segment: { needed: ['key'] },
+  umami: { needed: ['url', 'websiteId'] },
+};
+const maxLength = 300;
+
+/** `integrations` of docs.json. `onProblem` gets a sentence for each of them that has no effect. */
+export function readAnalytics(
+  integrations: JsonValue | undefined,
+  onProblem: (problem: string) => void = () => undefined,
+): Analytics {
+  const found: Analytics = {};
+  for (const [name, given] of Object.entries(objectOf(integrations))) {
+    const settings = objectOf(given);
+    const valueOf = (key: string): string | undefined => textOf(settings[key])?.slice(0, maxLength);
+    if (name === 'cookies') {
+      const [key, value] = [valueOf('key'), valueOf('value')];
+      if (key !== undefined && value !== undefined) found['consent'] = { key, value };
+      else onProblem('"integrations.cookies" has no effect: it needs "key" and "value".');
+      continue;
+    }
+    // About the product of others.
+    if (name === 'telemetry') continue;
+    const service = Object.hasOwn(services, name) ? services[name] : undefined;
+    if (service === undefined) {
+      const names = Object.keys(services).join(', ');
+      onProblem(
+        `"integrations.${name.slice(0, 60)}" has no effect: pages run no scripts of other sites. Visits can be counted by ${names}.`,
+      );
+      continue;
+    }
+    const missing = service.needed.filter((key) => valueOf(key) === undefined);
+    if (missing.length > 0) {
+      onProblem(`"integrations.${name}" has no effect: it needs "${missing.join('" and "')}".`);
+      continue;
+    }
+    found[name] = Object.fromEntries(
+      [...service.needed, ...(service.optional ?? [])].flatMap((key) => {
+        const value = valueOf(key);
+        return value === undefined ? [] : [[key, value]];
+      }),
+    );
+  }
+  return found;
+}

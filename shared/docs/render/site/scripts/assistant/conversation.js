@@ -1,0 +1,54 @@
+// What was said, kept over the pages of a visit, and the reader's random id, by which a thread belongs to them.
+/** @typedef {keyof import('../../page-globals.ts').AssistantTexts} AssistantWord */
+/** @typedef {{ type: 'code' | 'textSelection', value: string, path: string }} AskedSelection */
+/** @typedef {{ question: string, selection?: AskedSelection, text: string, sources: AnswerSource[], messageId: string, rating?: 'up' | 'down', problem?: AssistantWord }} ConversationTurn */
+/** @typedef {{ threadId: string, threadKey: string, turns: ConversationTurn[] }} Conversation */
+var mostTurns = 30;
+var mostKeptText = 300000;
+var conversationName = 'bindery-assistant:' + config.domain;
+
+/** @returns {Conversation} */
+function newConversation() {
+  return { threadId: '', threadKey: '', turns: [] };
+}
+/** @returns {Conversation} */
+function keptConversation() {
+  try {
+    var kept = JSON.parse(sessionStorage.getItem(conversationName));
+    var isWhole = kept.turns.every(
+      /** @param {any} turn */
+      (turn) => typeof turn.question === 'string' && typeof turn.text === 'string' && Array.isArray(turn.sources),
+    );
+    return isWhole ? kept : newConversation();
+  } catch (_) {
+    return newConversation();
+  }
+}
+/** Keeps the newest turns, as many as there is room for. @param {Conversation} conversation */
+function keepConversation(conversation) {
+  var turns = conversation.turns.slice(-mostTurns);
+  var text = '';
+  do {
+    text = JSON.stringify({ threadId: conversation.threadId, threadKey: conversation.threadKey, turns: turns });
+    turns = turns.slice(1);
+  } while (text.length > mostKeptText && turns.length > 0);
+  try {
+    sessionStorage.setItem(conversationName, text);
+  } catch (_) {}
+}
+
+/** Used when the browser keeps nothing. @type {string} */
+var ownReaderId;
+function readerId() {
+  try {
+    ownReaderId = ownReaderId || localStorage.getItem('bindery-reader');
+  } catch (_) {}
+  if (!/^[0-9a-f]{32}$/.test(ownReaderId || '')) {
+    var bytes = crypto.getRandomValues(new Uint8Array(16));
+    ownReaderId = Array.from(bytes, (byte) => (256 + byte).toString(16).slice(1)).join('');
+    try {
+      localStorage.setItem('bindery-reader', ownReaderId);
+    } catch (_) {}
+  }
+  return ownReaderId;
+}

@@ -1,0 +1,124 @@
+// Asks the platform, with the public key of the site and nothing else.
+var mostStreamBytes = 2000000;
+/** The platform says at least every fifteen seconds that it is there. */
+var silenceMs = 45000;
+var mostHistory = 20;
+
+/** @param {string} path @param {object} body @param {Conversation} conversation @param {AbortSignal} [signal] */
+function postToPlatform(path, body, conversation, signal) {
+  /** @type {Record<string, string>} */
+  var headers = { authorization: 'Bearer ' + config.assistantKey, 'content-type': 'application/json' };
+  if (conversation.threadId && conversation.threadKey) headers['x-thread-key'] = conversation.threadKey;
+  return fetch(config.serverUrl + '/discovery/' + path.replace('{domain}', config.domain), {
+    method: 'POST',
+    headers: headers,
+    body: JSON.stringify(body),
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    signal: signal,
+  });
+}
+
+/** The body of a question. The platform knows what was said in a thread; without one it is told. @param {Conversation} conversation @param {ConversationTurn} turn */
+function questionBody(conversation, turn) {
+  /** @type {object[]} */
+  var messages = [];
+  /** @param {string} role @param {string} text */
+  function add(role, text) {
+    if (text)
+      messages.push({ id: 'm' + messages.length, role: role, parts: [{ type: 'text', text: text.slice(0, 8000) }] });
+  }
+  if (!conversation.threadId)
+    conversation.turns.slice(-mostHistory).forEach(function (earlier) {
+      if (earlier === turn) return;
+      add('user', earlier.question);
+      add('assistant', earlier.text);
+    });
+  add('user', turn.question);
+  var place = root.dataset;
+  return {
+    fp: readerId(),
+    messages: messages,
+    threadId: conversation.threadId || undefined,
+    currentPath: place.currentPath.slice(0, 200),
+    context: turn.selection ? [turn.selection] : undefined,
+    filter: place.language || place.version ? { language: place.language, version: place.version } : undefined,
+  };
+}
+
+/**
+ * Asks, and reads the answer as it comes; `onText` is called when there is more of it. Resolves with what went wrong, if anything did.
+ * @param {Conversation} conversation @param {ConversationTurn} turn @param {AbortController} request @param {(answer: StreamedAnswer) => void} onText @returns {Promise<AssistantWord | undefined>}
+ */
+async function askPlatformAbout(conversation, turn, request, onText) {
+  var isSilent = false;
+  /** @type {ReturnType<typeof setTimeout>} */
+  var silence;
+  function hear() {
+    clearTimeout(silence);
+    silence = setTimeout(function () {
+      isSilent = true;
+      request.abort();
+    }, silenceMs);
+  }
+  var answer = newAnswer();
+  try {
+    hear();
+    var path = 'v2/assistant/{domain}/message';
+    var response = await postToPlatform(path, questionBody(conversation, turn), conversation, request.signal);
+    if (response.status === 404 && conversation.threadId) {
+      // The thread is gone, or another reader's: the same question begins a new one.
+      conversation.threadId = conversation.threadKey = '';
+      response = await postToPlatform(path, questionBody(conversation, turn), conversation, request.signal);
+    }
+    if (!response.ok) return problemOfStatus(response.status);
+    var thread = response.headers.get('x-thread-id');
+    if (isShort(thread)) conversation.threadId = thread;
+    conversation.threadKey = response.headers.get('x-thread-key') || conversation.threadKey;
+    await readAnswer(response, answer, function () {
+      hear();
+      if (answer.threadId) conversation.threadId = answer.threadId;
+      onText(answer);
+    });
+    if (answer.isTooLong) return 'tooLong';
+    return answer.isBroken || !answer.isFinished || answer.text === '' ? 'cut' : undefined;
+  } catch (_) {
+    if (answer.isTooLong) return 'tooLong';
+    if (request.signal.aborted && !isSilent) return 'stopped';
+    if (answer.text !== '') return 'cut';
+    return navigator.onLine === false ? 'offline' : 'unavailable';
+  } finally {
+    clearTimeout(silence);
+    // What nobody reads is not sent any further.
+    request.abort();
+  }
+}
+
+/** @param {Response} response @param {StreamedAnswer} answer @param {() => void} onMore */
+async function readAnswer(response, answer, onMore) {
+  var reader = response.body.getReader();
+  var decoder = new TextDecoder();
+  var events = eventReader((data) => takeEvent(answer, data));
+  for (var bytes = 0; ; ) {
+    var piece = await reader.read();
+    if (piece.done) return;
+    bytes += piece.value.length;
+    if (bytes > mostStreamBytes) answer.isTooLong = true;
+    else
+      try {
+        events.feed(decoder.decode(piece.value, { stream: true }));
+      } catch (_) {
+        answer.isTooLong = true;
+      }
+    onMore();
+    if (answer.isFinished || answer.isTooLong) return;
+  }
+}
+
+/** @param {number} status of HTTP @returns {AssistantWord} */
+function problemOfStatus(status) {
+  if (status === 401 || status === 403) return 'refused';
+  if (status === 404) return 'unknownSite';
+  if (status === 429) return 'busy';
+  return status >= 500 ? 'unavailable' : 'invalid';
+}
