@@ -20,20 +20,25 @@ export async function installPackages(root) {
   await checkNode(root);
 }
 
-/** Is everything in the lock file also in the list that npm left in node_modules? Packages of other platforms may be absent. */
+/** Is everything in the lock file also in the list that npm left in node_modules? Packages of other systems may be absent. */
 export function isInstalled(root) {
   try {
     const wanted = readPackages(join(root, 'package-lock.json'));
     const present = readPackages(join(root, 'node_modules', '.package-lock.json'));
-    const nodeHere = `node_modules/node-${process.platform}-${process.arch}`;
-    return Object.entries(wanted).every(([path, { version, optional }]) => {
+    return Object.entries(wanted).every(([path, entry]) => {
       if (path === '') return true;
       const found = present[path];
-      return found === undefined ? optional === true && path !== nodeHere : found.version === version;
+      return found === undefined ? entry.optional === true && !isForThisSystem(entry) : found.version === entry.version;
     });
   } catch {
     return false;
   }
+}
+
+/** Is this one of the packages of which npm installs those that fit the system? One that names no system comes with another that does. */
+function isForThisSystem({ os = [], cpu = [], libc }) {
+  if (![os].flat().includes(process.platform) || ![cpu].flat().includes(process.arch)) return false;
+  return libc === undefined || libc.includes(process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl');
 }
 
 function readPackages(file) {

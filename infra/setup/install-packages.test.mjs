@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -8,8 +8,8 @@ const nodeHere = `node_modules/node-${process.platform}-${process.arch}`;
 const wanted = {
   '': { name: 'bindery' },
   'node_modules/zod': { version: '4.0.0' },
-  'node_modules/node-other': { version: '24.0.0', optional: true },
-  [nodeHere]: { version: '24.0.0', optional: true },
+  'node_modules/node-other': { version: '24.0.0', optional: true, os: ['other'], cpu: [process.arch] },
+  [nodeHere]: { version: '24.0.0', optional: true, os: [process.platform], cpu: [process.arch] },
 };
 const present = { 'node_modules/zod': { version: '4.0.0' }, [nodeHere]: { version: '24.0.0' } };
 
@@ -26,7 +26,7 @@ function write(found) {
 }
 
 describe('the npm packages are installed', () => {
-  test('when all that the lock file asks for is there; packages of other platforms may be absent', () => {
+  test('when all that the lock file asks for is there; packages of other systems may be absent', () => {
     write(present);
     expect(isInstalled(root)).toBe(true);
   });
@@ -34,7 +34,7 @@ describe('the npm packages are installed', () => {
   test.each([
     ['another version', { ...present, 'node_modules/zod': { version: '3.9.0' } }],
     ['a package less', { [nodeHere]: { version: '24.0.0' } }],
-    ['no Node of this platform', { 'node_modules/zod': { version: '4.0.0' } }],
+    ['no Node of this system', { 'node_modules/zod': { version: '4.0.0' } }],
   ])('and not with %s', (_what, found) => {
     write(found);
     expect(isInstalled(root)).toBe(false);
@@ -55,4 +55,15 @@ npm error
 npm error Clean install a project
 npm error A complete log of this run can be found in: /tmp/log`;
   expect(npmReason(output)).toBe('Missing: @biomejs/cli-freebsd-x64@2.5.15 from lock file');
+});
+
+test('the lock file lists the packages of every system, without which npm ci refuses it', () => {
+  const { packages } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package-lock.json'), 'utf8'));
+  const isListed = (path, name) =>
+    packages[`${path}node_modules/${name}`] !== undefined ||
+    (path !== '' && isListed(path.slice(0, path.lastIndexOf('node_modules/')), name));
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter((name) => !isListed(path === '' ? '' : `${path}/`, name)),
+  );
+  expect(missing).toEqual([]);
 });

@@ -17,11 +17,14 @@ const programs = join(root, 'node_modules', '.bin');
 // The Node from there runs everything, also when this file was not started by npm.
 const env = { ...process.env, PATH: [programs, process.env.PATH].join(delimiter) };
 
+// By its path: of two packages with a program of this name (the other makes clients in a test) npm links either.
+const tsc = '../typescript/bin/tsc';
+
 const checks = [
-  { name: 'types', command: ['tsc', '--noEmit'], advice: 'mend the types that tsc names above' },
+  { name: 'types', command: [tsc, '--noEmit'], advice: 'mend the types that tsc names above' },
   {
     name: 'types of the scripts of pages',
-    command: ['tsc', '-p', 'shared/docs/render/site/scripts'],
+    command: [tsc, '-p', 'shared/docs/render/site/scripts'],
     advice: 'mend the types that tsc names above',
   },
   {

@@ -8,6 +8,7 @@ import { signLink } from '#services/link-signer/sign-link.ts';
 import { appendContent } from '#services/publisher/publish-project.ts';
 import { openUploads, type Uploads } from '#services/publisher/project-files.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { testCaller } from '../../test/support/make-commit.ts';
 import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
@@ -53,7 +54,13 @@ describeWithServers(['nats-server'], 'housekeeping over a real bus', () => {
     uploads = openUploads({ folder: uploadFolder, places: 1 });
     publisher = publisherApp(
       { bus: publisherBus, objectStore: objects.store, pool, clock: systemClock, random: randomBase62, uploads },
-      { callerTokens: { housekeeper: serviceToken }, logger, checks: {}, draining: () => false },
+      {
+        callerTokens: { housekeeper: serviceToken },
+        logger,
+        checks: {},
+        draining: () => false,
+        metrics: serviceMetrics('test'),
+      },
     );
     publisherUrl = await publisher.listen({ host: '127.0.0.1', port: 0 });
   });
