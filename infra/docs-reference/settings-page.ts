@@ -60,29 +60,34 @@ export function settingsPage(): string {
   addRows(rows, 'bindery start', Object.values(startSettings));
   addRows(rows, 'bindery provision', [provisionSettings.natsPassword, provisionSettings.replicas]);
   const all = [
-    ...[...rows.values()].map(({ variable, byDefault, readers, description, secret }) => [
-      code(variable),
-      byDefault,
-      services.every((service) => readers.includes(service)) ? 'all services' : readers.join(', '),
-      `${plain(description)}${secret ? ' (secret)' : ''}`,
-    ]),
-    ...otherVariables.map(([variable, byDefault, readers, description]) => [
-      code(variable),
-      byDefault === 'none' ? byDefault : code(byDefault),
-      readers,
-      plain(description),
-    ]),
+    ...[...rows.values()].map(({ variable, byDefault, readers, description, secret }) =>
+      cells(
+        variable,
+        byDefault,
+        `${plain(description)}${secret ? ' (secret)' : ''}`,
+        services.every((service) => readers.includes(service)) ? 'all services' : readers.join(', '),
+      ),
+    ),
+    ...otherVariables.map(([variable, byDefault, readers, description]) =>
+      cells(variable, byDefault === 'none' ? byDefault : code(byDefault), plain(description), readers),
+    ),
   ];
   return page(
     'Settings',
     'Every environment variable, its default, and who reads it.',
     'A service that has a setting without a default does not start until it is set. `npm start` sets what services need to find each other. `<SERVICE>` is the name of a service in capitals, such as `PAGE_RENDERER`. Secrets are never printed.',
     markdownTable(
-      ['variable', 'default', 'read by', 'meaning'],
+      ['variable and default', 'meaning and who reads it'],
       all.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     ),
   );
 }
+
+/** A row. Two columns fit where four do not: names are long, and do not wrap. */
+const cells = (variable: string, byDefault: string, meaning: string, readers: string): string[] => [
+  `${code(variable)}<br />${byDefault}`,
+  `${meaning}<br />*${readers}*`,
+];
 
 function addRows(rows: Map<string, Row>, reader: string, settings: readonly Setting<unknown>[]): void {
   for (const { env, schema, description, secret } of settings) {

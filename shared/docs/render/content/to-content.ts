@@ -24,6 +24,7 @@ import type { Report } from '../findings.ts';
 import { filled, type InterfaceTexts } from '../interface-texts/interface-texts.ts';
 import { Anchors, type ContentContext, writtenClasses } from './content-context.ts';
 import { h, toText, type Typeset } from './content-tree.ts';
+import { withFixedColumns } from './table-columns.ts';
 
 type Content = Pick<ContentContext, 'toc' | 'feedItems' | 'aside' | 'classes'> & {
   main: ElementContent[];
@@ -104,7 +105,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
     return headingElement(node.depth, children, text, node.data?.id, context, false);
   };
   const table: Handler = (pageState, node: Table) => {
-    const made = defaultHandlers.table(pageState, node);
+    const made = withFixedColumns(defaultHandlers.table(pageState, node));
     return h('div', { className: ['table-wrap'], tabIndex: 0 }, made);
   };
   const text: Handler = (pageState, node: Text) =>
