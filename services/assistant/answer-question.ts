@@ -6,12 +6,21 @@ import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
+import type { FoundPassage } from '#shared/search/search-index.ts';
 import { answerPrompt, type AnswerPrompt, promptPassage } from './answer-prompt.ts';
-import { type AnswerWire, type FinishReason, finishReasonOf, type TokenCounts, type UiChunk } from './answer-wire.ts';
+import {
+  type AnswerWire,
+  type FinishReason,
+  finishReasonOf,
+  type FoundSource,
+  type TokenCounts,
+  type UiChunk,
+} from './answer-wire.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
 import {
   type AssistantContext,
   pagePathOf,
+  pageUrl,
   retrievalQuery,
   retrievePassages,
   searchedContent,
@@ -40,7 +49,7 @@ export async function answerQuestion(
   { caller, body, thread, turns, question, wire }: QuestionToAnswer,
 ): Promise<void> {
   const { model, log } = context;
-  const chunksOf = await prepareAnswer(context, caller, body, turns);
+  const prepared = await prepareAnswer(context, caller, body, turns);
   const ids = { messageId: `msg_${context.random(22)}`, threadId: thread.threadId };
   reply.hijack();
   reply.raw.writeHead(200, {
@@ -54,7 +63,8 @@ export async function answerQuestion(
   const outcome = newOutcome();
   try {
     await client.write(wire.start(ids));
-    for await (const chunk of chunksOf(signal, outcome)) await client.write(wire.chunk(chunk));
+    await client.write(wire.found(prepared.query, prepared.found));
+    for await (const chunk of prepared.chunks(signal, outcome)) await client.write(wire.chunk(chunk));
   } catch (error) {
     log.error({ err: error, requestId: caller.requestId }, 'an answer failed while it was streamed');
     await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
@@ -85,8 +95,13 @@ const answerFailed = 'The answer could not be finished. Ask again in a moment.';
 
 const notSaved = 'The answer is complete but could not be saved: this thread cannot be continued.';
 
-/** Streams the answer, and fills in the outcome on the way. */
-type PreparedAnswer = (signal: AbortSignal, outcome: AnswerOutcome) => AsyncGenerator<UiChunk>;
+type PreparedAnswer = {
+  /** What was searched for, and what was found. */
+  query: string;
+  found: FoundSource[];
+  /** Streams the answer, and fills in the outcome on the way. */
+  chunks(signal: AbortSignal, outcome: AnswerOutcome): AsyncGenerator<UiChunk>;
+};
 
 const defaultPassages = 5;
 const passagesPerPage = 3;
@@ -100,15 +115,21 @@ async function prepareAnswer(
   body: MessageBody,
   turns: readonly Turn[],
 ): Promise<PreparedAnswer> {
+  const query = retrievalQuery(turns);
+  const withoutModel = (text: string): PreparedAnswer => ({
+    query,
+    found: [],
+    chunks: (_signal, outcome) => fixedAnswer(text, outcome),
+  });
   const scope = await searchedContent(context, caller);
   const facets = scope && (await context.searchIndex.facets(scope));
-  if (!scope || !facets) return (_signal, outcome) => fixedAnswer(nothingPublished, outcome);
+  if (!scope || !facets) return withoutModel(nothingPublished);
   const unknown = unknownFilter(body.filter, facets);
-  if (unknown !== undefined) return (_signal, outcome) => fixedAnswer(unknown, outcome);
+  if (unknown !== undefined) return withoutModel(unknown);
 
   const currentPath = pagePathOf(body.currentPath);
   const found = await retrievePassages(context, caller, scope, {
-    query: retrievalQuery(turns),
+    query,
     limit: body.retrievalPageSize ?? defaultPassages,
     passagesPerPage,
     filter: body.filter,
@@ -116,8 +137,19 @@ async function prepareAnswer(
   });
   const passages = found.map(promptPassage);
   const prompt = answerPrompt(turns, passages, { items: body.context ?? [], currentPath });
-  return (signal, outcome) => modelAnswer(context, { prompt, passages, signal }, outcome);
+  return {
+    query,
+    found: found.map(foundSource),
+    chunks: (signal, outcome) => modelAnswer(context, { prompt, passages, signal }, outcome),
+  };
 }
+
+const foundSource = ({ path, anchor, title, heading, text }: FoundPassage): FoundSource => ({
+  content: text,
+  path,
+  url: pageUrl(path, anchor),
+  metadata: { title, heading },
+});
 
 /**
  * The model's answer as chunks of one step, with its sources before the step ends. When the model fails, the last chunk is an `error`; this

@@ -34,20 +34,36 @@ test('every write of a stream ends with an empty line, the last with [DONE]', ()
 });
 
 test('AI SDK 4 gets code lines, with the thread in each place that it can be read from', () => {
-  const wire = dataStreamWire();
+  const wire = dataStreamWire({ sources: true });
   expect(wire.start(ids)).toBe('f:{"messageId":"msg_1"}\n');
+  const passage = { content: 'Text', path: 'a', url: '/a#b', metadata: { title: 'A', heading: 'B' } };
+  expect(wire.found('how?', [passage])).toBe(
+    '9:{"toolCallId":"search","toolName":"search","args":{"query":"how?"}}\n' +
+      `a:{"toolCallId":"search","result":[${JSON.stringify(passage)}]}\n` +
+      'e:{"finishReason":"tool-calls","isContinued":true}\n',
+  );
+  expect(wire.chunk({ type: 'start-step' })).toBe('f:{"messageId":"msg_1"}\n');
   expect(wire.chunk({ type: 'text-delta', id: '1', delta: 'a\nb' })).toBe('0:"a\\nb"\n');
   expect(wire.chunk({ type: 'source-url', sourceId: 's1', url: '/a', title: 'A' })).toBe(
     'h:{"sourceType":"url","id":"s1","url":"/a","title":"A"}\n',
   );
-  expect(wire.chunk({ type: 'start-step' })).toBe('');
+  expect(wire.chunk({ type: 'finish-step' })).toBe('e:{"finishReason":"stop","isContinued":false}\n');
   expect(wire.finish(ids, 'stop', tokens)).toBe(
-    'e:{"finishReason":"stop","usage":{"promptTokens":3,"completionTokens":4},"isContinued":false}\n' +
-      '2:[{"type":"finish","threadId":"th_1"}]\n' +
-      '8:[{"type":"finish","threadId":"th_1"}]\n' +
+    '2:[{"type":"finish","threadId":"th_1"}]\n' +
+      '8:[{"type":"finish","threadId":"th_1"},{"type":"sources","sources":[{"url":"/a","title":"A"}]}]\n' +
       'd:{"finishReason":"stop","usage":{"promptTokens":3,"completionTokens":4},"threadId":"th_1"}\n',
   );
   expect(wire.keepAlive).toBe('\n');
+});
+
+test('AI SDK 4 before 4.1.35 gets no lines of sources, and every step ends when the answer breaks off', () => {
+  const wire = dataStreamWire({ sources: false });
+  const bytes =
+    wire.start(ids) +
+    wire.chunk({ type: 'source-url', sourceId: 's1', url: '/a', title: 'A' }) +
+    wire.chunk({ type: 'error', errorText: 'No.' }) +
+    wire.finish(ids, 'error', tokens);
+  expect(bytes.replaceAll(/:.*\n/g, '')).toBe('f3e28d');
 });
 
 test('finish reasons that some client rejects become other', () => {

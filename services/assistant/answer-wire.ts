@@ -5,6 +5,9 @@ export type FinishReason = (typeof finishReasons)[number];
 export const finishReasonOf = (reason: unknown): FinishReason =>
   finishReasons.find((known) => known === reason) ?? 'other';
 
+/** A passage as clients see that it was found. `path` is the page's, `url` its section's. */
+export type FoundSource = { content: string; path: string; url: string; metadata: { title: string; heading: string } };
+
 type AnswerIds = { messageId: string; threadId: string };
 export type TokenCounts = { input: number; output: number };
 
@@ -12,6 +15,8 @@ export type TokenCounts = { input: number; output: number };
 export type AnswerWire = {
   headers: Readonly<Record<string, string>>;
   start(ids: AnswerIds): string;
+  /** What was found for the question, before the model answers. */
+  found(query: string, passages: readonly FoundSource[]): string;
   chunk(chunk: UiChunk): string;
   finish(ids: AnswerIds, reason: FinishReason, tokens: TokenCounts): string;
   /** Does nothing in any client, and keeps proxies from closing the connection. */
@@ -31,6 +36,7 @@ export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
       'x-accel-buffering': 'no',
     },
     start: ({ messageId, threadId }) => event({ type: 'start', messageId, messageMetadata: { threadId } }),
+    found: () => '',
     chunk: (chunk) => acceptedChunks(chunk).map(event).join(''),
     finish: ({ threadId }, finishReason) => {
       const messageMetadata = { threadId, finishReason };
@@ -89,8 +95,54 @@ export function acceptedChunks(chunk: UiChunk): UiChunk[] {
   return [accepted];
 }
 
-/** The data stream of AI SDK 4: lines of a code, a colon and JSON. A code or comment that it does not know fails the whole message. */
-export function dataStreamWire(): AnswerWire {
+/**
+ * The data stream of AI SDK 4: lines of a code, a colon and JSON. A code or comment that it does not know fails the whole message. What was
+ * found is the result of a tool `search`, in a step of its own: every version shows tools, but only 4.1.35 and later know the lines of
+ * sources. `sources`: whether the client is known to read those.
+ */
+export function dataStreamWire({ sources }: { sources: boolean }): AnswerWire {
+  let messageId = '';
+  let step: 'none' | 'open' | 'has-called-tools' = 'none';
+  const startStep = (): string => {
+    if (step !== 'none') return '';
+    step = 'open';
+    return line('f', { messageId });
+  };
+  // Versions before 4.1 begin another message after a step that does not go on.
+  const finishStep = (finishReason: FinishReason, isContinued: boolean): string => {
+    if (step === 'none') return '';
+    step = 'none';
+    return line('e', { finishReason, isContinued });
+  };
+  const used: UiChunk[] = [];
+  const writeChunk = (chunk: UiChunk): string => {
+    switch (chunk.type) {
+      case 'start-step':
+        return startStep();
+      case 'finish-step':
+        return step === 'has-called-tools' ? finishStep('tool-calls', true) : finishStep('stop', false);
+      case 'text-delta':
+        return line('0', chunk.delta);
+      case 'reasoning-delta':
+        return line('g', chunk.delta);
+      case 'source-url':
+        used.push(chunk);
+        return sources ? line('h', { sourceType: 'url', id: chunk.sourceId, url: chunk.url, title: chunk.title }) : '';
+      case 'tool-input-available':
+        step = 'has-called-tools';
+        return line('9', { toolCallId: chunk.toolCallId, toolName: chunk.toolName, args: chunk.input });
+      case 'tool-output-available':
+        return line('a', { toolCallId: chunk.toolCallId, result: chunk.output });
+      case 'tool-output-error':
+        return line('a', { toolCallId: chunk.toolCallId, result: [] });
+      case 'data-suggestions':
+        return line('8', [{ type: 'suggestions', suggestions: chunk.data }]);
+      case 'error':
+        return line('3', chunk.errorText);
+      default:
+        return '';
+    }
+  };
   return {
     headers: {
       'content-type': 'text/plain; charset=utf-8',
@@ -98,39 +150,36 @@ export function dataStreamWire(): AnswerWire {
       'x-vercel-ai-data-stream': 'v1',
       'x-accel-buffering': 'no',
     },
-    start: ({ messageId }) => line('f', { messageId }),
-    chunk: (chunk) => writeChunk(chunk),
+    start: (ids) => {
+      messageId = ids.messageId;
+      return startStep();
+    },
+    found: (query, passages) =>
+      [
+        { type: 'start-step' },
+        { type: 'tool-input-available', toolCallId: 'search', toolName: 'search', input: { query } },
+        { type: 'tool-output-available', toolCallId: 'search', output: passages },
+        { type: 'finish-step' },
+      ]
+        .map(writeChunk)
+        .join(''),
+    chunk: (chunk) => acceptedChunks(chunk).map(writeChunk).join(''),
     finish: ({ threadId }, finishReason, tokens) => {
-      const usage = { promptTokens: tokens.input, completionTokens: tokens.output };
-      const thread = [{ type: 'finish', threadId }];
+      const thread = { type: 'finish', threadId };
+      const annotations = used.map(({ url, title }) => ({ url, title }));
       return (
-        line('e', { finishReason, usage, isContinued: false }) +
-        line('2', thread) +
-        line('8', thread) +
-        line('d', { finishReason, usage, threadId })
+        finishStep(finishReason, false) +
+        line('2', [thread]) +
+        line('8', [thread, ...(used.length === 0 ? [] : [{ type: 'sources', sources: annotations }])]) +
+        line('d', {
+          finishReason,
+          usage: { promptTokens: tokens.input, completionTokens: tokens.output },
+          threadId,
+        })
       );
     },
     keepAlive: '\n',
   };
-}
-
-function writeChunk(chunk: UiChunk): string {
-  switch (chunk.type) {
-    case 'text-delta':
-      return line('0', chunk.delta);
-    case 'reasoning-delta':
-      return line('g', chunk.delta);
-    case 'source-url':
-      return line('h', { sourceType: 'url', id: chunk.sourceId, url: chunk.url, title: chunk.title });
-    case 'tool-input-available':
-      return line('9', { toolCallId: chunk.toolCallId, toolName: chunk.toolName, args: chunk.input });
-    case 'tool-output-available':
-      return line('a', { toolCallId: chunk.toolCallId, result: chunk.output });
-    case 'error':
-      return line('3', chunk.errorText);
-    default:
-      return '';
-  }
 }
 
 const line = (code: string, value: unknown): string => `${code}:${JSON.stringify(value)}\n`;

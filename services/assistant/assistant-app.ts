@@ -34,7 +34,9 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   const stored = threads(log, context.clock, context.random);
 
   answerCall(app, assistant.message, (request) => answer(request, uiMessageWire(request.headers['x-bindery-client'])));
-  answerCall(app, assistant.messageV1, (request) => answer(request, dataStreamWire()));
+  answerCall(app, assistant.messageV1, (request) =>
+    answer(request, dataStreamWire({ sources: request.headers['x-bindery-sources'] === 'lines' })),
+  );
 
   /** A failure before the first byte is answered as an error; later ones are reported in the stream. */
   async function answer(
@@ -44,7 +46,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const { caller, body, reply, log } = request;
     const question = lastQuestion(body);
     await stored.checkBudget(caller.organization);
-    const thread = await threadOf(body, caller, request.headers['x-thread-key']);
+    const thread = await threadOf(body, caller, request.headers['x-thread-key'] ?? body.threadKey ?? undefined);
     // The stored thread is the truth. The earlier messages that the client sends do not count.
     const turns =
       thread.stored === undefined
@@ -66,7 +68,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     await stored.rate(
       { organization: caller.organization, domain: caller.domain, threadId },
       { messageId, rating, ...(comment ? { comment } : {}) },
-      headers['x-thread-key'],
+      headers['x-thread-key'] ?? body.threadKey ?? undefined,
       caller,
     );
     return { body: { threadId, messageId, rating } };

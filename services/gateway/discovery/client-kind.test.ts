@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientKind } from './discovery-routes.ts';
+import { clientKind, readsSources } from './discovery-routes.ts';
 
 const user = { id: 'my-own-id', role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
 const stock = { parts: user.parts, id: 'aB3dE6gH9jK2mN5p', role: 'user' };
@@ -30,4 +30,23 @@ test.each([
   ['messages that are none', { messages: [null, 7, 'x', []] }, {}, 'plain'],
 ])('%s', (_name, parsed, headers, kind) => {
   expect(clientKind(parsed, headers)).toBe(kind);
+});
+
+test.each([
+  ['a first question', body([user]), {}, false],
+  ['an answer of 4.1.34', body([assistant({ parts: [{ type: 'reasoning', reasoning: 'x' }] }), user]), {}, false],
+  ['an answer with a source', body([assistant({ parts: [{ type: 'source', source: {} }] }), user]), {}, true],
+  ['an answer with steps', body([assistant({ parts: [{ type: 'step-start' }] }), user]), {}, true],
+  ['reasoning with details', body([assistant({ parts: [{ type: 'reasoning', details: [] }] }), user]), {}, true],
+  ['a part of a user', body([{ ...user, parts: [{ type: 'step-start' }] }]), {}, false],
+  ['x-stream-sources: always', body([user]), { 'x-stream-sources': 'always' }, true],
+  [
+    'x-stream-sources: never',
+    body([assistant({ parts: [{ type: 'step-start' }] })]),
+    { 'x-stream-sources': 'never' },
+    false,
+  ],
+  ['messages that are none', { messages: [null, 7, { role: 'assistant', parts: [null] }] }, {}, false],
+])('lines of sources for %s', (_name, parsed, headers, reads) => {
+  expect(readsSources(parsed, headers)).toBe(reads);
 });

@@ -29,7 +29,11 @@ const siteRoute = (
       // An answer costs its organization nothing but a count, so reading rights are enough.
       scope: 'read',
       params,
-      headers: z.object({ 'X-User-Token': z.string().optional(), 'X-Thread-Key': z.string().optional() }),
+      headers: z.object({
+        'X-User-Token': z.string().optional(),
+        'X-Thread-Key': z.string().optional(),
+        ...(call === assistant.messageV1 ? { 'X-Stream-Sources': z.string().optional() } : {}),
+      }),
       body: { passedOn: call.body },
       limits: [
         perHour('assistant', 'assistantPerHour'),
@@ -43,10 +47,13 @@ const siteRoute = (
       crossOrigin: true,
     },
     async (context, { principal, domain, body, headers, ask, request, reply }) => {
+      const parsed = parseJson(body);
+      const sources: 'lines' | 'tool' = readsSources(parsed, request.headers) ? 'lines' : 'tool';
       const parts = {
         body,
         headers: {
-          'x-bindery-client': clientKind(parseJson(body), request.headers),
+          'x-bindery-client': clientKind(parsed, request.headers),
+          'x-bindery-sources': sources,
           'x-thread-key': headers['X-Thread-Key'],
         },
       };
@@ -146,6 +153,22 @@ function isStockMessage(message: unknown): boolean {
   if (message.role !== 'user') return false;
   const hasStockId = typeof message.id === 'string' && stockMessageId.test(message.id);
   return hasStockId && Object.keys(message)[0] === 'parts';
+}
+
+/**
+ * Whether a client of AI SDK 4 reads lines of sources: 4.1.35 and later do, and in earlier versions they fail the whole message. The first body
+ * of a chat is the same in both, so what the client sends back of an answer has to show it; the header `x-stream-sources` (`always` or
+ * `never`) decides without a guess. Pure.
+ */
+export function readsSources(body: unknown, headers: IncomingHttpHeaders): boolean {
+  const wish = headers['x-stream-sources'];
+  if (wish === 'always' || wish === 'never') return wish === 'always';
+  if (!isRecord(body) || !Array.isArray(body.messages)) return false;
+  return body.messages
+    .filter(isRecord)
+    .filter(({ role }) => role === 'assistant')
+    .flatMap(({ parts }) => (Array.isArray(parts) ? parts.filter(isRecord) : []))
+    .some((part) => part.type === 'source' || part.type === 'step-start' || 'details' in part);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -34,6 +34,8 @@ const contextItemSchema = z.looseObject({
 const common = {
   fp: z.string().min(1).max(200),
   threadId: z.string().max(200).nullish(),
+  /** The same as the header `X-Thread-Key`, for chats whose headers cannot change between questions. */
+  threadKey: z.string().max(200).nullish(),
   retrievalPageSize: z.int().min(1).max(50).nullish(),
   filter: filterSchema.nullish(),
   context: z.array(contextItemSchema).max(100).nullish(),
@@ -49,12 +51,18 @@ const messageSchema = z.looseObject({
   metadata: z.looseObject({}).nullish(),
 });
 
-/** AI SDK 4 has the text in `content`; newer minor versions send `parts` as well. */
+/** What AI SDK 4 sends as parts has shapes of its own (`reasoning` with `details`, `file` with `data`); only text is read. */
+const v1PartSchema = z.looseObject({ type: z.string() }).superRefine((part, context) => {
+  if (part.type === 'text' && typeof part.text !== 'string')
+    context.addIssue({ code: 'custom', message: 'must be text', path: ['text'] });
+});
+
+/** AI SDK 4 has the text in `content`; 4.1 and later send `parts` as well. */
 const v1MessageSchema = z.looseObject({
   id: z.string().nullish(),
   role: z.enum(['system', 'user', 'assistant', 'data']),
   content: z.string().nullish(),
-  parts: z.array(partSchema).nullish(),
+  parts: z.array(v1PartSchema).nullish(),
 });
 
 const endsWithUser = (messages: readonly { role: string }[]): boolean => messages.at(-1)?.role === 'user';
@@ -126,6 +134,7 @@ export const pageAnswerSchema = z.object({ path: z.string(), content: z.string()
 export const feedbackBodySchema = z
   .looseObject({
     threadId: z.string().max(200),
+    threadKey: z.string().max(200).nullish(),
     messageId: z.string().min(1).max(200),
     rating: z.enum(['up', 'down']),
     comment: z.string().max(4_000).nullish(),

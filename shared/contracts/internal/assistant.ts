@@ -18,6 +18,8 @@ const idleMs = 60_000;
 const readerHeaders = z.object({
   /** `ui`: a chat of the AI SDK, whose validation refuses keys that others need; `plain`: all others. */
   'x-bindery-client': z.enum(['ui', 'plain']).default('plain'),
+  /** How a client of AI SDK 4 gets sources: as lines of their own, which early versions refuse, or only as the result of a tool. */
+  'x-bindery-sources': z.enum(['lines', 'tool']).default('tool'),
   /** Proves, beside the thread's id, that a thread is the reader's own. */
   'x-thread-key': z.string().optional(),
 });
