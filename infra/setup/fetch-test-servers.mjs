@@ -1,5 +1,5 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { checkDigest, putInCache, withLock } from './cache.mjs';
 import {
   findJdk,
@@ -8,6 +8,8 @@ import {
   oldestJdkForElasticsearch,
   onPath,
   pinnedVersions,
+  sdkVersionsFolder,
+  sdkVersionsSource,
 } from './server-locations.mjs';
 import { goInstall, lastLines, runProgram, StepFailed, timed } from './steps.mjs';
 
@@ -83,6 +85,27 @@ async function unpackServer(folder) {
   const others = readdirSync(folder);
   for (const child of kept) renameSync(join(server, child), join(folder, child));
   for (const child of others) rmSync(join(folder, child), { recursive: true });
+}
+
+/** Fetches the released versions of the AI SDK (Apache-2.0) that tests run in a browser, as the lock file pins them. @throws StepFailed */
+export async function fetchSdkVersions() {
+  if (findServer('sdk-versions') !== undefined) return;
+  await withLock('sdk-versions', async () => {
+    if (findServer('sdk-versions') !== undefined) return;
+    const version = basename(sdkVersionsFolder()).replace('sdk-versions-', '');
+    await timed('gets released versions of the AI SDK for tests (180 MB)', () =>
+      putInCache('sdk-versions', version, installSdkVersions),
+    );
+  });
+}
+
+async function installSdkVersions(folder) {
+  for (const file of ['package.json', 'package-lock.json'])
+    copyFileSync(join(sdkVersionsSource, file), join(folder, file));
+  // Each version names the React and zod of its time as peers; all work with those of today.
+  const args = ['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
+  const { code, output } = await runProgram('npm', args, { cwd: folder });
+  if (code !== 0) throw new StepFailed(`npm could not get the released versions of the AI SDK: ${lastLines(output)}`);
 }
 
 // The package of Debian and Ubuntu that has each program.

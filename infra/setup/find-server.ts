@@ -31,6 +31,7 @@ const howToGet: Record<ServerName, string> = {
   python3: 'install the package python3',
   versitygw: '`npm run servers` builds it',
   elasticsearch: '`npm run servers` fetches it',
+  'sdk-versions': '`npm test` fetches them',
 };
 
 /** A server that a caller needs is neither on PATH nor in the cache; the message says how to get it. */

@@ -3,7 +3,7 @@
  *
  *   check   npm packages with Node 24
  *   start   the same; nats-server
- *   test    the same; Redis, Chromium, bsdtar, busybox and jq from the distribution
+ *   test    the same; Redis, Chromium, bsdtar, busybox and jq from the distribution; released versions of the AI SDK
  *
  * It says in a line what it does, and what to do where it fails. It does nothing twice; several may run at once.
  *
@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fetchNatsServer } from './fetch-nats-server.mjs';
 import { installPackages } from './install-packages.mjs';
-import { installTestPrograms } from './fetch-test-servers.mjs';
+import { fetchSdkVersions, installTestPrograms } from './fetch-test-servers.mjs';
 import { runSteps } from './steps.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -30,6 +30,7 @@ const steps = {
     packages,
     { needed: serversNeeded, run: fetchNatsServer },
     { needed: serversNeeded, run: installTestPrograms },
+    { needed: serversNeeded, run: fetchSdkVersions },
   ],
 };
 

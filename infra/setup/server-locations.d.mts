@@ -7,7 +7,8 @@ export type ServerName =
   | 'bsdtar'
   | 'busybox'
   | 'jq'
-  | 'python3';
+  | 'python3'
+  | 'sdk-versions';
 
 export const pinnedVersions: Readonly<
   Record<'natsServerRelease' | 'natsServerWheel' | 'natsServerModule' | 'versitygw' | 'elasticsearch', string>
@@ -21,4 +22,6 @@ export function findJdk(oldest: number): string | undefined;
 export function onPath(...names: string[]): string[];
 export const oldestJdkForElasticsearch: number;
 export function elasticsearchFolder(): string;
+export const sdkVersionsSource: string;
+export function sdkVersionsFolder(): string;
 export function hasElasticsearch(): boolean;

@@ -2,6 +2,7 @@
 // look in the same places. Plain JavaScript without dependencies: it runs on Node 20 before anything is installed.
 
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -56,6 +57,15 @@ export function elasticsearchFolder() {
   return cachedFolder('elasticsearch', pinnedVersions.elasticsearch);
 }
 
+/** What says which released versions of the AI SDK tests run: `package.json` and `package-lock.json`. */
+export const sdkVersionsSource = join(import.meta.dirname, '../../test/clients/sdk-versions');
+
+/** Where the released versions of the AI SDK are once they have been fetched: as many folders as there were lock files. */
+export function sdkVersionsFolder() {
+  const lock = readFileSync(join(sdkVersionsSource, 'package-lock.json'));
+  return cachedFolder('sdk-versions', createHash('sha256').update(lock).digest('hex').slice(0, 12));
+}
+
 /** Whether Elasticsearch has been fetched; to run it also needs a JDK. */
 export function hasElasticsearch() {
   return existsSync(join(elasticsearchFolder(), 'lib', `elasticsearch-${pinnedVersions.elasticsearch}.jar`));
@@ -93,6 +103,8 @@ const finders = {
   busybox: () => onPath('busybox')[0],
   jq: () => onPath('jq')[0],
   python3: () => onPath('python3')[0],
+  // A folder with packages, not a program.
+  'sdk-versions': () => [sdkVersionsFolder()].find((folder) => existsSync(join(folder, 'node_modules'))),
 };
 
 function cachedNatsServers() {
