@@ -54,9 +54,6 @@ const mostLinkedPages = 60;
 /** Passages among which similar words are looked for. */
 const mostSimilarPassages = 30;
 
-/** How often a search begins anew because its version was replaced meanwhile. */
-const mostTries = 4;
-
 type Candidate = RankedCandidate & { id: string };
 
 /** A search index in Elasticsearch or OpenSearch, for several machines. The first build creates the index. */
@@ -105,22 +102,25 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
 
   /**
    * What `read` finds in the build that is searched. `read` says which documents it needs; they are fetched together with the version, so a build
-   * that was replaced and is being deleted is noticed. Undefined when the version is not indexed.
+   * that was replaced and is being deleted is noticed, and all is read again from the new one, until `signal` aborts. Undefined when the version is
+   * not indexed.
    */
   async function onOneBuild<T>(
     scope: SearchScope,
     read: (version: VersionDocument) => Promise<{ ids: readonly string[]; result: (found: Sources) => T }>,
-    signal?: AbortSignal,
+    signal: AbortSignal,
   ): Promise<T | undefined> {
     let version = versions.get(versionId(scope)) ?? (await versionOf(scope, signal));
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      if (version === undefined) return undefined;
+    while (version !== undefined) {
       const { ids, result } = await read(version);
       const now = await documents(scope, ids, signal);
-      if (now.version?.build === version.build) return result(now.sources);
-      version = now.version;
+      let searched = now.version;
+      // The documents come one after the other. One that is missing may have been deleted after its build was replaced, which the version says then.
+      if (!ids.every((id) => now.sources.has(id))) searched = await versionOf(scope, signal);
+      if (searched?.build === version.build) return result(now.sources);
+      version = searched;
     }
-    throw new SearchUnavailable(`${scope.contentVersion} is replaced again and again.`);
+    return undefined;
   }
 
   /** Documents of a build that this reader may see. */
@@ -416,10 +416,14 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     passageCount: async (scope) => (await versionOf(checkScope(scope)))?.passageCount,
     search: (query) => search({ ...query, ...checkScope(query) }),
     async findPage(scope, path, groups) {
-      const page = await onOneBuild(checkScope(scope), async ({ build }) => {
-        const id = pageId(build, path);
-        return { ids: [id], result: (sources) => sources.get(id) };
-      });
+      const page = await onOneBuild(
+        checkScope(scope),
+        async ({ build }) => {
+          const id = pageId(build, path);
+          return { ids: [id], result: (sources) => sources.get(id) };
+        },
+        deadlineOf(withinMs),
+      );
       if (page?.kind !== 'page') return undefined;
       const allowed = new Set([everyone, ...groups.map(groupKey)]);
       if (!page.filters.groups.some((group) => allowed.has(group))) return undefined;

@@ -242,6 +242,57 @@ export function searchIndexContract(
       expect(await index.search({ ...replaced, query: 'words', limit: 5 })).toMatchObject([{ path: 'c' }]);
     });
 
+    test('a publication in the middle of 1,000 searches: every answer is wholly old or wholly new', async () => {
+      const pages = (kind: string): SearchPage[] =>
+        Array.from({ length: 12 }, (_, at) => ({
+          ...page(`pages/${at}`, `Page ${at}`, ''),
+          key: `${kind} ${at}`,
+          passages: [0, 1].map((part) => ({
+            anchor: `part-${part}`,
+            heading: '',
+            text: `${kind} passage ${at} ${part}`,
+          })),
+        }));
+      const before = scopeOf('acme', 'cv_before');
+      const after = scopeOf('acme', 'cv_after');
+      await fill(index, before, pages('old'));
+      const reader = opened.reopen();
+      const kinds: string[] = [];
+      let searched = before;
+      let left = 1_000;
+      const isPublished = new AbortController();
+      let hasBegun = (): void => {};
+      const begun = new Promise<void>((resolve) => {
+        hasBegun = resolve;
+      });
+      const searches = Array.from({ length: 4 }, async () => {
+        while (left > 0 || !isPublished.signal.aborted) {
+          left -= 1;
+          if (left < 900) hasBegun();
+          const found = await reader.search({ ...searched, query: 'passage', limit: 50 });
+          const ofAnswer = new Set(found.map(({ text }) => text.split(' ')[0] ?? ''));
+          expect([found.length, ofAnswer.size]).toEqual([24, 1]);
+          kinds.push(...ofAnswer);
+        }
+      });
+      const publish = async () => {
+        await begun;
+        const build = await index.startBuild(after, { from: before.contentVersion });
+        await build.add(pages('new'));
+        await build.commit();
+        searched = after;
+        // The version that is searched is built again, as after damage.
+        await fill(index, after, pages('newer'));
+      };
+      const published = publish().finally(() => isPublished.abort());
+      await Promise.all([...searches, published]);
+      expect(kinds.length).toBeGreaterThanOrEqual(1_000);
+      expect(new Set(kinds)).toContain('old');
+      const [last] = await reader.search({ ...searched, query: 'passage', limit: 1 });
+      expect(last?.text).toMatch(/^newer /);
+      await reader.close();
+    }, 120_000);
+
     test('organizations, domains and versions do not see each other', async () => {
       await fill(index, scopeOf('globex', 'cv_1'), [page('secret', 'Secret', 'globex words')]);
       expect(await paths('globex')).toEqual([]);
