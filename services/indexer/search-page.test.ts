@@ -65,3 +65,10 @@ test('what readers get who choose nothing comes first', () => {
   expect(boost({})).toBe(1);
   expect(boost({ frontmatter: { boost: 99 } })).toBe(3);
 });
+
+test('what the navigation calls a page is another name of it', () => {
+  const names = (changes: Partial<PageEntry>) => searchPage(entry(changes), [], none, made).names;
+  expect(names({ sidebarTitle: 'Short X' })).toEqual(['Short X']);
+  expect(names({ sidebarTitle: 'X' })).toEqual([]);
+  expect(names({})).toEqual([]);
+});

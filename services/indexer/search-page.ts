@@ -15,13 +15,14 @@ export function searchPage(
   defaults: DefaultDivisions,
   made: Pick<SearchPage, 'key' | 'links' | 'markdown'>,
 ): SearchPage {
-  const { path, title, keywords, groups, language, version, tag, frontmatter } = page;
+  const { path, title, sidebarTitle, keywords, groups, language, version, tag, frontmatter } = page;
   const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(
     (value) => typeof value === 'string',
   );
   return {
     path,
     title,
+    names: sidebarTitle === undefined || sidebarTitle === title ? [] : [sidebarTitle],
     keywords: [...keywords, ...operation],
     language,
     version,

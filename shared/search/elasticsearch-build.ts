@@ -17,6 +17,7 @@ import {
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
+import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import {
   type IndexBuild,
@@ -63,9 +64,8 @@ export function buildElasticsearchPassages(
   async function addPage(page: SearchPage): Promise<void> {
     const { path, language, version, tag, boost } = page;
     const filters = filtersOf(page);
-    const title = analyzeText(page.title);
-    const keywords = analyzeText(page.keywords.join(' \n '));
-    const ofPage = { title: [...title, ...keywords], path: analyzeText(path.replaceAll(/[/_-]/g, ' ')) };
+    const { title, names, keywords, path: pathTerms } = pageTerms(page);
+    const ofPage = { title: [...title, ...keywords], path: pathTerms };
     const texts = page.passages.map(({ text }) => analyzeText(text));
     const textLength = texts.reduce((sum, { length }) => sum + length, 0);
     const common = { ...owner, build, startedAt, filters };
@@ -80,7 +80,10 @@ export function buildElasticsearchPassages(
       const passage: PassageDocument = {
         ...{ ...common, kind: 'passage', position },
         terms: { title: '', path: '', heading: '', text: '' },
-        rank: { path, language, version, boost, title: title.join(' '), keywords: keywords.join(' '), textLength },
+        rank: {
+          ...{ path, language, version, boost, textLength },
+          ...{ title: title.join(' '), names: joinNames(names), keywords: keywords.join(' ') },
+        },
         shown: { title: page.title, anchor, heading, text, tag },
       };
       for (const field of fields) {

@@ -24,6 +24,7 @@ import {
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
+import { splitNames } from './page-terms.ts';
 import { type Candidate as RankedCandidate, type CandidatePage, fields } from './rank-passages.ts';
 import {
   type FoundPassage,
@@ -216,6 +217,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
         page = {
           ...{ path, language, version: ofVersion, boost, textLength },
           title: split(rank.title),
+          names: splitNames(rank.names),
           keywords: split(rank.keywords),
           pathTerms: split(stored.path),
           links: (linksTo.get(exact(path)) ?? []).map((link) => split(link.terms.link)),

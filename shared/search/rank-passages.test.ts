@@ -8,6 +8,7 @@ const page = (path: string, more: Partial<CandidatePage> = {}): CandidatePage =>
   version: undefined,
   boost: 1,
   title: [],
+  names: [],
   keywords: [],
   pathTerms: [],
   textLength: 5,

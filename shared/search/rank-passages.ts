@@ -14,9 +14,9 @@ const signalWeights = {
   links: 0.14,
   /** How many pages link to it: logarithm. */
   linkedFrom: 0.02,
-  /** The question is its title, word for word. */
+  /** The question is its title or another name of it, word for word. */
   exactTitle: 2,
-  /** How well its title fits. */
+  /** How well its title fits, or another name of it. */
   title: 0.25,
   /** How well the best of its headings fits. */
   heading: 0.25,
@@ -34,6 +34,8 @@ export type CandidatePage = {
   version: string | undefined;
   boost: number;
   title: readonly string[];
+  /** Other names of the page, each as its terms. Its keywords have these terms, too. */
+  names: readonly (readonly string[])[];
   keywords: readonly string[];
   pathTerms: readonly string[];
   /** Number of terms of all its texts. */
@@ -104,12 +106,13 @@ export function rankPassages<C extends Candidate>(
 
   const ranked: Ranked<C>[] = [];
   for (const { page, matches, passages, whole } of scored) {
+    const names = [page.title, ...page.names];
     const signals = weighted({
       passages: passages / bestPassages,
       page: whole / bestWhole,
       ...linkSignals(page, question),
-      exactTitle: isSame(page.title, query.title) ? 1 : 0,
-      title: fit(page.title, question),
+      exactTitle: names.some((name) => isSame(name, query.title)) ? 1 : 0,
+      title: Math.max(...names.map((name) => fit(name, question))),
       heading: Math.max(0, ...matches.map(({ candidate }) => fit(candidate.heading, question))),
     });
     const sum = Object.values(signals).reduce((total, value) => total + value, 0) * nearness(page, near);

@@ -61,7 +61,7 @@ function pageOf(owner: SearchScope, shape: PageShape, at: number): SearchPage {
   const text = `${nameOf(owner)} says ${said.join(' ')}`;
   const unsearched = { key: '', links: [], markdown: '' };
   const passages = [0, 1].map((part) => ({ anchor: `part-${part}`, heading: '', text }));
-  return { path: `pages/${at}`, title: 'Page', keywords: [], boost: 1, ...filters, ...unsearched, passages };
+  return { path: `pages/${at}`, title: 'Page', names: [], keywords: [], boost: 1, ...filters, ...unsearched, passages };
 }
 
 /** What the port promises, said once more in the simplest way. */

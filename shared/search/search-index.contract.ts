@@ -10,6 +10,7 @@ const scopeOf = (organization: string, contentVersion: string): SearchScope => (
 const page = (path: string, title: string, text: string, more: Partial<SearchPage> = {}): SearchPage => ({
   path,
   title,
+  names: [],
   keywords: [],
   groups: [],
   boost: 1,
@@ -64,7 +65,11 @@ export function searchIndexContract(
           groups: ['staff'],
           links: [{ to: 'guides/webhooks', text: 'Project bluebird' }],
         }),
-        page('sdk', 'SDK', 'Set retrievalPageSize to five.', { tag: 'api', keywords: ['client library'] }),
+        page('sdk', 'SDK', 'Set retrievalPageSize to five.', {
+          tag: 'api',
+          names: ['Language bindings'],
+          keywords: ['client library'],
+        }),
       ]);
       expect(count).toBe(10);
     });
@@ -89,6 +94,12 @@ export function searchIndexContract(
       expect(await paths('page size')).toContain('sdk');
       expect(await paths('client libraries')).toEqual(['sdk']);
       expect(await paths('发布文档')).toEqual(['zh/start']);
+    });
+
+    test('finds a page by another name of it as by its title', async () => {
+      const [found] = await index.search({ ...scope, query: 'language bindings', limit: 1, explain: true });
+      expect(found).toMatchObject({ path: 'sdk', title: 'SDK' });
+      expect(found?.explanation?.signals['exactTitle']).toBeGreaterThan(0);
     });
 
     test('finds a page by the words of links to it, unless the page with the link is left out or hidden from the reader', async () => {

@@ -101,6 +101,8 @@ export type SearchPage = {
   /** Digest of all that the page was made from. */
   key: string;
   title: string;
+  /** What the page is called elsewhere, as in the navigation; as good as the title, and shown nowhere. */
+  names: readonly string[];
   /** Found together with the title, shown nowhere. */
   keywords: readonly string[];
   /** Absent: the page belongs to all languages or versions. */

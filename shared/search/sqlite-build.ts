@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, open, rename, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { analyzeText } from './analyze-text.ts';
+import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
 import { mostPassagesOfPage, packCounts, passageId, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
@@ -90,8 +91,8 @@ class PassageWriter {
     this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
     this.#statements = {
       page: db.prepare(
-        `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, title_terms, keyword_terms, path_terms, text_length)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, title_terms, name_terms, keyword_terms, path_terms, text_length)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       passage: db.prepare(
         'INSERT INTO passages (id, anchor, heading, text, heading_terms, text_length, counts) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -124,7 +125,10 @@ class PassageWriter {
       JSON.stringify(page.groups),
       page.boost,
       page.markdown,
-      ...[terms.title, terms.keywords, terms.path].map((list) => list.join(' ')),
+      terms.title.join(' '),
+      joinNames(terms.names),
+      terms.keywords.join(' '),
+      terms.path.join(' '),
       textLength,
     );
     const title = [...terms.title, ...terms.keywords];
@@ -215,12 +219,6 @@ class PassageWriter {
     return id;
   }
 }
-
-const pageTerms = ({ title, keywords, path }: SearchPage) => ({
-  title: analyzeText(title),
-  keywords: analyzeText(keywords.join(' \n ')),
-  path: analyzeText(path.replaceAll(/[/_-]/g, ' ')),
-});
 
 const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
 

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { splitNames } from './page-terms.ts';
 import type { Candidate, CandidatePage } from './rank-passages.ts';
 import { type FoundPage, type SearchFacets, type SearchFilter, SearchUnavailable } from './search-index.ts';
 import type { PassageEngine } from './search-passages.ts';
@@ -85,7 +86,7 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
      WHERE p.path IN (SELECT value FROM json_each(:paths)) AND ${passesFilter}`,
   );
   const pagesAre = db.prepare(
-    `SELECT id, path, language, version, boost, title_terms, keyword_terms, path_terms, text_length,
+    `SELECT id, path, language, version, boost, title_terms, name_terms, keyword_terms, path_terms, text_length,
        (SELECT count(DISTINCT l.page) FROM links l JOIN pages f ON f.id = l.page
         WHERE l.target = p.path AND f.path <> p.path AND ${isVisible('f')} AND ${isNotExcluded('f')}) AS linked_from
      FROM pages p WHERE id IN (SELECT value FROM json_each(:ids))`,
@@ -174,6 +175,7 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
           version: optional(row['version']),
           boost: Number(row['boost']),
           title: split(row['title_terms']),
+          names: splitNames(String(row['name_terms'])),
           keywords: split(row['keyword_terms']),
           pathTerms: split(row['path_terms']),
           textLength: Number(row['text_length']),

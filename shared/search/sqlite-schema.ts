@@ -1,5 +1,5 @@
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
-export const sqliteShape = 2;
+export const sqliteShape = 3;
 
 /**
  * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing. Rows of `words` have
@@ -18,6 +18,7 @@ export const sqliteSchema = `
     groups TEXT NOT NULL,
     boost REAL NOT NULL,
     title_terms TEXT NOT NULL,
+    name_terms TEXT NOT NULL,
     keyword_terms TEXT NOT NULL,
     path_terms TEXT NOT NULL,
     text_length INTEGER NOT NULL,

@@ -34,7 +34,17 @@ async function filledIndex() {
     heading: '',
     text: `words ${at} `.repeat(50),
   }));
-  const shown = { path: 'a', key: 'a', title: 'A', keywords: [], groups: [], boost: 1, links: [], markdown: '# A\n' };
+  const shown = {
+    path: 'a',
+    key: 'a',
+    title: 'A',
+    names: [],
+    keywords: [],
+    groups: [],
+    boost: 1,
+    links: [],
+    markdown: '# A\n',
+  };
   await build.add([{ ...shown, passages }]);
   await build.commit();
   const file = join(folder, 'acme', 'docs', 'cv_1.db');

@@ -27,6 +27,7 @@ const page = (
 ): SearchPage => ({
   path,
   title,
+  names: [],
   keywords: [],
   groups: [],
   boost: 1,

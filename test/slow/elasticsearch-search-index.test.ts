@@ -17,7 +17,7 @@ const passagesOfPage = 5;
 /** Every passage has a word of its own. `kind` is in all of them. */
 const pages = (kind: string): SearchPage[] =>
   Array.from({ length: pageCount }, (_, at) => ({
-    ...{ path: `pages/${at}`, title: `Page ${at}`, keywords: [], groups: [], boost: 1 },
+    ...{ path: `pages/${at}`, title: `Page ${at}`, names: [], keywords: [], groups: [], boost: 1 },
     ...{ key: '', links: [], markdown: '' },
     passages: Array.from({ length: passagesOfPage }, (__, part) => ({
       ...{ anchor: `part-${part}`, heading: '', text: `${kind} passage word${at}x${part}` },
