@@ -1,22 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { requireServer } from '#infra/setup/find-server.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { secretFileVariable } from '#shared/runtime/config.ts';
-import { skipSuite } from '../../test/support/describe-with-servers.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 
 const chart = join(import.meta.dirname, 'docs-site');
 const examples = readdirSync(join(chart, 'examples'));
-/** `go install helm.sh/helm/v4/cmd/helm@v4.3.1` brings it where none is installed. */
-const helm = [...(process.env.PATH ?? '').split(':'), join(homedir(), 'go/bin')]
-  .map((folder) => join(folder, 'helm'))
-  .find((file) => existsSync(file));
 
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(helm ?? '', args, { encoding: 'utf8' });
+  return spawnSync(requireServer('helm'), args, { encoding: 'utf8' });
 }
 
 type Resource = { kind: string; spec: { template: { spec: Pod } } };
@@ -43,7 +39,7 @@ function problem(...set: string[]): string {
   return stderr;
 }
 
-function suite(): void {
+describeWithServers(['helm'], 'the chart of the documentation host', () => {
   test.each(examples)(
     '%s passes the linter, and gives a pod that may do little and has only settings that there are',
     (example) => {
@@ -95,7 +91,4 @@ function suite(): void {
     expect(problem('staticExport.bundleUrl=https://x', 'bundle.path=y')).toContain('one place');
     expect(problem('staticExport.enabled=false', 'storage.ephemeral=true')).toContain('never be anything to serve');
   });
-}
-
-if (helm === undefined) skipSuite('the chart of the documentation host', 'there is no helm on the path', suite);
-else describe('the chart of the documentation host', suite);
+});

@@ -14,15 +14,19 @@ import {
 import { goInstall, lastLines, runProgram, StepFailed, timed } from './steps.mjs';
 
 /** Builds the Versity S3 Gateway (Apache-2.0), the S3 server of the tests. @throws StepFailed */
-export async function fetchVersityGateway() {
-  if (findServer('versitygw') !== undefined) return;
-  const version = pinnedVersions.versitygw;
-  await withLock('versitygw', async () => {
-    if (findServer('versitygw') !== undefined) return;
-    await timed(`builds the S3 server Versity S3 Gateway ${version} with go install (about a minute)`, () =>
-      putInCache('versitygw', version, (folder) =>
-        goInstall('github.com/versity/versitygw/cmd/versitygw', version, folder),
-      ),
+export const fetchVersityGateway = () =>
+  buildWithGo('versitygw', 'github.com/versity/versitygw/cmd/versitygw', 'the S3 server Versity S3 Gateway');
+
+/** Builds Helm (Apache-2.0), which reads the charts in their tests. @throws StepFailed */
+export const fetchHelm = () => buildWithGo('helm', 'helm.sh/helm/v4/cmd/helm', 'Helm');
+
+async function buildWithGo(name, packagePath, what) {
+  if (findServer(name) !== undefined) return;
+  const version = pinnedVersions[name];
+  await withLock(name, async () => {
+    if (findServer(name) !== undefined) return;
+    await timed(`builds ${what} ${version} with go install (a minute or two)`, () =>
+      putInCache(name, version, (folder) => goInstall(packagePath, version, folder)),
     );
   });
 }

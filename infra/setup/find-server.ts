@@ -31,6 +31,7 @@ const howToGet: Record<ServerName, string> = {
   python3: 'install the package python3',
   versitygw: '`npm run servers` builds it',
   elasticsearch: '`npm run servers` fetches it',
+  helm: '`npm run servers` builds it',
   'sdk-versions': '`npm test` fetches them',
 };
 

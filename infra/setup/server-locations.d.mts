@@ -3,6 +3,7 @@ export type ServerName =
   | 'redis-server'
   | 'versitygw'
   | 'elasticsearch'
+  | 'helm'
   | 'chromium'
   | 'bsdtar'
   | 'busybox'
@@ -11,7 +12,7 @@ export type ServerName =
   | 'sdk-versions';
 
 export const pinnedVersions: Readonly<
-  Record<'natsServerRelease' | 'natsServerWheel' | 'natsServerModule' | 'versitygw' | 'elasticsearch', string>
+  Record<'natsServerRelease' | 'natsServerWheel' | 'natsServerModule' | 'versitygw' | 'elasticsearch' | 'helm', string>
 >;
 export const oldestNatsServer: readonly [number, number];
 export function cacheFolder(): string;

@@ -14,6 +14,7 @@ export const pinnedVersions = {
   natsServerModule: '2.15.2',
   versitygw: '1.8.0',
   elasticsearch: '9.4.3',
+  helm: '4.3.1',
 };
 
 /** The streams need a nats-server of 2.12 or later; distributions still have 2.9. */
@@ -88,8 +89,8 @@ export function onPath(...names) {
 
 const finders = {
   'nats-server': () => onPath('nats-server').find(isNewEnough) ?? cachedNatsServers().find(isProgram),
-  versitygw: () =>
-    [...onPath('versitygw'), join(cachedFolder('versitygw', pinnedVersions.versitygw), 'versitygw')].find(isProgram),
+  versitygw: () => onPathOrCached('versitygw'),
+  helm: () => onPathOrCached('helm'),
   // A folder, not a program: it is started with a JDK and settings of its own.
   elasticsearch: () => (hasElasticsearch() && findJdk(oldestJdkForElasticsearch) ? elasticsearchFolder() : undefined),
   chromium: () =>
@@ -106,6 +107,10 @@ const finders = {
   // A folder with packages, not a program.
   'sdk-versions': () => [sdkVersionsFolder()].find((folder) => existsSync(join(folder, 'node_modules'))),
 };
+
+function onPathOrCached(name) {
+  return [...onPath(name), join(cachedFolder(name, pinnedVersions[name]), name)].find(isProgram);
+}
 
 function cachedNatsServers() {
   const { natsServerModule, natsServerWheel, natsServerRelease } = pinnedVersions;

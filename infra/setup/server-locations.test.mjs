@@ -39,7 +39,7 @@ test('an older one is passed over', () => {
 });
 
 test('what is nowhere is undefined', () => {
-  for (const name of ['redis-server', 'versitygw', 'elasticsearch', 'bsdtar', 'busybox', 'jq', 'python3']) {
+  for (const name of ['redis-server', 'versitygw', 'elasticsearch', 'helm', 'bsdtar', 'busybox', 'jq', 'python3']) {
     expect(findServer(name)).toBeUndefined();
   }
 });
