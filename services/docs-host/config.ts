@@ -87,7 +87,7 @@ export const docsHostSettings = {
   askKey: secretSetting(
     'BINDERY_ASK_KEY',
     z.string().min(1).optional(),
-    'assistant key with which the docs-host passes search and questions of readers on to the platform',
+    'assistant key with which the docs-host passes search and questions of readers on to the platform; its scopes: "read" and "proxy"',
   ),
   domain: setting('BINDERY_DOCS_DOMAIN', domainName.optional(), 'domain of the site on the platform'),
   checkSeconds: setting(

@@ -57,6 +57,7 @@ test('a question goes to the platform with the key of the host and the address o
     authorization: 'Bearer svc_dsc_theirs',
     cookie: 'session=1',
     'x-forwarded-for': '203.0.113.9',
+    'x-reader-address': '198.51.100.1',
     'x-thread-key': 'k',
     'x-bindery-caller': 'admin',
   });
@@ -66,9 +67,10 @@ test('a question goes to the platform with the key of the host and the address o
   expect(asked).toMatchObject([{ path: message, body: '{"query":"x"}' }]);
   expect(asked[0]?.headers).toMatchObject({
     authorization: 'Bearer svc_dsc_ours',
-    'x-forwarded-for': '203.0.113.9',
+    'x-reader-address': '203.0.113.9',
     'x-thread-key': 'k',
   });
+  expect(asked[0]?.headers).not.toHaveProperty('x-forwarded-for');
   expect(asked[0]?.headers).not.toHaveProperty('cookie');
   expect(asked[0]?.headers).not.toHaveProperty('x-bindery-caller');
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pipeline } from 'node:stream/promises';
+import { readerAddressHeader } from '#shared/contracts/http/assistant.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { AskedPlatform } from './config.ts';
 import { safeRequest } from './download-bundle.ts';
@@ -25,7 +26,7 @@ const passedBack =
 /**
  * Passes search and questions of this site's own pages on to the platform: four fixed routes, one host, one domain, with the host's key. The
  * key never reaches a reader, and no header of a reader but the few above reaches the platform. It hears the reader's address, which counts
- * where it trusts this host as a proxy.
+ * there when the key has the scope `proxy`.
  */
 export function addPlatformRoutes(
   app: FastifyInstance,
@@ -60,7 +61,7 @@ export function addPlatformRoutes(
 async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: string, key: string): Promise<void> {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
-  const headers: Record<string, string> = { authorization: `Bearer ${key}`, 'x-forwarded-for': request.ip };
+  const headers: Record<string, string> = { authorization: `Bearer ${key}`, [readerAddressHeader]: request.ip };
   for (const name of passedOn) {
     const value = request.headers[name];
     if (typeof value === 'string') headers[name] = value;

@@ -11,6 +11,7 @@ import { type CallParts, callService, type ServiceAddress, type ServiceAnswer } 
 import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
 import { authenticateKey, authenticateOperator, type Principal, resolveDomain } from './auth/authenticate.ts';
+import { readerAddress } from './auth/reader-address.ts';
 import type { GatewayContext } from './context.ts';
 import { parseInput, parsePathParameters } from './parse-input.ts';
 import { type RouteLimit, takeRateLimits } from './rate-limits.ts';
@@ -238,7 +239,7 @@ function readRequest(
     headers: headers && parseInput(headers, headersAs(headers, request), 'headers'),
     body: body instanceof z.ZodType ? parseInput(body, request.body) : bodyAsItCame(body, request),
     origin,
-    count: () => takeRateLimits(context, reply, limits, { principal, address: request.ip }),
+    count: () => takeRateLimits(context, reply, limits, { principal, address: readerAddress(request, principal?.key) }),
     ask: async <C extends InternalCall>(
       call: C,
       domain: DomainEntry,
@@ -254,7 +255,7 @@ function readRequest(
         domain: domain.slug,
         groupTrust: domain.groups,
         trustedGroups,
-        address: request.ip,
+        address: readerAddress(request, principal.key),
       };
       const ended = [disconnectSignal(reply.raw), known.keyEnded];
       const asked = (cut: readonly AbortSignal[]) =>

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { keyScopes } from '#shared/aggregates/directory/directory.ts';
 import type { CreatedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
@@ -35,10 +36,10 @@ export function keysCommand(program: Command): void {
     )
     .option('--name <name>', 'what it is for')
     .addOption(
-      new Option('--scopes <scopes...>', 'read, write or both (those of the key that makes it)').choices([
-        'read',
-        'write',
-      ]),
+      new Option(
+        '--scopes <scopes...>',
+        'read, write (those of the key that makes it); proxy: an assistant key for a server that asks for its readers',
+      ).choices(keyScopes),
     )
     .option('--allow-address <addresses...>', 'only from these addresses or networks, such as 10.0.0.0/8')
     .option('--allow-origin <origins...>', 'only from pages of these origins, such as https://docs.acme.com')

@@ -95,6 +95,15 @@ describe('a key that is made by another', () => {
     expect(await made({})).toMatchObject({ scopes: ['read', 'write'], allowedAddresses: [], expiresAt: inDays(89) });
   });
 
+  test('may say for whom it asks, when it is told so and an assistant key', async () => {
+    const proxy = { kind: 'assistant', scopes: ['read', 'proxy'] };
+    expect(await made(proxy)).toMatchObject({ scopes: ['read', 'proxy'] });
+    expect(await made({ kind: 'assistant' })).toMatchObject({ scopes: ['read', 'write'] });
+    const writer = await made({ scopes: ['write'] });
+    expect((await create(writer, proxy)).json()).toMatchObject({ code: 'exceeds_key' });
+    expect((await create(first, { ...proxy, kind: 'admin' })).json()).toMatchObject({ code: 'invalid_request' });
+  });
+
   test('is an assistant key without an end, because exported pages contain it', async () => {
     const assistant = await made({ kind: 'assistant' });
     expect(assistant.expiresAt).toBeUndefined();

@@ -32,6 +32,7 @@ const siteRoute = (
       headers: z.object({
         'X-User-Token': z.string().optional(),
         'X-Thread-Key': z.string().optional(),
+        'X-Reader-Address': z.string().optional(),
         ...(call === assistant.messageV1 ? { 'X-Stream-Sources': z.string().optional() } : {}),
       }),
       body: { passedOn: call.body },

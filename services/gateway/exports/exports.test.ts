@@ -150,6 +150,7 @@ describe('start', () => {
       (await request('POST', '/v1/api-keys', payload)).json();
     const revoked = await create({ kind: 'assistant', name: 'old' });
     await gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${revoked.id}`, headers: bearer(acme.adminKey) });
+    const forServers = await create({ kind: 'assistant', scopes: ['read', 'proxy'] });
     await gateway.bus.projected();
     const withKey = (assistantKey: string) => start({ domain: 'docs', assistantKey });
     for (const key of [
@@ -158,6 +159,7 @@ describe('start', () => {
       acme.adminKey,
       `${acme.assistantKey.slice(0, -1)}_`,
       'svc_dsc_',
+      forServers.key,
     ]) {
       const refused = await withKey(key);
       expect(refused.statusCode).toBe(400);

@@ -16,12 +16,15 @@ const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
 
 export const groupTrusts = ['claimed', 'signed'] as const;
 
+/** What a key may do. `proxy`: say in a header for which reader it asks, as a server between readers and us does. */
+export const keyScopes = ['read', 'write', 'proxy'] as const;
+
 export const apiKeySchema = z.object({
   id: z.string().regex(/^key_[0-9A-Za-z]{16}$/),
   kind: z.enum(['admin', 'assistant']),
   name: z.string().max(100),
   sha256: sha256Hex,
-  scopes: z.array(z.enum(['read', 'write'])),
+  scopes: z.array(z.enum(keyScopes)),
   allowedAddresses: z.array(z.string()),
   allowedOrigins: z.array(z.string()),
   createdAt: timestamp,

@@ -55,7 +55,7 @@ export function checkRotation(maker: ApiKey, old: ApiKey): void {
 export const lengthOfLife = (key: ApiKey): number => endOf(key) - Date.parse(key.createdAt);
 
 function checkRights(maker: ApiKey, key: ApiKey): void {
-  const scope = key.scopes.find((each) => !maker.scopes.includes(each));
+  const scope = key.scopes.find((each) => !mayGive(maker, each));
   if (scope !== undefined) throw exceeds('scopes', `has "${scope}", which ${maker.id} lacks`);
   if (maker.allowedAddresses.length > 0) {
     if (key.allowedAddresses.length === 0)
@@ -75,6 +75,10 @@ function checkRights(maker: ApiKey, key: ApiKey): void {
       throw exceeds('allowedOrigins', `has "${outside}", from where ${maker.id} may not be used`);
   }
 }
+
+/** `proxy` opens nothing, it says for whom a request counts: no admin key has it, and each that makes keys may give it. */
+const mayGive = ({ scopes }: ApiKey, scope: ApiKey['scopes'][number]): boolean =>
+  scope === 'proxy' || scopes.includes(scope);
 
 const endOf = ({ expiresAt }: ApiKey): number =>
   expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { problemText } from '#shared/http/field-problems.ts';
 
+/** Names the reader for whom a server asks: an IP address. It counts for keys with the scope `proxy`. */
+export const readerAddressHeader = 'x-reader-address';
+
 /** The fields that the specification names for each kind of part. Kinds that it does not name pass unchecked. */
 const namedParts: Readonly<Record<string, z.ZodType>> = {
   text: z.object({ text: z.string() }),

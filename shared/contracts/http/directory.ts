@@ -4,6 +4,7 @@ import {
   type ApiKey,
   apiKeySchema,
   groupTrusts,
+  keyScopes,
   mostUserTokenKeys,
   type UserTokenKey,
   userTokenKeySchema,
@@ -111,14 +112,14 @@ export const createApiKeyBodySchema = z
   .strictObject({
     kind: z.enum(['admin', 'assistant']),
     name: z.string().trim().max(100).default(''),
-    scopes: z
-      .array(z.enum(['read', 'write']))
-      .min(1)
-      .max(2)
-      .optional(),
+    scopes: z.array(z.enum(keyScopes)).min(1).max(keyScopes.length).optional(),
     allowedAddresses: allowedAddresses.optional(),
     allowedOrigins: z.array(origin).max(100).optional(),
     expiresInDays: z.int().min(1).max(3650).optional(),
+  })
+  .refine(({ kind, scopes }) => kind === 'assistant' || scopes?.includes('proxy') !== true, {
+    path: ['scopes'],
+    message: 'may have "proxy" for assistant keys only',
   })
   .meta({ title: 'CreateApiKey' });
 

@@ -1,0 +1,25 @@
+import type { FastifyRequest } from 'fastify';
+import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
+import { readerAddressHeader } from '#shared/contracts/http/assistant.ts';
+import { addressRange, withoutPort } from '#shared/http/address-ranges.ts';
+import { ApiError } from '#shared/http/errors.ts';
+
+/**
+ * The address that a request counts for: that of the client, unless a server with the scope `proxy` says for which reader it asks. The header
+ * of any other caller changes nothing, or each request could name another address. Where a key may be used from is still a question of who
+ * sends the request. Throws `invalid_request` when a server with the scope names no address. Pure.
+ */
+export function readerAddress(
+  { ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>,
+  key: Pick<ApiKey, 'scopes'> | undefined,
+): string {
+  const named = headers[readerAddressHeader];
+  if (named === undefined || key?.scopes.includes('proxy') !== true) return ip;
+  const address = withoutPort(String(named).trim());
+  if (address.includes('/') || addressRange(address) === undefined)
+    throw new ApiError(
+      'invalid_request',
+      'The header "X-Reader-Address" must be one IP address: that of the reader for whom a server asks.',
+    );
+  return address;
+}
