@@ -142,8 +142,9 @@ describeWithServers(['nats-server'], 'watches', () => {
   }, 60_000);
 });
 
-describeWithServers(['nats-server'], 'a key that was removed', () => {
-  test('stays removed when the server dies after its marker has ended', async () => {
+/** Each of these waits for the server to end a marker, so they wait at the same time. */
+describeWithServers(['nats-server'], 'what was removed', () => {
+  test.concurrent('a key stays removed when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();
     const { activeJobs, put, messageCount, connection, restart } = await openActiveJobs(bus);
     await put('removed');
@@ -158,10 +159,8 @@ describeWithServers(['nats-server'], 'a key that was removed', () => {
     await connection.close();
     await bus.stop();
   }, 60_000);
-});
 
-describeWithServers(['nats-server'], 'a dead letter that was settled', () => {
-  test('stays settled when the server dies after its marker has ended', async () => {
+  test.concurrent('a dead letter that was settled stays settled when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();
     const { connection, open, messageCount, restart } = await openBuckets(bus);
     const deadLetters = await open('dead-letters', deadLetterSchema);
