@@ -35,11 +35,25 @@ export type InstallationOptions = {
   copies?: Partial<Record<ServiceName, number>>;
   /** A process that ran this long was healthy: its next restart is quick again. Tests that kill shorten it. */
   healthyAfterMs?: number;
+  /** Starts the bus. The default is one nats-server on the data folder. */
+  startBus?: StartBus;
   /** One line about what happens. */
   onNews: (news: string) => void;
   /** Ends a start that is under way. Once all services are ready, `stop` does. */
   signal?: AbortSignal;
 };
+
+/** A bus that `runInstallation` sets up and stops. */
+type RunningBus = {
+  /** Of all its servers, separated by commas. */
+  url: string;
+  /** On how many servers each stream is kept. */
+  replicas: number;
+  pids(): number[];
+  stop(): Promise<void>;
+};
+
+type StartBus = (natsPasswords: Readonly<Record<string, string>>) => Promise<RunningBus>;
 
 export type Installation = {
   baseUrl: string;
@@ -61,12 +75,6 @@ const readyDeadlineMs = 60_000;
 export async function runInstallation(options: InstallationOptions): Promise<Installation> {
   const { onNews, signal = new AbortController().signal } = options;
   const dataFolder = resolve(options.dataFolder);
-  const natsBinary = findServer('nats-server');
-  if (natsBinary === undefined) {
-    throw new CannotStart(
-      'There is no nats-server of version 2.12 or later. "npm start" obtains one; or install it and put it on the PATH.',
-    );
-  }
   createPrivately();
   const { foreign } = await closeFolder(dataFolder);
   if (foreign > 0) onNews(`${foreign} files or folders in ${dataFolder} belong to another user and keep their modes`);
@@ -86,22 +94,15 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     const gatewayPort = options.port === 0 ? freeGatewayPort : options.port;
     const baseUrl = `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${gatewayPort}`;
 
-    const natsFolder = join(dataFolder, 'nats');
-    const nats = await runNatsServer({
-      binary: natsBinary,
-      folder: natsFolder,
-      port: natsPort,
-      configText: natsConfig({ port: natsPort, storeDir: join(natsFolder, 'store'), passwords: secrets.natsPasswords }),
-      onExit: onNews,
-      healthyAfterMs: options.healthyAfterMs,
-      supervisorPassword: secrets.natsPasswords[supervisorUser],
-    });
+    const startBus = options.startBus ?? ((passwords) => embeddedBus(dataFolder, natsPort, passwords, options));
+    const nats = await startBus(secrets.natsPasswords);
     undo.push(() => nats.stop());
     signal.throwIfAborted();
     onNews(`nats-server is up (${nats.url})`);
     await provision({
       url: nats.url,
       password: secrets.natsPasswords.provisioner ?? '',
+      replicas: nats.replicas,
       rendererVersions: [await rendererVersion()],
     });
     signal.throwIfAborted();
@@ -143,16 +144,42 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       secrets,
       natsUrl: nats.url,
       pids: (service) =>
-        (service === 'nats-server'
-          ? [nats.pid()]
-          : processes.filter(({ services }) => services.includes(service)).map(({ kept }) => kept.pid())
-        ).flatMap((pid) => pid ?? []),
+        service === 'nats-server'
+          ? nats.pids()
+          : processes.flatMap(({ services, kept }) => (services.includes(service) ? (kept.pid() ?? []) : [])),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** A nats-server of this installation alone. */
+async function embeddedBus(
+  dataFolder: string,
+  port: number,
+  passwords: Readonly<Record<string, string>>,
+  { onNews, healthyAfterMs }: InstallationOptions,
+): Promise<RunningBus> {
+  const binary = findServer('nats-server');
+  if (binary === undefined) {
+    throw new CannotStart(
+      'There is no nats-server of version 2.12 or later. "npm start" obtains one; or install it and put it on the PATH.',
+    );
+  }
+  const folder = join(dataFolder, 'nats');
+  const server = await runNatsServer({
+    binary,
+    folder,
+    port,
+    configText: natsConfig({ port, storeDir: join(folder, 'store'), passwords }),
+    onExit: onNews,
+    healthyAfterMs,
+    supervisorPassword: passwords[supervisorUser],
+  });
+  const pids = () => [server.pid()].filter((pid) => pid !== undefined);
+  return { url: server.url, replicas: 1, pids, stop: () => server.stop() };
 }
 
 /** Node would keep tens of megabytes for new objects in each process, also in one that is idle. */

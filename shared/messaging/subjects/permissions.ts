@@ -125,11 +125,25 @@ const supervisorPermissions: Permissions = {
 /** Every user that a server has, and so a password is needed for. */
 export const serverUsers = [...busUsers, 'provisioner', supervisorUser] as const;
 
+/** One of several servers that keep the same streams. */
+export type NatsClusterNode = {
+  /** Of the cluster. */
+  name: string;
+  /** Of this server; no other has it. */
+  serverName: string;
+  host: string;
+  port: number;
+  /** `host:port` at which the servers of the cluster find each other. */
+  routes: readonly string[];
+  /** Known to the servers of the cluster alone. */
+  password: string;
+};
+
 /**
  * The configuration of a nats-server for one installation, as text: users with just the rights that the table gives them, and
  * `sync_interval: always`, because the default acknowledges before the data is on disk and can lose two minutes of accepted work.
  * `port` and `storeDir` may come from the command line instead. `host`: the address that it listens on, by default for this machine alone.
- * `monitorPort`: of its health and figures over HTTP, by default none.
+ * `monitorPort`: of its health and figures over HTTP, by default none. `cluster`: what it shares with other servers, by default it is alone.
  */
 export function natsConfig(options: {
   host?: string;
@@ -137,6 +151,7 @@ export function natsConfig(options: {
   monitorPort?: number;
   storeDir?: string;
   passwords: Readonly<Record<string, string>>;
+  cluster?: NatsClusterNode;
 }): string {
   const { [supervisorUser]: supervisorPassword, ...passwords } = options.passwords;
   const users = Object.entries(passwords).map(([user, password]) =>
@@ -146,6 +161,7 @@ export function natsConfig(options: {
     `host: ${JSON.stringify(options.host ?? '127.0.0.1')}`,
     ...(options.port === undefined ? [] : [`port: ${options.port}`]),
     ...(options.monitorPort === undefined ? [] : [`http_port: ${options.monitorPort}`]),
+    ...(options.cluster === undefined ? [] : clusterBlock(options.cluster)),
     'max_payload: 1MB',
     'jetstream {',
     ...(options.storeDir === undefined ? [] : [`  store_dir: ${JSON.stringify(options.storeDir)}`]),
@@ -168,6 +184,19 @@ export function natsConfig(options: {
         ]),
     '',
   ].join('\n');
+}
+
+function clusterBlock({ name, serverName, host, port, routes, password }: NatsClusterNode): string[] {
+  const user = 'route';
+  return [
+    `server_name: ${JSON.stringify(serverName)}`,
+    'cluster {',
+    `  name: ${JSON.stringify(name)}`,
+    `  listen: ${JSON.stringify(`${host}:${port}`)}`,
+    `  authorization { user: ${user}, password: ${JSON.stringify(password)} }`,
+    `  routes: ${JSON.stringify(routes.map((route) => `nats://${user}:${password}@${route}`))}`,
+    '}',
+  ];
 }
 
 function userBlock(user: string, password: string, { publish, refused, subscribe }: Permissions): string {
