@@ -18,6 +18,8 @@ const secretsSchema = z.object({
   hashKey: secret,
   linkSigningKey: secret,
   auditKey: secret,
+  /** What the servers of a NATS cluster tell each other. */
+  natsRoutePassword: secret,
   /** Of the S3 server, the Redis and the Elasticsearch that run beside the services. */
   s3SecretAccessKey: secret,
   redisPassword: secret,
@@ -56,6 +58,7 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     hashKey: known?.hashKey ?? random(),
     linkSigningKey: known?.linkSigningKey ?? random(),
     auditKey: known?.auditKey ?? random(),
+    natsRoutePassword: known?.natsRoutePassword ?? random(),
     s3SecretAccessKey: known?.s3SecretAccessKey ?? random(),
     redisPassword: known?.redisPassword ?? random(),
     elasticsearchPassword: known?.elasticsearchPassword ?? random(),

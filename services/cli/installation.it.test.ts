@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
@@ -64,6 +66,18 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
     const before = await readFile(file, 'utf8');
     expect(await runCommand(['secrets', folder])).toMatchObject({ code: 0 });
     expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  test('each server of a NATS cluster gets a configuration that it takes', async () => {
+    const hosts = ['nats-0.nats', 'nats-1.nats', 'nats-2.nats'];
+    expect(await runCommand(['secrets', folder, '--nats', ...hosts])).toMatchObject({ code: 0 });
+    for (const host of hosts) {
+      const file = join(folder, 'nats', `${host}.conf`);
+      await promisify(execFile)(requireServer('nats-server'), ['-t', '-c', file]);
+      const config = await readFile(file, 'utf8');
+      expect(config).toContain(`server_name: "${host}"`);
+      expect(config.match(/nats-\d\.nats:6222/g)).toHaveLength(hosts.length);
+    }
   });
 
   test('the bus and the store are set up, also a second time, and a service starts with nothing but its folder', async () => {

@@ -17,6 +17,7 @@ import { wholeNumber } from '../command-options.ts';
  */
 
 const healthPort = 8222;
+const routePort = 6222;
 /** The servers of a new installation may start at the same time as the commands that set them up. */
 const startingMs = 60_000;
 
@@ -28,9 +29,10 @@ export function secretsCommand(program: Command): void {
     )
     .argument('<folder>', 'where they are kept; those that are there already stay')
     .option('--group <id>', 'number of a group that may read them, too', wholeNumber(0, 2 ** 31))
-    .action(async (folder: string, { group }: { group?: number }) => {
+    .option('--nats <hosts...>', 'host names of the servers of a NATS cluster: each gets a configuration of its own')
+    .action(async (folder: string, { group, nats = [] }: { group?: number; nats?: string[] }) => {
       await mkdir(folder, { recursive: true });
-      await writeSecrets(folder, secretFiles(await openSecrets(folder)), group);
+      await writeSecrets(folder, secretFiles(await openSecrets(folder), nats), group);
       process.stdout.write(`The secrets of the ${serviceNames.length} services are in ${folder}.\n`);
     });
 }
@@ -38,7 +40,7 @@ export function secretsCommand(program: Command): void {
 type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** By folder and name: a file for each secret of a service, named as its variable. `BINDERY_SECRETS` of the service names the folder. */
-function secretFiles(secrets: Secrets): SecretFiles {
+function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFiles {
   const { natsPasswords, operatorToken, auditKey, s3SecretAccessKey, redisPassword, elasticsearchPassword } = secrets;
   const passwordOf = (user: string) => ({ [`BINDERY_NATS_PASSWORD_${variableName(user)}`]: natsPasswords[user] ?? '' });
   const s3 = { BINDERY_S3_SECRET_ACCESS_KEY: s3SecretAccessKey };
@@ -58,12 +60,23 @@ function secretFiles(secrets: Secrets): SecretFiles {
       BINDERY_AUDIT_KEY: auditKey,
       ...s3,
     },
-    nats: { 'nats.conf': natsConfig({ host: '0.0.0.0', monitorPort: healthPort, passwords: natsPasswords }) },
+    nats: natsFiles(secrets, natsHosts),
     // Counts of requests may be lost with a machine: a minute of them at most.
     redis: { 'redis.conf': `requirepass ${redisPassword}\nsave 60 1\nstop-writes-on-bgsave-error no\ndir /data\n` },
     elasticsearch,
     s3,
   };
+}
+
+/** `nats.conf` of a server that is alone, or `<host>.conf` of each server of a cluster. */
+function natsFiles({ natsPasswords, natsRoutePassword }: Secrets, hosts: readonly string[]): Record<string, string> {
+  const common = { host: '0.0.0.0', monitorPort: healthPort, passwords: natsPasswords };
+  if (hosts.length === 0) return { 'nats.conf': natsConfig(common) };
+  const routes = hosts.map((host) => `${host}:${routePort}`);
+  const ofAll = { name: 'bindery', host: '0.0.0.0', port: routePort, routes, password: natsRoutePassword };
+  return Object.fromEntries(
+    hosts.map((host) => [`${host}.conf`, natsConfig({ ...common, cluster: { ...ofAll, serverName: host } })]),
+  );
 }
 
 async function writeSecrets(folder: string, files: SecretFiles, group: number | undefined): Promise<void> {
