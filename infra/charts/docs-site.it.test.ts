@@ -80,6 +80,24 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(JSON.stringify(list)).not.toContain('BUNDLE_URL');
   });
 
+  test('a login has its secrets from files, and is in front of nothing else', () => {
+    const login = ['login.type=basic', 'login.existingSecret=docs-login'];
+    const pod = podOf(resources('link.yaml', ...login));
+    expect(pod?.containers[0]?.env).toContainEqual({
+      name: 'BINDERY_LOGIN_USERS_FILE',
+      value: '/run/secrets/login/users',
+    });
+    expect(pod?.volumes).toContainEqual({
+      name: 'login',
+      secret: { secretName: 'docs-login', defaultMode: 0o440 },
+    });
+    expect(JSON.stringify(podOf(resources('link.yaml')))).not.toContain('LOGIN');
+    const link = 'staticExport.bundleUrl=https://x';
+    expect(problem(link, 'login.type=basic')).toContain('login.existingSecret: the secret with users');
+    expect(problem(link, 'login.type=oidc', 'login.existingSecret=x')).toContain('login.oidc.issuer');
+    expect(problem(link, 'login.oidc.issuer=http://login.example.com')).toContain('/login/oidc/issuer');
+  });
+
   test('what is missing or wrong is said by its name', () => {
     expect(problem()).toContain('staticExport.enabled is true, but there is no bundle: set staticExport.bundleUrl');
     expect(problem('staticExport.enabled=yes')).toContain('/staticExport/enabled');

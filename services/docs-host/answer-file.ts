@@ -12,6 +12,9 @@ const mostInMemory = 1024 * 1024;
 /** How long others may keep an answer. */
 type Caching = 'immutable' | 'revalidate';
 
+/** Whether caches between the host and a reader may keep an answer, too. */
+export type KeptBy = 'public' | 'private';
+
 export type FileAnswer = { status?: 200 | 404; caching: Caching };
 
 /** What every answer of the site carries. */
@@ -32,7 +35,7 @@ type Copy = { encoding: Encoding | undefined; size: number; headers: string[]; b
  * up to 1 MiB come from memory, as much of it as `memoryBytes` says. (`@fastify/static`, `send` and `sirv` look every file up in the file
  * system and stream it; and they know one folder, while here the version of a file is part of the answer.)
  */
-export function fileAnswers(memoryBytes: number) {
+export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
   const memory = new LRUCache<string, Copy>({
     maxSize: Math.max(1, memoryBytes),
     sizeCalculation: ({ body }) => (body?.length ?? 0) + 2_000,
@@ -45,7 +48,7 @@ export function fileAnswers(memoryBytes: number) {
   ): Promise<Copy> {
     const { size } = (encoding === undefined ? undefined : file[encoding]) ?? file;
     const body = size <= mostInMemory ? await readFile(fileOf(version.folder, path, file, encoding)) : undefined;
-    return { encoding, size, headers: headersOf(path, file, encoding, answer), body };
+    return { encoding, size, headers: headersOf(path, file, encoding, answer, keptBy), body };
   }
 
   return function answerFile(
@@ -113,6 +116,8 @@ function sendCopy(
   }
 }
 
+const revalidated: Readonly<Record<KeptBy, string>> = { public: 'no-cache', private: 'private, no-cache' };
+
 const etagName = (file: HostedFile): string => file.sha256.slice(0, 16);
 const etagOf = (file: HostedFile, encoding?: Encoding): string =>
   `"${etagName(file)}${encoding === undefined ? '' : `-${encoding}`}"`;
@@ -122,6 +127,7 @@ function headersOf(
   file: HostedFile,
   encoding: Encoding | undefined,
   { status = 200, caching }: FileAnswer,
+  keptBy: KeptBy,
 ): string[] {
   const isDrawing = /svg|xml/.test(file.type);
   const policy = isDrawing ? drawingPolicy : file.policy;
@@ -130,7 +136,7 @@ function headersOf(
     'content-type': file.type,
     etag: etagOf(file, encoding),
     vary: file.isPage || path.endsWith('.md') ? 'Accept, Accept-Encoding' : 'Accept-Encoding',
-    'cache-control': caching === 'immutable' ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': caching === 'immutable' ? `${keptBy}, max-age=31536000, immutable` : revalidated[keptBy],
     ...(policy !== undefined && { 'content-security-policy': policy }),
     ...(status === 200 && { 'accept-ranges': 'bytes' }),
   };

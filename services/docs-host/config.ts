@@ -13,6 +13,7 @@ import {
   setting,
   wholeNumber,
 } from '#shared/runtime/config.ts';
+import { loginSettings } from './login-settings.ts';
 
 const webAddress = (example: string) =>
   z.string().refine(isWebAddress, `must be an address such as ${example}`).optional();
@@ -146,6 +147,7 @@ export const docsHostSettings = {
     wholeNumber(1, 100_000).default(2_000),
     'largest bundle that the docs-host takes, in MB; unpacked it may have ten times as much',
   ),
+  ...loginSettings,
   memoryMegabytes: setting(
     'BINDERY_DOCS_HOST_MEMORY_MB',
     wholeNumber(0, 100_000).default(64),

@@ -8,16 +8,18 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { endStalledConnections } from '#shared/http/stalled-connections.ts';
-import { escapeHtml } from '#shared/docs/render/html.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { fileAnswers, prefersMarkdown, securityHeaders } from './answer-file.ts';
+import { fileAnswers, type KeptBy, prefersMarkdown, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { hostConfigScript } from './host-config-script.ts';
+import { loginGate } from './login-gate.ts';
+import { loginOf } from './login-settings.ts';
 import { addPlatformRoutes } from './platform-proxy.ts';
 import { fileOf } from './prepared-site.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
+import { answerSentence } from './sentence-page.ts';
 import { closeSlowest, headersWithinMs } from './slow-clients.ts';
 
 const configPath = '_bindery/config.js';
@@ -33,6 +35,7 @@ export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger
   const platform = askedPlatform(config);
   const hasHealth = config.healthPort === undefined;
   const answer = siteAnswers(config, versions, platform, logger);
+  const gate = loginGate(loginOf(config), logger);
   const app = Fastify({
     // Readers' requests are not Fastify's: it would take as long to find their route as the answer takes.
     serverFactory: (handler) =>
@@ -44,11 +47,12 @@ export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger
           maxHeaderSize: mostHeaderBytes,
         },
         (request, response) => {
-          const isReading =
-            (request.method === 'GET' || request.method === 'HEAD') &&
-            !(hasHealth && healthPaths.has(request.url ?? ''));
-          if (isReading) answer(request, response);
-          else handler(request, response);
+          // Whoever watches the host has no account.
+          if (hasHealth && healthPaths.has(request.url ?? '')) return handler(request, response);
+          const isReading = request.method === 'GET' || request.method === 'HEAD';
+          const next = isReading ? answer : handler;
+          if (gate === undefined) next(request, response);
+          else gate(request, response, () => next(request, response));
         },
       ),
     loggerInstance,
@@ -60,7 +64,7 @@ export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger
     // What it cannot read as a path is ours to refuse.
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();
-      refuse(reply.raw, 400, 'The address cannot be read.', request.raw);
+      answerSentence(reply.raw, 400, 'The address cannot be read.', request.raw);
     },
   });
   const server: Server = app.server;
@@ -76,7 +80,7 @@ export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger
     if (reply.raw.headersSent) reply.raw.destroy();
     else {
       reply.hijack();
-      refuse(reply.raw, status, status >= 500 ? 'Something went wrong here.' : error.message, request.raw);
+      answerSentence(reply.raw, status, status >= 500 ? 'Something went wrong here.' : error.message, request.raw);
     }
   });
   if (platform !== undefined) {
@@ -92,7 +96,7 @@ export function hostApp(config: DocsHostConfig, versions: ServedVersions, logger
 
 function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('allow', 'GET, HEAD');
-  refuse(response, 405, 'This is a site to read: only GET and HEAD are answered.', request);
+  answerSentence(response, 405, 'This is a site to read: only GET and HEAD are answered.', request);
 }
 
 /** Health, where it has no port of its own. */
@@ -107,7 +111,9 @@ function siteAnswers(
   logger: Logger,
 ) {
   const { basePath: base } = config;
-  const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000);
+  // Behind a login no cache that readers share may keep an answer.
+  const keptBy = config.login === 'none' ? 'public' : 'private';
+  const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
   const scripts = new WeakMap<ServedVersion, Promise<Buffer>>();
 
   /** `config.js`, made once for each version. */
@@ -126,7 +132,7 @@ function siteAnswers(
       if (isGone(request)) return;
       logger.error({ err: error }, 'a file could not be answered');
       if (response.headersSent) response.destroy();
-      else refuse(response, 500, 'Something went wrong here.', request);
+      else answerSentence(response, 500, 'Something went wrong here.', request);
     };
     try {
       answer(request, response)?.catch(failed);
@@ -144,14 +150,14 @@ function siteAnswers(
       has: (path) => version?.paths.has(path) ?? false,
       redirects: version?.site.redirects ?? {},
     });
-    if (asked.kind === 'refused') return refuse(response, 400, asked.reason, request);
+    if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
     if (version === undefined) {
       response.setHeader('retry-after', '10');
-      return refuse(response, 503, 'There is no version of this site here yet.', request);
+      return answerSentence(response, 503, 'There is no version of this site here yet.', request);
     }
     if (asked.kind === 'missing' && url === '/favicon.ico') {
       // Browsers ask for it wherever pages name no icon: that is no broken link.
-      response.writeHead(204, { ...securityHeaders, 'cache-control': 'public, max-age=86400' }).end();
+      response.writeHead(204, { ...securityHeaders, 'cache-control': `${keptBy}, max-age=86400` }).end();
       return;
     }
     return answerAsked(asked, version, request, response);
@@ -163,7 +169,7 @@ function siteAnswers(
     request: IncomingMessage,
     response: ServerResponse,
   ): void | Promise<void> {
-    if (asked.kind === 'redirect') return redirect(response, asked);
+    if (asked.kind === 'redirect') return redirect(response, asked, keptBy);
     if (asked.kind === 'versioned') {
       const found = versions.find(asked.digest, asked.path);
       if (found !== undefined)
@@ -181,7 +187,7 @@ function siteAnswers(
       if (file !== undefined) return answerFile(request, response, { version, path, file }, { caching: 'revalidate' });
     }
     const page = version.paths.get('404.html');
-    if (page === undefined) return refuse(response, 404, 'There is no such page.', request);
+    if (page === undefined) return answerSentence(response, 404, 'There is no such page.', request);
     return answerFile(
       request,
       response,
@@ -206,9 +212,13 @@ function answerScript(body: Buffer, request: IncomingMessage, response: ServerRe
       .end(request.method === 'HEAD' ? undefined : body);
 }
 
-function redirect(response: ServerResponse, { to, permanent }: Extract<Asked, { kind: 'redirect' }>): void {
+function redirect(
+  response: ServerResponse,
+  { to, permanent }: Extract<Asked, { kind: 'redirect' }>,
+  keptBy: KeptBy,
+): void {
   // Permanent ones change with the site as well: browsers ask again after an hour.
-  const caching = permanent ? 'public, max-age=3600' : 'no-cache';
+  const caching = permanent ? `${keptBy}, max-age=3600` : 'no-cache';
   response
     .writeHead(permanent ? 308 : 307, {
       ...securityHeaders,
@@ -217,22 +227,4 @@ function redirect(response: ServerResponse, { to, permanent }: Extract<Asked, { 
       'content-length': 0,
     })
     .end();
-}
-
-/** A sentence as a page of its own. What is left of a request's body is not waited for. */
-function refuse(response: ServerResponse, status: number, sentence: string, request: IncomingMessage): void {
-  const body = Buffer.from(
-    `<!doctype html><meta charset="utf-8"><title>${status}</title><p>${escapeHtml(sentence)}</p>\n`,
-  );
-  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
-  response
-    .writeHead(status, {
-      ...securityHeaders,
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-length': body.length,
-      ...(hasBody && { connection: 'close' }),
-    })
-    .end(request.method === 'HEAD' ? undefined : body);
 }

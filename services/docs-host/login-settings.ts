@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { ConfigError, type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
+
+/** The host counts no guesses, so a password must be one that nobody guesses. */
+const shortestPassword = 16;
+const shortestSessionSecret = 32;
+
+/** One `name:password` a line. */
+const userList = z.string().transform((text, context) => {
+  const users = new Map<string, string>();
+  for (const line of text.split('\n').map((each) => each.trim())) {
+    if (line === '') continue;
+    const [name = '', ...rest] = line.split(':');
+    const password = rest.join(':');
+    if (name !== '' && password.length >= shortestPassword) users.set(name, password);
+    else
+      context.addIssue({
+        code: 'custom',
+        message: `must have a name, a colon and a password of ${shortestPassword} characters or more on each line`,
+      });
+  }
+  return users;
+});
+
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((part) => part.trim() || []));
+
+export const loginSettings = {
+  login: setting(
+    'BINDERY_LOGIN',
+    z.enum(['none', 'basic', 'oidc']).default('none'),
+    'what readers need: nothing, a name and a password, or an account at an OpenID Connect provider',
+  ),
+  loginUsers: secretSetting(
+    'BINDERY_LOGIN_USERS',
+    userList.optional(),
+    'with the login "basic": one name:password on each line; passwords have 16 characters or more',
+  ),
+  oidcIssuer: setting(
+    'BINDERY_OIDC_ISSUER',
+    z.string().refine(isIssuer, 'must be an address such as https://login.example.com').optional(),
+    'with the login "oidc": the issuer of the provider, below which /.well-known/openid-configuration is',
+  ),
+  oidcClientId: setting(
+    'BINDERY_OIDC_CLIENT_ID',
+    z.string().min(1).optional(),
+    'id under which the provider knows the site',
+  ),
+  oidcClientSecret: secretSetting(
+    'BINDERY_OIDC_CLIENT_SECRET',
+    z.string().min(1).optional(),
+    'secret of that client; without one it is a public client',
+  ),
+  oidcClientAuth: setting(
+    'BINDERY_OIDC_CLIENT_AUTH',
+    z.enum(['basic', 'post']).default('basic'),
+    'how the client shows its secret: client_secret_basic or client_secret_post',
+  ),
+  oidcScopes: setting(
+    'BINDERY_OIDC_SCOPES',
+    z.string().default('openid email profile'),
+    'what is asked of the provider; "openid" is among it',
+  ),
+  oidcGroupsClaim: setting(
+    'BINDERY_OIDC_GROUPS_CLAIM',
+    z.string().min(1).default('groups'),
+    'claim that lists the groups of a reader',
+  ),
+  allowedGroups: setting(
+    'BINDERY_LOGIN_GROUPS',
+    list,
+    'groups whose members may read, comma-separated; with BINDERY_LOGIN_EMAIL_DOMAINS either is enough; neither: every account',
+  ),
+  allowedEmailDomains: setting(
+    'BINDERY_LOGIN_EMAIL_DOMAINS',
+    list.transform((domains) => domains.map((domain) => domain.toLowerCase())),
+    'domains of addresses whose owners may read, such as example.com, comma-separated; the provider must have verified the address',
+  ),
+  sessionSecret: secretSetting(
+    'BINDERY_LOGIN_SESSION_SECRET',
+    z.string().min(shortestSessionSecret, `must have ${shortestSessionSecret} characters or more`).optional(),
+    'with the login "oidc": what sessions are encrypted with, the same for all copies of the host; 32 characters or more',
+  ),
+  sessionHours: setting(
+    'BINDERY_LOGIN_SESSION_HOURS',
+    wholeNumber(1, 720).default(12),
+    'how long a reader stays logged in, in hours; then the provider is asked again',
+  ),
+};
+
+type LoginConfig = ConfigOf<typeof loginSettings> & { siteUrl?: string | undefined; basePath: string };
+
+/** What readers need. */
+export type Login =
+  | { kind: 'none' }
+  | { kind: 'basic'; users: ReadonlyMap<string, string> }
+  | ({ kind: 'oidc' } & OidcLogin);
+
+export type OidcLogin = {
+  issuer: URL;
+  clientId: string;
+  clientSecret: string | undefined;
+  clientAuth: 'basic' | 'post';
+  scopes: string;
+  groupsClaim: string;
+  groups: readonly string[];
+  emailDomains: readonly string[];
+  sessionSecret: string;
+  sessionHours: number;
+  /** Where the site is for readers; the path is `base`. */
+  origin: string;
+  base: string;
+};
+
+/** Throws `ConfigError` when the settings do not fit together. Pure. */
+export function loginOf(config: LoginConfig): Login {
+  const { login, loginUsers, oidcIssuer, oidcClientId, sessionSecret, siteUrl, basePath } = config;
+  if (login === 'none') return { kind: 'none' };
+  if (login === 'basic') {
+    if (loginUsers === undefined || loginUsers.size === 0)
+      throw new ConfigError('BINDERY_LOGIN is "basic", so BINDERY_LOGIN_USERS must have a name:password.');
+    return { kind: 'basic', users: loginUsers };
+  }
+  const need = { BINDERY_OIDC_ISSUER: oidcIssuer, BINDERY_OIDC_CLIENT_ID: oidcClientId };
+  const all = { ...need, BINDERY_LOGIN_SESSION_SECRET: sessionSecret, BINDERY_SITE_URL: siteUrl };
+  const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? name : []));
+  if (oidcIssuer === undefined || oidcClientId === undefined || sessionSecret === undefined || siteUrl === undefined)
+    throw new ConfigError(`BINDERY_LOGIN is "oidc", which also needs ${missing.join(', ')}.`);
+  if (!config.oidcScopes.split(' ').includes('openid'))
+    throw new ConfigError('BINDERY_OIDC_SCOPES must have "openid" among it.');
+  return {
+    kind: 'oidc',
+    issuer: new URL(oidcIssuer),
+    clientId: oidcClientId,
+    clientSecret: config.oidcClientSecret,
+    clientAuth: config.oidcClientAuth,
+    scopes: config.oidcScopes,
+    groupsClaim: config.oidcGroupsClaim,
+    groups: config.allowedGroups,
+    emailDomains: config.allowedEmailDomains,
+    sessionSecret,
+    sessionHours: config.sessionHours,
+    origin: new URL(siteUrl).origin,
+    base: basePath,
+  };
+}
+
+/** Without TLS only on this machine: whoever is in between could be any provider. */
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null) return false;
+  return (
+    url.protocol === 'https:' || (url.protocol === 'http:' && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname))
+  );
+}

@@ -1,0 +1,204 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as client from 'openid-client';
+import { messageOf } from '#shared/runtime/failures.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import { securityHeaders } from './answer-file.ts';
+import type { OidcLogin } from './login-settings.ts';
+import { mayRead, readerClaimsSchema } from './may-read.ts';
+import { cookieIn, sealer } from './sealed-values.ts';
+import { answerSentence } from './sentence-page.ts';
+
+/** Answers a request that may not go on; else calls `letIn`, now or later. */
+export type Gate = (request: IncomingMessage, response: ServerResponse, letIn: () => void) => void;
+
+/** A reader may stay at the provider for so long. */
+const attemptSeconds = 900;
+const providerTimeoutSeconds = 10;
+const longestReturn = 1_500;
+
+/** A login that has begun. It travels in the `state`, sealed, so that all copies of the host can end it and several tabs can log in at once. */
+type Attempt = { verifier: string; nonce: string; browser: string; returnTo: string };
+
+/**
+ * Readers log in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. A sealed cookie is their session; nothing
+ * is kept here. `<base>/_bindery/login` is where the provider sends them back to, `<base>/_bindery/logout` ends the session.
+ */
+export function oidcGate(login: OidcLogin, logger: Logger): Gate {
+  const { base, origin } = login;
+  const loginPath = `${base}/_bindery/login`;
+  const logoutPath = `${base}/_bindery/logout`;
+  const redirectUri = origin + loginPath;
+  const isSecure = origin.startsWith('https:');
+  const sessions = sealer<{ reader: string }>(login.sessionSecret, `session ${login.clientId}`);
+  const attempts = sealer<Attempt>(login.sessionSecret, `login ${login.clientId}`);
+  const provider = providerOf(login);
+
+  // Browsers send a cookie with this prefix only to the host, over TLS, that set it.
+  const prefix = isSecure ? (base === '' ? '__Host-' : '__Secure-') : '';
+  const sessionCookie = `${prefix}bindery-session`;
+  const browserCookie = `${prefix}bindery-login`;
+  const setCookie = (name: string, value: string, seconds: number): string =>
+    `${name}=${value}; Path=${base === '' ? '/' : base}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+
+  function redirect(response: ServerResponse, to: string, cookies: string[]): void {
+    response
+      .writeHead(302, {
+        ...securityHeaders,
+        location: to,
+        'cache-control': 'no-store',
+        'content-length': 0,
+        ...(cookies.length > 0 && { 'set-cookie': cookies }),
+      })
+      .end();
+  }
+
+  async function sendToProvider(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url = '/' } = request;
+    const configuration = await provider();
+    const verifier = client.randomPKCECodeVerifier();
+    const nonce = client.randomNonce();
+    const known = cookieIn(request, browserCookie);
+    const browser = known !== undefined && /^[\w-]{43}$/.test(known) ? known : randomBytes(32).toString('base64url');
+    const returnTo = url.length <= longestReturn && /^\/(?![/\\])/.test(url) ? url : `${base}/`;
+    const state = await attempts.seal({ verifier, nonce, browser: digest(browser), returnTo }, attemptSeconds);
+    const to = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: login.scopes,
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    redirect(response, to.href, [setCookie(browserCookie, browser, attemptSeconds)]);
+  }
+
+  /** The reader is back from the provider. */
+  async function endLogin(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const back = new URL(redirectUri);
+    back.search = new URL(request.url ?? '/', origin).search;
+    const state = back.searchParams.get('state') ?? '';
+    const attempt = await attempts.open(state);
+    const browser = cookieIn(request, browserCookie);
+    if (attempt === undefined || browser === undefined || digest(browser) !== attempt.browser)
+      return answerSentence(
+        response,
+        400,
+        'This login took too long, or began in another browser.',
+        request,
+        `${base}/`,
+      );
+    const configuration = await provider();
+    let claims: ReturnType<typeof readerClaimsSchema.parse>;
+    try {
+      const tokens = await client.authorizationCodeGrant(configuration, back, {
+        pkceCodeVerifier: attempt.verifier,
+        expectedState: state,
+        expectedNonce: attempt.nonce,
+        idTokenExpected: true,
+      });
+      const idToken = tokens.claims();
+      if (idToken === undefined) throw new Error('the provider gave no ID token');
+      // Many providers put only the subject into the token.
+      const hasEndpoint = configuration.serverMetadata().userinfo_endpoint !== undefined;
+      const more = hasEndpoint
+        ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
+        : undefined;
+      claims = readerClaimsSchema.parse({
+        ...idToken,
+        ...more,
+        groups: more?.[login.groupsClaim] ?? idToken[login.groupsClaim],
+      });
+    } catch (error) {
+      const isRefused = error instanceof client.AuthorizationResponseError;
+      logger.warn(`a login did not succeed: ${isRefused ? error.error : reasonOf(error)}`);
+      const sentence = isRefused ? 'The login was refused or cancelled.' : 'The login did not succeed.';
+      return answerSentence(response, isRefused ? 403 : 502, sentence, request, attempt.returnTo);
+    }
+    if (!mayRead(claims, login)) {
+      logger.info({ reader: claims.sub }, 'a reader is in no group and no domain that may read');
+      return answerSentence(
+        response,
+        403,
+        'You are logged in, but your account may not read this site.',
+        request,
+        `${base}/`,
+      );
+    }
+    const seconds = login.sessionHours * 3_600;
+    const session = await sessions.seal({ reader: claims.sub }, seconds);
+    redirect(response, attempt.returnTo, [setCookie(sessionCookie, session, seconds)]);
+  }
+
+  async function logout(response: ServerResponse): Promise<void> {
+    const configuration = await provider();
+    const hasEnd = configuration.serverMetadata().end_session_endpoint !== undefined;
+    redirect(response, hasEnd ? client.buildEndSessionUrl(configuration).href : `${base}/`, [
+      setCookie(sessionCookie, '', 0),
+    ]);
+  }
+
+  /** What is not in a session: logs in where a person looks at a page, else hears that it must. */
+  async function stop(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, headers } = request;
+    const path = pathOf(request);
+    const mode = headers['sec-fetch-mode'];
+    const isReading = method === 'GET' || method === 'HEAD';
+    const isPage = mode === 'navigate' || (mode === undefined && /text\/html/.test(headers.accept ?? ''));
+    try {
+      if (isReading && path === loginPath) await endLogin(request, response);
+      else if (isReading && path === logoutPath) await logout(response);
+      else if (isReading && isPage) await sendToProvider(request, response);
+      else answerSentence(response, 401, 'Log in to read this site.', request, `${base}/`);
+    } catch (error) {
+      logger.warn(`the login provider ${login.issuer.host} cannot be reached: ${reasonOf(error)}`);
+      if (response.headersSent) return void response.destroy();
+      response.setHeader('retry-after', '10');
+      answerSentence(response, 503, 'The login cannot be reached now. Try again later.', request, `${base}/`);
+    }
+  }
+
+  return (request, response, letIn) => {
+    const path = pathOf(request);
+    const isOwn = path === loginPath || path === logoutPath;
+    const sealed = isOwn ? undefined : cookieIn(request, sessionCookie);
+    if (sessions.known(sealed) !== undefined) return letIn();
+    const check = async (): Promise<void> => {
+      if (sealed === undefined || (await sessions.open(sealed)) === undefined) await stop(request, response);
+      else if (!request.socket.destroyed) letIn();
+    };
+    void check();
+  };
+}
+
+const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?')[0] ?? '/';
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** Errors of the protocol are told by their cause. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error ? `${messageOf(error)} (${cause.message})` : messageOf(error);
+}
+
+/** The provider's endpoints and keys, asked for when they are first needed, and again when that failed. */
+function providerOf({ issuer, clientId, clientSecret, clientAuth }: OidcLogin): () => Promise<client.Configuration> {
+  const authentication =
+    clientSecret === undefined
+      ? client.None()
+      : clientAuth === 'basic'
+        ? client.ClientSecretBasic(clientSecret)
+        : client.ClientSecretPost(clientSecret);
+  const execute = [client.enableNonRepudiationChecks];
+  if (issuer.protocol === 'http:') execute.push(client.allowInsecureRequests);
+  let found: Promise<client.Configuration> | undefined;
+  return () => {
+    found ??= client
+      .discovery(issuer, clientId, undefined, authentication, { execute, timeout: providerTimeoutSeconds })
+      .catch((error: unknown) => {
+        found = undefined;
+        throw error;
+      });
+    return found;
+  };
+}

@@ -1,0 +1,49 @@
+import { hkdfSync } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { EncryptJWT, jwtDecrypt } from 'jose';
+import { LRUCache } from 'lru-cache';
+
+const mostKnown = 10_000;
+
+/**
+ * Encrypts values that a browser keeps for us (JWE, A256GCM), each with an end. A value that is sealed for one purpose opens for no other.
+ */
+export function sealer<T extends Record<string, string>>(secret: string, purpose: string) {
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', `bindery docs-host ${purpose}`, 32));
+  /** Values that were opened, until they end: a page asks for a dozen files. */
+  const opened = new LRUCache<string, T>({ max: mostKnown });
+
+  return {
+    seal: (value: T, seconds: number): Promise<string> =>
+      new EncryptJWT(value)
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .setExpirationTime(new Date(Date.now() + seconds * 1_000))
+        .encrypt(key),
+    /** The value, if it is in memory and has not ended. */
+    known: (sealed: string | undefined): T | undefined => (sealed === undefined ? undefined : opened.get(sealed)),
+    /** Undefined for what was not sealed here, for this purpose, or has ended. */
+    async open(sealed: string): Promise<T | undefined> {
+      try {
+        const { payload } = await jwtDecrypt(sealed, key, {
+          keyManagementAlgorithms: ['dir'],
+          contentEncryptionAlgorithms: ['A256GCM'],
+          requiredClaims: ['exp'],
+        });
+        const { exp = 0, ...value } = payload;
+        opened.set(sealed, value as T, { ttl: Math.max(1, exp * 1_000 - Date.now()) });
+        return value as T;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** The value of a cookie of a request; undefined when there is none, or more than one of the name. */
+export function cookieIn({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
+  const values = (headers.cookie ?? '').split(';').flatMap((part) => {
+    const [found = '', ...value] = part.trim().split('=');
+    return found === name ? [value.join('=')] : [];
+  });
+  return values.length === 1 ? values[0] : undefined;
+}

@@ -1,0 +1,26 @@
+// An OpenID Connect provider for tests, as a process of its own: oidc-provider by panva (MIT), with the accounts below.
+//
+//   node oidc-provider.mjs '{"clients": […]}'     its configuration; says {"issuer": "http://127.0.0.1:…"} on a line when it listens
+import { createServer } from 'node:http';
+import Provider from 'oidc-provider';
+
+const accounts = {
+  ada: { email: 'ada@acme.test', email_verified: true, groups: ['writers', 'staff'] },
+  bob: { email: 'bob@elsewhere.test', email_verified: true, groups: [] },
+  eve: { email: 'eve@acme.test', email_verified: false, groups: [] },
+};
+
+const server = createServer();
+server.listen(0, '127.0.0.1', () => {
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  const provider = new Provider(issuer, {
+    ...JSON.parse(process.argv[2]),
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...accounts[id] }) }),
+    pkce: { required: () => true },
+    cookies: { keys: ['of-tests'] },
+  });
+  server.on('request', provider.callback());
+  process.stdout.write(`${JSON.stringify({ issuer })}\n`);
+});
+process.once('disconnect', () => process.exit());
