@@ -2,6 +2,7 @@ import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { ExportMeasures } from './measure-exports.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** What the orchestrator works with, whether it leads or not. */
@@ -18,6 +19,7 @@ export type OrchestratorContext = {
   rendererVersion: string;
   renderers: WorkerPool;
   bundlers: WorkerPool;
+  measures: ExportMeasures;
   taskLostAfterMs: number;
   /** When no renderer of a version has been there for so long while others are, its jobs are planned again. */
   rendererGoneAfterMs: number;

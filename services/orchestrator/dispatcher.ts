@@ -27,7 +27,7 @@ export type TaskDispatcher = {
   handOut(): Promise<void>;
   /** Answers when nothing is being handed out. */
   settled(): Promise<void>;
-  tasks: Pick<HandedOutTasks, 'countSilence' | 'remove'>;
+  tasks: Pick<HandedOutTasks, 'countSilence' | 'remove' | 'inUseBy'>;
 };
 
 type DispatchContext = Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'logger'> & {

@@ -99,6 +99,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
       return events;
     }
     remove(job);
+    context.measures.ended(stateOf(job));
     await leaveIndex(context, job);
     return events;
   }

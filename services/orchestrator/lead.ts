@@ -40,6 +40,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     },
     working,
   );
+  const leadsNoMore = context.measures.leads(registry.jobs, dispatcher.tasks);
   try {
     // The leader works meanwhile: a job that cannot be read yet holds up no other.
     const takingOver = takeOver(context, registry, working);
@@ -56,6 +57,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     if (failed !== undefined && !signal.aborted) throw failed.reason;
   } finally {
     part.abort();
+    leadsNoMore();
     await planner.settled();
     await dispatcher.settled();
     await Promise.all([...registry.jobs.values()].map(({ lastDecision }) => lastDecision));
@@ -97,6 +99,7 @@ async function watchTime(
       for (const task of lost) {
         context.logger.warn({ taskId: task.taskId }, 'a task was lost');
         dispatcher.tasks.remove(task.taskId);
+        context.measures.taskLost(task.group.service);
         const job = registry.jobs.get(task.jobId);
         if (job !== undefined) change(job, timeOut(task));
       }

@@ -5,6 +5,7 @@ import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { OrchestratorConfig } from './config.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';
+import { measureExports } from './measure-exports.ts';
 import { workerPool } from './worker-pool.ts';
 
 export { orchestratorSettings as settings } from './config.ts';
@@ -15,14 +16,16 @@ const rendererGoneAfterMs = 30_000;
 /** Decides on exports while it has the lease; until then it waits for it as a spare. */
 export function start(config: OrchestratorConfig): Promise<Running> {
   return startService('orchestrator', config, async (service) => {
-    const { objectStore, clock, instance, logger, stopping } = service;
+    const { objectStore, clock, instance, logger, metrics, stopping } = service;
+    const [renderers, bundlers] = [workerPool(clock), workerPool(clock)];
     const bus = { ...service.bus, exports: logWithArchive(service.bus.exports, objectStore) };
     const context: OrchestratorContext = {
       ...service,
       bus,
       rendererVersion: await rendererVersion(),
-      renderers: workerPool(clock),
-      bundlers: workerPool(clock),
+      renderers,
+      bundlers,
+      measures: measureExports(metrics, { 'page-renderer': renderers, bundler: bundlers }, clock),
       taskLostAfterMs: config.taskLostAfterSeconds * 1000,
       rendererGoneAfterMs,
       exportDeadlineMs: config.exportDeadlineMinutes * 60_000,

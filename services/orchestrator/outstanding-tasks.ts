@@ -19,6 +19,9 @@ type Entry = HandedOut & { reported: boolean; silentMs: number };
 export const groupName = (group: WorkerGroup): string =>
   group.service === 'bundler' ? 'bundler' : group.rendererVersion;
 
+const isOf = (service: WorkerGroup['service'], name: string): boolean =>
+  (service === 'bundler') === (name === 'bundler');
+
 /**
  * Tasks that were handed out and whose outcome is not in the log yet. A task holds a credit of its group until a worker reports it;
  * it stays known until the report is committed, so that it is not handed out again in between. No question about a job or a group looks at the
@@ -32,6 +35,8 @@ export type HandedOutTasks = {
   isOut(jobId: string): boolean;
   /** Credits in use of a group. */
   inUse(group: WorkerGroup): number;
+  /** Credits in use of all groups of a service. */
+  inUseBy(service: WorkerGroup['service']): number;
   /** A worker reported the unit: its credit is free again. With `attempt`, only for that attempt. */
   reported(jobId: string, unit: WorkUnit, attempt?: number): void;
   /** After a commit: forgets the job's tasks that are not current any more. A report that changed nothing is forgotten, too. */
@@ -84,6 +89,7 @@ export function handedOutTasks(): HandedOutTasks {
     unitsOf: (jobId) => new Set([...ofJob(jobId)].map(({ unit }) => unit)),
     isOut: (jobId) => [...ofJob(jobId)].some(({ reported }) => !reported),
     inUse: (group) => used.get(groupName(group)) ?? 0,
+    inUseBy: (service) => [...used].reduce((sum, [name, credits]) => sum + (isOf(service, name) ? credits : 0), 0),
     reported: (jobId, unit, attempt) => {
       for (const entry of ofJob(jobId)) {
         if (entry.unit === unit && (attempt === undefined || entry.attempt === attempt)) setReported(entry, true);

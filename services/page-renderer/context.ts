@@ -3,6 +3,14 @@ import type { ReportContext } from '#shared/messaging/task-queue.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import type { PlannedSites, ProjectTexts } from './planned-sites.ts';
 
+/** What a renderer says in `/metrics` of its work. */
+export type RenderMeasures = {
+  /** Pages with the same outcome. */
+  pages(outcome: 'rendered' | 'reused' | 'failed', count: number): void;
+  /** The time that a chunk took which was not there yet. */
+  chunk(seconds: number): void;
+};
+
 /** What a renderer works with. */
 export type RendererContext = ReportContext & {
   objectStore: ObjectStore;
@@ -13,4 +21,5 @@ export type RendererContext = ReportContext & {
   sites: PlannedSites;
   texts: ProjectTexts;
   pageDeadlineMs: number;
+  measures: RenderMeasures;
 };

@@ -1,12 +1,13 @@
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
-import { childPool } from '#shared/docs/sandbox/child-pool.ts';
+import { childLosses, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { startWorker, workerRetry } from '#shared/messaging/task-queue.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
-import type { RendererContext } from './context.ts';
+import type { RendererContext, RenderMeasures } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
 import { workOnTask } from './work-on-task.ts';
 
@@ -21,23 +22,42 @@ export const renderChild = {
 /** Some 5,000 pages. */
 const requestsPerChild = 500;
 
+/** In seconds. */
+const chunkBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+const renderMeasures = (metrics: Pick<Metrics, 'counter' | 'histogram'>): RenderMeasures => ({
+  pages: metrics.counter('bindery_pages_rendered_total', 'Pages of reported chunks, by outcome.', 'outcome', [
+    'rendered',
+    'reused',
+    'failed',
+  ]),
+  chunk: metrics.histogram('bindery_chunk_seconds', 'Time in which a chunk was rendered and stored.', chunkBuckets),
+});
+
 /** Takes chunks of exports from the queue and renders them. */
 export function start(config: PageRendererConfig): Promise<Running> {
   return startService('page-renderer', config, async (service) => {
-    const { bus, objectStore } = service;
+    const { bus, metrics, objectStore } = service;
     requireNativeParser();
     const version = await rendererVersion();
     service.logger.info(`children that read tenants' bytes: ${describeConfinement(kernelConfinement())}`);
     const program = await withSnapshotSoon(renderChild, service.logger, service.stopping);
-    const pool = childPool({ ...program, slots: config.slots, requestsPerChild });
+    const onLost = metrics.counter(
+      'bindery_renderer_children_lost_total',
+      'Children that ended in the middle of pages: "deadline" were killed, "died" ended by themselves.',
+      'how',
+      childLosses,
+    );
+    const pool = childPool({ ...program, slots: config.slots, requestsPerChild, onLost });
     const context: RendererContext = {
       ...service,
       facts: bus.facts,
       pool,
-      freshPool: () => childPool({ ...program, slots: 1, warmSpares: 0, requestsPerChild: 1 }),
+      freshPool: () => childPool({ ...program, slots: 1, warmSpares: 0, requestsPerChild: 1, onLost }),
       sites: plannedSites(objectStore),
       texts: projectTexts(objectStore),
       pageDeadlineMs: config.pageDeadlineMs,
+      measures: renderMeasures(metrics),
       retry: workerRetry,
     };
     const drain = startWorker(service, {

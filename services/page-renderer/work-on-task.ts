@@ -44,9 +44,12 @@ async function render(context: RendererContext, task: RenderTask, signal: AbortS
   if (outcome.kind === 'pages-failed') {
     const { failedPages } = outcome;
     const reason = `${failedPages.length} of its pages cannot be rendered`;
+    context.measures.pages('failed', failedPages.length);
     return { type: 'ChunkFailed', data: { chunk, attempt, cause: 'pages', reason, failedPages } };
   }
   const { pageCount, reused } = outcome;
   const durationMs = Math.round(performance.now() - startedAt);
+  context.measures.pages(reused ? 'reused' : 'rendered', pageCount);
+  if (!reused) context.measures.chunk(durationMs / 1_000);
   return { type: 'ChunkRendered', data: { chunk, attempt, pageCount, reused, durationMs } };
 }

@@ -55,6 +55,22 @@ test('numbers are read when somebody asks', async () => {
   }
 });
 
+test('a number that cannot be had leaves the others there', async () => {
+  const metrics = serviceMetrics('test');
+  const app = appWith(metrics);
+  let isAway = false;
+  metrics.gauges('bindery_lag', 'Lag.', 'log', async () => {
+    if (isAway) throw new Error('The bus is away.');
+    return { exports: 3, content: 0 };
+  });
+  metrics.histogram('bindery_work_seconds', 'Work.', [1, 10])(4);
+  expect(await scrape(app)).toContain('bindery_lag{log="exports",service="test"} 3');
+  isAway = true;
+  const text = await scrape(app);
+  expect(text).not.toContain('bindery_lag{');
+  expect(text).toContain('bindery_work_seconds_bucket{le="10",service="test"} 1');
+});
+
 test('the process is there once, with any number of services in it', async () => {
   appWith(serviceMetrics('one'));
   const text = await scrape(appWith(serviceMetrics('other')));

@@ -8,16 +8,28 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry
 export type Metrics = {
   /** A number that is read whenever somebody asks. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Such a number for each value of `label`. Those that `read` leaves out are not there, and none is when it rejects. */
+  gauges(name: string, help: string, label: string, read: () => Readings | Promise<Readings>): void;
   /** A number that only grows, kept by somebody else and read whenever somebody asks; one for each value of `label`. */
-  total(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
+  total(name: string, help: string, label: string, read: () => Readings): void;
   /** Counts what happens, by one label. `values`: all that the label can be; they begin with 0. */
-  counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
+  counter<V extends string>(
+    name: string,
+    help: string,
+    label: string,
+    values: readonly V[],
+  ): (value: V, by?: number) => void;
+  /** Measures something again and again, in the unit of `buckets`. */
+  histogram(name: string, help: string, buckets: readonly number[]): (value: number) => void;
   /** Measures all requests to a server: how many, how long, with which status, and how many are being answered. Before its routes are added. */
   observeRequests(app: FastifyInstance): void;
   /** All metrics, and those of the process. */
   text(): Promise<string>;
   contentType: string;
 };
+
+/** By the value of a label. */
+type Readings = Readonly<Record<string, number>>;
 
 /** In seconds. Reads take milliseconds, streamed answers and publications up to minutes. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -92,6 +104,25 @@ export function serviceMetrics(service: string): Metrics {
       );
     },
 
+    gauges(name, help, label, read) {
+      add(
+        new Gauge({
+          name,
+          help,
+          registers,
+          labelNames: [label],
+          async collect() {
+            // One number that cannot be had must not take the others with it.
+            const readings = await Promise.resolve()
+              .then(read)
+              .catch(() => ({}));
+            this.reset();
+            for (const [value, reading] of Object.entries(readings)) this.set({ [label]: value }, reading);
+          },
+        }),
+      );
+    },
+
     total(name, help, label, read) {
       add(
         new Counter({
@@ -110,7 +141,12 @@ export function serviceMetrics(service: string): Metrics {
     counter(name, help, label, values) {
       const counter = add(new Counter({ name, help, registers, labelNames: [label] }));
       for (const value of values) counter.inc({ [label]: value }, 0);
-      return (value) => counter.inc({ [label]: value });
+      return (value, by = 1) => counter.inc({ [label]: value }, by);
+    },
+
+    histogram(name, help, buckets) {
+      const histogram = add(new Histogram({ name, help, registers, buckets: [...buckets] }));
+      return (value) => histogram.observe(value);
     },
 
     observeRequests(app) {

@@ -1,11 +1,13 @@
 import pino from 'pino';
 import type { OrchestratorContext } from '#services/orchestrator/context.ts';
 import { lead } from '#services/orchestrator/lead.ts';
+import { measureExports } from '#services/orchestrator/measure-exports.ts';
 import { workerPool } from '#services/orchestrator/worker-pool.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { leadByTurns } from '#shared/messaging/leases.ts';
-import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
+import { serviceMetrics } from '#shared/runtime/metrics.ts';
+import { type Clock, randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import type { ExportHarness } from './export-harness.ts';
 import { memoryBus } from './memory-bus.ts';
@@ -41,11 +43,16 @@ export function orchestratorContext({
     random: (length) => 'r'.repeat(length),
     instance: 'orchestrator-test',
     rendererVersion: 'r-0123456789ab',
-    renderers: workerPool(clock),
-    bundlers: workerPool(clock),
+    ...pools(clock),
     ...times,
     ...changes,
   };
+}
+
+function pools(clock: Clock): Pick<OrchestratorContext, 'renderers' | 'bundlers' | 'measures'> {
+  const [renderers, bundlers] = [workerPool(clock), workerPool(clock)];
+  const workers = { 'page-renderer': renderers, bundler: bundlers };
+  return { renderers, bundlers, measures: measureExports(serviceMetrics('orchestrator'), workers, clock) };
 }
 
 const times = { taskLostAfterMs: 30_000, rendererGoneAfterMs: 30_000, exportDeadlineMs: 60_000 };
@@ -74,8 +81,7 @@ export async function leadingOrchestrator(
     random: randomBase62,
     instance,
     rendererVersion: await rendererVersion(),
-    renderers: workerPool(systemClock),
-    bundlers: workerPool(systemClock),
+    ...pools(systemClock),
     ...times,
     ...changes,
   };

@@ -31,9 +31,14 @@ export type ChildPoolOptions = ChildProgram & {
   memoryLimitMb?: number;
   /** A child is replaced after this many requests: rarely, because a new one is slow until its code is compiled. Default: 5,000. */
   requestsPerChild?: number;
+  /** Told of each request that cost a child: it took too long, or the child ended by itself. */
+  onLost?: (how: ChildLoss) => void;
   /** How the kernel confines the children. Default: as well as this machine can. */
   confinement?: Confinement;
 };
+
+export const childLosses = ['deadline', 'died'] as const;
+type ChildLoss = (typeof childLosses)[number];
 
 export type RunOptions = {
   /**
@@ -95,7 +100,7 @@ const shortestExtensionMs = 20;
 /** Killable child processes for work on tenants' bytes. Parsers and highlighters can hang so that only SIGKILL ends them. */
 export function childPool(options: ChildPoolOptions): ChildPool {
   const { entry, addons, snapshot, slots, warmSpares = 1, parked = slots } = options;
-  const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000, confinement } = options;
+  const { idleAfterMs = 60_000, memoryLimitMb = 512, requestsPerChild = 5_000, confinement, onLost } = options;
   const members = new Set<Member>();
   const queue: Job[] = [];
   const waitingForQuiet: (() => void)[] = [];
@@ -235,6 +240,10 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       settle();
       schedule();
     };
+    const lose = (how: ChildLoss, reason: Error): void => {
+      if (!settled) onLost?.(how);
+      finish('kill', () => job.reject(reason));
+    };
     const abort = (): void => finish('kill', () => job.reject(signal?.reason));
     const usedMs = (): number | undefined => processorTimeMs(member.child.pid());
     const usedBefore = usedMs();
@@ -246,11 +255,11 @@ export function childPool(options: ChildPoolOptions): ChildPool {
       const clockLeft = (withinMs ?? deadlineMs * (isKnown ? mostStretch : 1)) - passedMs;
       const left = isKnown ? Math.min(clockLeft, deadlineMs - (usedNow - usedBefore)) : clockLeft;
       if (left > 0) timer = setTimeout(onDeadline, Math.max(shortestExtensionMs, left));
-      else finish('kill', () => job.reject(new ChildTimedOut(deadlineMs)));
+      else lose('deadline', new ChildTimedOut(deadlineMs));
     };
     let timer = setTimeout(onDeadline, deadlineMs);
     signal?.addEventListener('abort', abort, { once: true });
-    void member.child.ended.then((ended) => finish('kill', () => job.reject(ended)));
+    void member.child.ended.then((ended) => lose('died', ended));
     member.onMessage = (message) => {
       if (message.kind === 'ready' || message.id !== id) return;
       if (message.kind === 'response') finish('keep', () => job.resolve(message.response));

@@ -1,0 +1,48 @@
+import type { ProjectionName } from '#shared/contracts/read-models.ts';
+import type { BusOf } from '#shared/messaging/bus.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { firstPointer } from './projection-pointer.ts';
+import type { ProjectionSource } from './projection.ts';
+import { accessProjection } from './access-projection.ts';
+import { contentProjection } from './content-projection.ts';
+import { directoryProjection } from './directory-projection.ts';
+import { exportProjection } from './export-projection.ts';
+
+/**
+ * How far the read models are behind their logs, and how long the logs are. The bus is asked whenever somebody reads the metrics, so every
+ * projector says the same, whether it leads or not.
+ */
+export function measureProjections(metrics: Pick<Metrics, 'gauges'>, bus: BusOf<'projector'>): void {
+  const byProjection = (read: (position: Position) => number) => async () => {
+    const positions = await Promise.all([
+      positionOf(bus, exportProjection),
+      positionOf(bus, contentProjection),
+      positionOf(bus, directoryProjection),
+      positionOf(bus, accessProjection),
+    ]);
+    return Object.fromEntries(positions.map(([name, position]) => [name, read(position)]));
+  };
+  metrics.gauges(
+    'bindery_projection_lag_messages',
+    'Messages of a log that are not in the read model yet.',
+    'projection',
+    byProjection(({ leftCount }) => leftCount),
+  );
+  metrics.gauges(
+    'bindery_log_messages',
+    'Messages that were ever written to the log of a projection: its growth is their rate.',
+    'projection',
+    byProjection(({ doneUpTo, leftCount }) => doneUpTo + leftCount),
+  );
+}
+
+type Position = { doneUpTo: number; leftCount: number };
+
+async function positionOf<M>(
+  bus: BusOf<'projector'>,
+  { name, openReader }: ProjectionSource<M>,
+): Promise<[ProjectionName, Position]> {
+  const pointer = await bus.projections.pointers.get(name);
+  const reader = await openReader(bus, (pointer?.document ?? firstPointer).live);
+  return [name, await reader.position()];
+}
