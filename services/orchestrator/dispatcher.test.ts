@@ -5,8 +5,8 @@ import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryBus } from '../../test/support/memory-bus.ts';
 import { type ActiveJob, activeJob, stateOf } from './job-registry.ts';
 import { withChunk } from '#shared/aggregates/export-job/chunk-bitmap.ts';
-import { creditsFor, taskDispatcher } from './dispatcher.ts';
-import { workerPool } from './worker-pool.ts';
+import { taskDispatcher } from './dispatcher.ts';
+import { creditsFor, workerPool } from './worker-pool.ts';
 
 const rendererVersion = 'r-0123456789ab';
 const clock = { now: () => new Date('2026-03-01T10:00:00.000Z') };

@@ -14,6 +14,7 @@ import {
   taskOf,
   type WorkerGroup,
 } from './outstanding-tasks.ts';
+import { creditsFor } from './worker-pool.ts';
 
 export type TaskDispatcher = {
   /** Looks again at which work of the job can be handed out. */
@@ -148,9 +149,4 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
     },
     tasks: handedOut,
   };
-}
-
-/** Credits for a group of workers: enough that no worker waits for a task, and few enough that no task waits in the queue for long. */
-export function creditsFor(liveSlots: number): number {
-  return Math.max(2, Math.floor(1.75 * liveSlots));
 }

@@ -40,7 +40,7 @@ export async function lead(context: OrchestratorContext, signal: AbortSignal): P
     },
     working,
   );
-  const leadsNoMore = context.measures.leads(registry.jobs, dispatcher.tasks);
+  const leadsNoMore = context.measures.leads(() => [...registry.jobs.values()].map(stateOf), dispatcher.tasks);
   try {
     // The leader works meanwhile: a job that cannot be read yet holds up no other.
     const takingOver = takeOver(context, registry, working);

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
-import { exportCommit, exportState } from '../../test/support/make-commit.ts';
-import { activeJob } from './job-registry.ts';
+import { exportState } from '../../test/support/make-commit.ts';
 import { measureExports } from './measure-exports.ts';
 
 const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
@@ -12,10 +11,8 @@ function measuring() {
   const workers = { 'page-renderer': { liveSlots: () => 4 }, bundler: { liveSlots: () => 1 } };
   const measures = measureExports(metrics, workers, clock);
   const inUseBy = (service: string) => (service === 'bundler' ? 0 : 6);
-  const lead = (...states: Partial<ExportJobState>[]) => {
-    const jobs = states.map((state, at) => activeJob({ commit: exportCommit(exportState(state)), sequence: at }));
-    return measures.leads(new Map(jobs.map((job, at) => [`job-${at}`, job])), { inUseBy });
-  };
+  const lead = (...states: Partial<ExportJobState>[]) =>
+    measures.leads(() => states.map((state) => exportState(state)), { inUseBy });
   /** Samples whose names and labels match, without the label of the service. */
   const samples = async (names: RegExp): Promise<string[]> =>
     (await metrics.text())

@@ -1,15 +1,13 @@
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
-import { creditsFor } from './dispatcher.ts';
-import { type ActiveJob, stateOf } from './job-registry.ts';
 import type { HandedOutTasks, WorkerGroup } from './outstanding-tasks.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { creditsFor, type WorkerPool } from './worker-pool.ts';
 
 /** What an orchestrator says in `/metrics` of all exports together. A spare says 0: over several orchestrators the maximum counts. */
 export type ExportMeasures = {
   /** This process leads from now on, until the returned function is called. */
-  leads(jobs: ReadonlyMap<string, ActiveJob>, tasks: Pick<HandedOutTasks, 'inUseBy'>): () => void;
+  leads(jobs: () => readonly ExportJobState[], tasks: Pick<HandedOutTasks, 'inUseBy'>): () => void;
   taskLost(service: WorkerService): void;
   /** A job has ended. */
   ended(state: ExportJobState): void;
@@ -31,7 +29,7 @@ export function measureExports(
   clock: Clock,
 ): ExportMeasures {
   let leading: Leading | undefined;
-  const states = (): ExportJobState[] => (leading === undefined ? [] : [...leading[0].values()].map(stateOf));
+  const states = (): readonly ExportJobState[] => (leading === undefined ? [] : leading[0]());
   const byService = (read: (service: WorkerService) => number) => () =>
     Object.fromEntries(workerServices.map((service) => [service, leading === undefined ? 0 : read(service)]));
 

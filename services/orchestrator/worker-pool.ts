@@ -83,3 +83,8 @@ function add(counts: Map<string, number>, key: string, by: number): void {
   if (sum === 0) counts.delete(key);
   else counts.set(key, sum);
 }
+
+/** Credits for a group of workers: enough that no worker waits for a task, and few enough that no task waits in the queue for long. */
+export function creditsFor(liveSlots: number): number {
+  return Math.max(2, Math.floor(1.75 * liveSlots));
+}

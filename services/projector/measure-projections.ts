@@ -40,9 +40,9 @@ type Position = { doneUpTo: number; leftCount: number };
 
 async function positionOf<M>(
   bus: BusOf<'projector'>,
-  { name, openReader }: ProjectionSource<M>,
+  source: ProjectionSource<M>,
 ): Promise<[ProjectionName, Position]> {
-  const pointer = await bus.projections.pointers.get(name);
-  const reader = await openReader(bus, (pointer?.document ?? firstPointer).live);
-  return [name, await reader.position()];
+  const pointer = await bus.projections.pointers.get(source.name);
+  const reader = await source.openReader(bus, (pointer?.document ?? firstPointer).live);
+  return [source.name, await reader.position()];
 }
