@@ -144,6 +144,18 @@ describe('what is served', () => {
     expect((await fetch(`${url}/guides/x`)).status).toBe(404);
   });
 
+  test('a stored version that becomes one of an air-gapped site loads nothing of other servers any more', async () => {
+    const picture = 'src="https://pictures.example/a.png"';
+    const more = {
+      'picture.html': `<!doctype html>\n<html lang="en">\n<body><img alt="A" ${picture}></body>\n</html>\n`,
+    };
+    const open = await served({}, more);
+    expect(await pageOf(open, '/picture')).toContain(` ${picture}`);
+    await open.stop();
+    const closed = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0', BINDERY_SITE_DEPLOYMENT: 'air-gapped' });
+    expect(await pageOf(closed, '/picture')).toContain(`<img alt="A" data-elsewhere-${picture}>`);
+  });
+
   test('an unpacked bundle, one that is replaced, and the path of the site that changes', async () => {
     const file = join(folder, 'site.tar.gz');
     const first = await served();

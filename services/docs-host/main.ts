@@ -21,7 +21,7 @@ export async function start(config: DocsHostConfig): Promise<Running> {
   const origin = bundleOrigin(config);
   const logger = createLogger('docs-host', `docs-host-${randomBase62(8)}`);
   const loggerInstance: FastifyBaseLogger = logger;
-  const folder = await openSiteFolder(join(config.dataFolder, 'docs-host'), config.basePath, logger);
+  const folder = await openSiteFolder(join(config.dataFolder, 'docs-host'), config.basePath, logger, config.deployment);
   const versions = servedVersions(folder);
   const stop = new AbortController();
   const metrics = serviceMetrics('docs-host');

@@ -39,6 +39,19 @@ test.each([
 });
 
 test.each([
+  ['<img alt="A" src="https://x.example/a.png">', '<img alt="A" data-elsewhere-src="https://x.example/a.png">'],
+  ['<img srcset="../logo.svg 1x, //x.example/b 2x">', '<img data-elsewhere-srcset="../logo.svg 1x, //x.example/b 2x">'],
+  ['<iframe src="https://x.example/film"></iframe>', '<iframe data-elsewhere-src="https://x.example/film"></iframe>'],
+  ['<script src="https://x.example/a.js"></script>', '<script data-elsewhere-src="https://x.example/a.js"></script>'],
+  ['<link rel="icon" href="https://x.example/i">', '<link rel="icon" data-elsewhere-href="https://x.example/i">'],
+  ['<a href="https://x.example/">', '<a href="https://x.example/">'],
+  ['<img src="../logo.svg">', '<img src="/_bindery/@d4/logo.svg">'],
+  ['<img src="data:image/png;base64,AAAA//+/">', '<img src="data:image/png;base64,AAAA//+/">'],
+])('of an air-gapped site, %s becomes %s', (html, expected) => {
+  expect(rewritePage(html, 'guides/x.html', { ...site(), isAirGapped: true })).toBe(expected);
+});
+
+test.each([
   '<a href="https://example.com/x.html">',
   '<a href="//example.com/x.html">',
   '<a href="#part">',
@@ -83,4 +96,9 @@ test('the policy of a page becomes a header', () => {
     ),
   ).toBe("default-src 'self'; base-uri 'none'; frame-ancestors 'self'");
   expect(policyOf('<p>')).toBeUndefined();
+  const loads =
+    "img-src 'self' https: data:; style-src 'self' https: 'unsafe-inline'; frame-src https:; connect-src 'self' https: http:";
+  expect(policyOf(`<meta http-equiv="Content-Security-Policy" content="${loads}">`, true)).toBe(
+    "img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src; connect-src 'self' https: http:; frame-ancestors 'self'",
+  );
 });

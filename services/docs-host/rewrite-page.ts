@@ -9,6 +9,8 @@ export type SiteAddresses = {
   token: string;
   /** First digits of the SHA-256 of a file's bytes, by its path in the bundle; undefined when there is no such file. */
   digestOf: (path: string) => string | undefined;
+  /** Nothing of other servers is to be had where the site is read. */
+  isAirGapped?: boolean;
 };
 
 /** Below it are files as one version has them. */
@@ -23,7 +25,7 @@ const configPath = '_bindery/config.js';
  * A page of a bundle for a server. Its addresses are relative, which says nothing of the version they belong to and fails at `/guides` for
  * `guides/index.html`. Here links lead to pages by the address without extension, and everything that the page loads is named by its bytes
  * (`/_bindery/@<digest>/…`), style sheets by the version because they load files beside them: after a change of version an open page goes on
- * with its own files. `config.js` is this server's, and keeps its name. Texts of scripts and styles stay, for the policy names their hashes. Pure.
+ * with its own files. `config.js` is this server's, and keeps its name. Where the site is air-gapped, pages load nothing of other servers. Texts of scripts and styles stay, for the policy names their hashes. Pure.
  */
 export function rewritePage(html: string, file: string, site: SiteAddresses): string {
   const versioned = versionedFolder(site.base, site.token);
@@ -65,6 +67,9 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
     const changed = attributes.replace(
       /(\s)(href|src|poster|srcset|data-root|data-islands|data-fonts)="([^"]*)"/g,
       (_whole, space: string, attribute: string, value: string) => {
+        // Pictures then show their text, and nobody waits for them.
+        if (site.isAirGapped && !isLink && isElsewhere(attribute, decodeEntities(value)))
+          return `${space}data-elsewhere-${attribute}="${value}"`;
         const text =
           attribute === 'srcset'
             ? value
@@ -93,6 +98,10 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
       : `${rewriteTag(rawName, rawAttributes as string)}${rawText as string}</${rawName}>`,
   );
 }
+
+/** Whether a value is, or in a `srcset` has, an address of another server. */
+const isElsewhere = (attribute: string, value: string): boolean =>
+  (attribute === 'srcset' ? /(^|[\s,])(https?:)?\/\//i : /^(https?:)?\/\//i).test(value);
 
 /** How an address is named: a link of readers, a file by its bytes, a file by the version, or where the site begins. */
 type Form = 'link' | 'file' | 'version' | 'root';
@@ -130,9 +139,18 @@ export function redirectOf(html: string, file: string, site: SiteAddresses): str
   return target === '' ? '/' : target;
 }
 
-/** The policy that a page carries, for the header: a server's pages load nothing from folders, and only the site may frame them. Pure. */
-export function policyOf(html: string): string | undefined {
+/**
+ * The policy that a page carries, for the header: a server's pages load nothing from folders, and only the site may frame them. Those of an
+ * air-gapped site load nothing of other servers either, but may send requests: the playground asks servers inside the walls. Pure.
+ */
+export function policyOf(html: string, isAirGapped = false): string | undefined {
   const found = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(html.slice(0, 8_192))?.[1];
   if (found === undefined || /[\r\n]/.test(found)) return undefined;
-  return `${decodeEntities(found).replaceAll(' file:', '')}; frame-ancestors 'self'`;
+  const policy = decodeEntities(found).replaceAll(' file:', '');
+  const ofPlace = isAirGapped
+    ? policy.replace(/\b(script|style|img|media|font|frame)-src [^;]*/g, withoutServers)
+    : policy;
+  return `${ofPlace}; frame-ancestors 'self'`;
 }
+
+const withoutServers = (directive: string): string => directive.replaceAll(/ https?:(?= |$)/g, '');

@@ -30,13 +30,19 @@ const sourceSchema = z.object({ key: z.string(), sha256: z.string().optional() }
  * The folder in which a host keeps its versions. `state.json` says which one is active, and is replaced as a whole; a version has its name
  * only when it is complete. So a host that is killed at any moment starts with a whole version, and what was unfinished is removed.
  */
-export async function openSiteFolder(folder: string, base: string, logger: Logger) {
+export async function openSiteFolder(
+  folder: string,
+  base: string,
+  logger: Logger,
+  deployment?: PreparedSite['manifest']['deployment'],
+) {
   const versions = join(folder, 'versions');
   const stateFile = join(folder, 'state.json');
   const incoming = join(folder, 'incoming');
   await mkdir(versions, { recursive: true });
   for (const name of await readdir(versions))
     if (name.startsWith('unfinished-')) await rm(join(versions, name), { recursive: true, force: true });
+  const isAirGapped = (manifest: PreparedSite['manifest']) => (deployment ?? manifest.deployment) === 'air-gapped';
   const state = await readState();
 
   async function readState() {
@@ -48,7 +54,7 @@ export async function openSiteFolder(folder: string, base: string, logger: Logge
     }
   }
 
-  /** Undefined, with a line in the log, for a version that is not whole. One that was made for another path is made again from its files. */
+  /** Undefined, with a line in the log, for a version that is not whole. One that was made for another path or deployment type is made again from its files. */
   async function load(id: string | undefined): Promise<StoredVersion | undefined> {
     if (id === undefined) return undefined;
     const at = join(versions, id);
@@ -56,7 +62,8 @@ export async function openSiteFolder(folder: string, base: string, logger: Logge
       const source = sourceSchema.parse(JSON.parse(await readFile(join(at, 'source.json'), 'utf8')));
       const site = await readPreparedSite(at);
       if (site === undefined) throw new Error('it is not whole');
-      if (site.base === base) return { id, folder: at, site, source };
+      if (site.base === base && site.isAirGapped === isAirGapped(site.manifest))
+        return { id, folder: at, site, source };
       return await add(source, (files) => copyBundle(join(at, 'files'), files));
     } catch (error) {
       logger.error({ version: id }, `a stored version cannot be served: ${messageOf(error)}`);
@@ -69,7 +76,7 @@ export async function openSiteFolder(folder: string, base: string, logger: Logge
     const unfinished = join(versions, `unfinished-${randomBase62(8)}`);
     try {
       const { manifest, found } = await unpack(join(unfinished, 'files'));
-      const site = await prepareSite(unfinished, base, manifest, found);
+      const site = await prepareSite(unfinished, { base, isAirGapped: isAirGapped(manifest) }, manifest, found);
       await writeFile(join(unfinished, 'source.json'), JSON.stringify(source));
       const id = `${site.token}-${randomBase62(8)}`;
       await rename(unfinished, join(versions, id));

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { setInterval } from 'node:timers/promises';
+import { docsHostSettings } from '#services/docs-host/config.ts';
+import { start } from '#services/docs-host/main.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import type { VisitedSite } from './docs-host-walls.test.ts';
+
+/*
+ * Serves a bundle by a documentation host and opens pages of it in Chromium, both in this process's network, which may have no way out:
+ *
+ *   node visit-pages.ts <pages>     with the settings of the host in the environment; says what happened (`VisitedSite`) as JSON on a line
+ */
+
+/** An address on the Internet that answers. */
+const outside = { host: '1.1.1.1', port: 443, timeout: 3_000 };
+
+async function wayOut(): Promise<string> {
+  return await new Promise((resolve) => {
+    const socket = createConnection(outside, () => resolve('open'));
+    socket.once('error', (error) => resolve(errorCode(error) ?? error.message));
+    socket.once('timeout', () => resolve('no answer'));
+    socket.once('close', () => socket.destroy());
+  });
+}
+
+/** `count` pages of the bundle, evenly over the list of all. */
+function drawn(dataFolder: string, count: number): string[] {
+  const folder = join(dataFolder, 'docs-host');
+  const { active } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { active: string };
+  const { files } = JSON.parse(readFileSync(join(folder, 'versions', active, 'site.json'), 'utf8')) as {
+    files: Record<string, { isPage: boolean }>;
+  };
+  const pages = Object.keys(files).filter((path) => files[path]?.isPage && path !== '404.html');
+  const step = pages.length / count;
+  return Array.from({ length: Math.min(count, pages.length) }, (_, at) => pages[Math.floor(at * step)] ?? '');
+}
+
+const config = loadConfig(docsHostSettings, process.env);
+const host = await start(config);
+for await (const _ of setInterval(100)) {
+  const answer = await fetch(`${host.url}/readyz`);
+  if (answer.ok) break;
+  const { missing } = (await answer.json()) as { missing: { site?: string } };
+  if (missing.site !== undefined && !/no version yet/.test(missing.site)) throw new Error(missing.site);
+}
+const pages = drawn(config.dataFolder, Number(process.argv[2]));
+const visited: VisitedSite = { wayOut: await wayOut(), pages: 0, requests: 0, elsewhere: [], failed: [] };
+const browser = await openBrowser();
+const page = await browser.newPage();
+page.on('request', (request) => {
+  visited.requests += 1;
+  if (!request.url().startsWith(host.url) && !request.url().startsWith('data:')) visited.elsewhere.push(request.url());
+});
+page.on('response', (response) => {
+  if (response.status() >= 400) visited.failed.push(`${response.status()} ${response.url()}`);
+});
+page.on('requestfailed', (request) => {
+  const why = request.failure()?.errorText ?? '';
+  // What a page asks for ahead ends with the page.
+  if (why !== 'net::ERR_ABORTED') visited.failed.push(`${why} ${request.url()}`);
+});
+for (const path of pages) {
+  const address = path.replace(/(^|\/)index\.html$/, '').replace(/\.html$/, '');
+  await page.goto(`${host.url}/${address.split('/').map(encodeURIComponent).join('/')}`, { waitUntil: 'load' });
+  // Pictures below come as the reader does.
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+  await page.waitForLoadState('networkidle');
+  if ((await page.locator('h1').count()) > 0) visited.pages += 1;
+}
+await browser.close();
+await host.stop();
+process.stdout.write(`${JSON.stringify(visited)}\n`);
+process.exit(0);
