@@ -6,6 +6,7 @@ import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
+import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import type { FoundPassage } from '#shared/search/search-index.ts';
 import { answerPrompt, type AnswerPrompt, promptPassage } from './answer-prompt.ts';
 import {
@@ -64,7 +65,12 @@ export async function answerQuestion(
   try {
     await client.write(wire.start(ids));
     await client.write(wire.found(prepared.query, prepared.found));
-    for await (const chunk of prepared.chunks(signal, outcome)) await client.write(wire.chunk(chunk));
+    await traced(caller, outcome, async (span) => {
+      for await (const chunk of prepared.chunks(signal, outcome)) {
+        if (chunk.type === 'text-delta' && outcome.text === chunk.delta) span.event('first token');
+        await client.write(wire.chunk(chunk));
+      }
+    });
   } catch (error) {
     log.error({ err: error, requestId: caller.requestId }, 'an answer failed while it was streamed');
     await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
@@ -88,6 +94,22 @@ export async function answerQuestion(
   }
   await client.write(wire.finish(ids, outcome.finishReason, outcome.tokens));
   client.end();
+}
+
+const tracing = tracingOf('assistant');
+
+/** Streams an answer in a span of its own. */
+function traced(caller: Caller, outcome: AnswerOutcome, stream: (span: Span) => Promise<void>): Promise<void> {
+  const { organization, domain, traceparent: parent } = caller;
+  return tracing.inSpan('answer', { parent, attributes: ownAttributes({ organization, domain }) }, async (span) => {
+    await stream(span);
+    const { finishReason, tokens } = outcome;
+    span.set({
+      ...ownAttributes({ finishReason }),
+      'gen_ai.usage.input_tokens': tokens.input,
+      'gen_ai.usage.output_tokens': tokens.output,
+    });
+  });
 }
 
 /** Readers see only this when the model fails. */

@@ -4,6 +4,7 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from '#shared/search/search-index.ts';
@@ -50,17 +51,22 @@ export function retrievePassages(
   scope: SearchScope,
   { filter, ...query }: Omit<SearchQuery, keyof SearchScope | 'filter'> & { filter: ClientFilter | null | undefined },
 ): Promise<FoundPassage[]> {
-  return searchIndex.search({
-    ...scope,
-    ...query,
-    filter: {
-      version: filter?.version || undefined,
-      language: filter?.language || undefined,
-      tag: filter?.tag || undefined,
-      groups: trustedGroups(caller, filter?.groups),
-    },
-  });
+  const { organization, domain, traceparent: parent } = caller;
+  const search = () =>
+    searchIndex.search({
+      ...scope,
+      ...query,
+      filter: {
+        version: filter?.version || undefined,
+        language: filter?.language || undefined,
+        tag: filter?.tag || undefined,
+        groups: trustedGroups(caller, filter?.groups),
+      },
+    });
+  return tracing.inSpan('search', { parent, attributes: ownAttributes({ organization, domain }) }, search);
 }
+
+const tracing = tracingOf('assistant');
 
 /** Groups that count for this request. When the gateway knows a reader's groups, a request can narrow them but add none. */
 export function trustedGroups(

@@ -1,6 +1,8 @@
 import { createPrivately } from '#infra/supervisor/private-files.ts';
 import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { collectTraces } from '#shared/runtime/tracing.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
 
 /** No service has this name; the message lists the names. */
@@ -37,6 +39,7 @@ export async function runServices(names: RunnableName[]): Promise<void> {
       process.once('disconnect', resolve);
     }
   });
+  const sendTraces = await collectTraces(names, process.env, createLogger('traces', names.join(',')));
   const start = async () => {
     // In this order, because a gateway is of use only when the services that it calls are there.
     for (const name of names) running.push(await serviceTable[name].start(process.env));
@@ -46,6 +49,7 @@ export async function runServices(names: RunnableName[]): Promise<void> {
   // A service that waits for its bus can be stopped, too.
   await Promise.race([start(), stopAsked]);
   await Promise.all(running.toReversed().map((service) => service.stop()));
+  await sendTraces();
   process.exit(0);
 }
 

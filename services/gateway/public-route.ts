@@ -8,7 +8,7 @@ import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, errorCodes, type ErrorCode } from '#shared/http/errors.ts';
 import { type CallParts, callService, type ServiceAddress, type ServiceAnswer } from '#shared/http/internal-client.ts';
-import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
 import { authenticateKey, authenticateOperator, type Principal, resolveDomain } from './auth/authenticate.ts';
 import { readerAddress } from './auth/reader-address.ts';
@@ -229,7 +229,7 @@ function readRequest(
   const origin: RequestOrigin = {
     actor: principal?.actor ?? { kind: 'operator', id: 'operator' },
     requestId: request.id,
-    traceparent: nextTraceparent(oneHeader(request, 'traceparent')),
+    traceparent: traceparentOf(request),
   };
   return {
     principal,
@@ -282,11 +282,6 @@ function bodyAsItCame(kind: BodyKind | undefined, request: FastifyRequest): unkn
 /** Headers by their names in the declaration, so that errors name them as documentation does. */
 const headersAs = (schema: z.ZodObject, request: FastifyRequest): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, request.headers[name.toLowerCase()]]));
-
-function oneHeader(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return typeof value === 'string' ? value : undefined;
-}
 
 const addressSettings = {
   publisher: ['publisherUrl', 'publisherToken'],

@@ -4,7 +4,7 @@ import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { callService, type ServiceAddress } from '#shared/http/internal-client.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import { newTraceparent } from '#shared/runtime/tracing.ts';
 import type { RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { HousekeeperContext } from './context.ts';
 import type { ContentId } from '#shared/contracts/identifiers.ts';
@@ -66,7 +66,7 @@ export function endContentBy(options: ServiceAddress & { random: RandomDigits })
       groupTrust: 'claimed',
       trustedGroups: [],
       address: '',
-      traceparent: nextTraceparent(),
+      traceparent: newTraceparent(),
     };
     try {
       const answer = await callService(publisher.deleteContent, options, {

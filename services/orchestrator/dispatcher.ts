@@ -1,6 +1,5 @@
 import type { WorkUnit } from '#shared/aggregates/export-job/export-job.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
-import { nextTraceparent } from '#shared/runtime/telemetry.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type FairQueue, fairQueue } from './fair-queue.ts';
 import { type ActiveJob, stateOf } from './job-registry.ts';
@@ -95,8 +94,7 @@ export function taskDispatcher(context: DispatchContext): TaskDispatcher {
   }
 
   async function submit(job: ActiveJob, unit: WorkUnit, group: WorkerGroup): Promise<void> {
-    const { traceparent } = job.stored.commit;
-    const task = taskOf(stateOf(job), unit, traceparent === undefined ? undefined : nextTraceparent(traceparent));
+    const task = taskOf(stateOf(job), unit, job.stored.commit.traceparent);
     const { taskId, jobId, attempt } = task;
     handedOut.add({ taskId, jobId, unit, attempt, group });
     try {

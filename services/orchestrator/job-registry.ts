@@ -15,7 +15,7 @@ import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
-import { nextTraceparent } from '#shared/runtime/telemetry.ts';
+import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
 
@@ -100,6 +100,7 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
     }
     remove(job);
     context.measures.ended(stateOf(job));
+    traceWhole(job);
     await leaveIndex(context, job);
     return events;
   }
@@ -136,6 +137,21 @@ export function jobRegistry(context: OrchestratorContext, on: RegistryListener, 
   };
 }
 
+const tracing = tracingOf('orchestrator');
+
+/** A span from the request to the end of an export, beside those of its parts. */
+function traceWhole({ stored }: ActiveJob): void {
+  const { traceparent: parent, data } = stored.commit;
+  const { jobId, organization, domain, phase, pageCount, createdAt, error } = data.state;
+  const attributes = { jobId, organization, domain, phase, pageCount };
+  const span = tracing.start('export', {
+    parent,
+    attributes: ownAttributes(attributes),
+    startedAt: new Date(createdAt),
+  });
+  span.end(error);
+}
+
 /** The events of one decision; none when the state already says so. Afterwards `job.stored` is the newest commit. */
 async function decideAndAppend(
   context: OrchestratorContext,
@@ -159,7 +175,8 @@ async function decideAndAppend(
       actor: { kind: 'service', id: 'orchestrator' },
       causationId,
       correlationId,
-      traceparent: traceparent === undefined ? undefined : nextTraceparent(traceparent),
+      // All that is done for an export is under the request that asked for it.
+      traceparent,
     },
   });
   if (handled.stored !== undefined) job.stored = handled.stored;

@@ -3,6 +3,7 @@ import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts
 import { exportSelectionSchema, planKey } from '#shared/contracts/stored-objects.ts';
 import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import { messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -61,7 +62,9 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
   async function plan(job: ActiveJob): Promise<void> {
     const { jobId } = job;
     try {
-      const command = await planJob(context, stateOf(job));
+      const { traceparent: parent, data } = job.stored.commit;
+      const attributes = ownAttributes({ jobId, organization: data.state.organization });
+      const command = await tracing.inSpan('plan', { parent, attributes }, () => planJob(context, stateOf(job)));
       signal.throwIfAborted();
       if (command !== undefined) await registry().change(job, command, job.stored.commit.id);
       underWay.delete(job);
@@ -91,6 +94,8 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
     },
   };
 }
+
+const tracing = tracingOf('orchestrator');
 
 type PlanContext = Pick<OrchestratorContext, 'objectStore' | 'renderers' | 'rendererVersion' | 'logger'>;
 

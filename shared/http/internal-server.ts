@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type Caller, callerHeader, callerSchema } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall, InternalCaller } from '#shared/contracts/internal/internal-call.ts';
+import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { endStalledConnections } from './stalled-connections.ts';
@@ -160,9 +161,10 @@ export function answerCall<C extends InternalCall>(
 }
 
 /** Only a service can have sent it, so the client is not at fault. */
-function callerOf({ headers }: FastifyRequest): Caller {
+function callerOf(request: FastifyRequest): Caller {
+  const { headers } = request;
   const parsed = callerSchema.safeParse(JSON.parse(String(headers[callerHeader] ?? 'null')));
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { ...parsed.data, traceparent: traceparentOf(request) };
   throw new Error(`The header ${callerHeader} is wrong: ${parsed.error.message}`);
 }
 

@@ -1,9 +1,11 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { Fact } from '#shared/contracts/export-facts.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { everySecond, retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
+import { collectedTraceId, ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { consume } from './consume.ts';
@@ -124,6 +126,13 @@ export type ReportContext = {
   retry: RetryPolicy;
 };
 
+const tracing = tracingOf('worker');
+const spanNames = { chunk: 'render chunk', closing: 'render closing files', bundle: 'join bundle' };
+
+const spanOf = ({ organization, jobId, taskId, attempt }: RenderTask | BundleTask): { attributes: Attributes } => ({
+  attributes: ownAttributes({ organization, jobId, taskId, attempt }),
+});
+
 /**
  * Works on one task and records its outcome as a fact: the report of `work`, or that of `failed` when `work` throws or the task came too
  * often. Rejects when the fact could not be stored, or when `signal` aborts: then the task has to come again.
@@ -135,16 +144,21 @@ export async function workAndReport(
   signal: AbortSignal,
   { work, failed }: { work: () => Promise<Report>; failed: (reason: string) => Report },
 ): Promise<void> {
-  let report: Report;
-  try {
-    if (deliveryCount > mostDeliveries) throw new Error(`the processes that worked on it died ${mostDeliveries} times`);
-    report = await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    context.logger.warn({ err: error, taskId: task.taskId }, 'a task failed');
-    report = failed(messageOf(error).slice(0, mostReasonCharacters));
-  }
-  const { organization, jobId, planHash, traceparent } = task;
+  const { organization, jobId, planHash, taskId, kind, attempt, traceparent } = task;
+  const report = await tracing
+    .inSpan(spanNames[kind], { ...spanOf(task), parent: traceparent, kind: 'consumer' }, async (span) => {
+      if (deliveryCount > mostDeliveries)
+        throw new Error(`the processes that worked on it died ${mostDeliveries} times`);
+      const reported = await work();
+      span.set(ownAttributes({ outcome: reported.type }));
+      return reported;
+    })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      const about = { err: error, taskId, jobId, organization, attempt, traceId: collectedTraceId(traceparent) };
+      context.logger.warn(about, 'a task failed');
+      return failed(messageOf(error).slice(0, mostReasonCharacters));
+    });
   const fact = {
     version: 1,
     id: context.random(22),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from './failures.ts';
 import { addMetricsRoute, type Metrics } from './metrics.ts';
+import { traceRequests, tracingOf } from './tracing.ts';
 import { withDeadline } from './with-deadline.ts';
 
 /** What a service needs to be of use, by name: each rejects with the reason when it is missing. */
@@ -31,6 +32,7 @@ export function addHealthRoutes(
   { checks, draining, setAside = () => 0, degraded = () => ({}), metrics, isPublic = false }: Health,
 ): void {
   metrics.observeRequests(app);
+  traceRequests(app, tracingOf(service));
   if (!isPublic) addMetricsRoute(app, metrics);
   app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {

@@ -1,0 +1,186 @@
+import {
+  type Attributes,
+  context,
+  diag,
+  DiagLogLevel,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span as OtelSpan,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+} from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { randomBytes } from 'node:crypto';
+import { messageOf } from './failures.ts';
+import type { Logger } from './telemetry.ts';
+import { withoutKeys } from './without-keys.ts';
+
+/*
+ * Traces, by OpenTelemetry. A trace goes with requests, commits, tasks and facts as a W3C `traceparent`
+ * (https://www.w3.org/TR/trace-context/), also where nobody collects spans: then it is passed on as it came.
+ */
+
+/** A piece of work with a beginning and an end. */
+export type Span = {
+  /** What is sent along, so that other work belongs under this span. */
+  traceparent: string;
+  set(attributes: Attributes): void;
+  /** Something that happened within it, at this moment. */
+  event(name: string): void;
+  /** Ends it; with an error, as failed. */
+  end(error?: unknown): void;
+};
+
+type SpanOptions = {
+  /** A `traceparent`. One that is missing or no valid one begins a new trace. */
+  parent?: string | undefined;
+  /** `server` answers a request, `consumer` a message. The default is work within a service. */
+  kind?: 'server' | 'consumer';
+  /** Never what a client or a project wrote, but for ids. */
+  attributes?: Attributes;
+  /** The default is now. */
+  startedAt?: Date;
+};
+
+/** Spans of one service. Where nothing collects them, they cost nothing but an id. */
+export type Tracing = {
+  start(name: string, options?: SpanOptions): Span;
+  /** Does work in a span. What libraries record meanwhile is under it. */
+  inSpan<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
+};
+
+/** Attributes of our own, by the names that they have in all spans: `bindery.jobId`. */
+export const ownAttributes = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`bindery.${name}`, value]));
+
+const kinds = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
+
+export function tracingOf(service: string): Tracing {
+  const tracer = trace.getTracer(`bindery.${service}`);
+  const begin = (name: string, { parent, kind, attributes, startedAt }: SpanOptions): OtelSpan =>
+    tracer.startSpan(
+      name,
+      {
+        kind: kind === undefined ? SpanKind.INTERNAL : kinds[kind],
+        ...(attributes && { attributes }),
+        ...(startedAt && { startTime: startedAt }),
+      },
+      contextOf(parent),
+    );
+  return {
+    start: (name, options = {}) => spanOver(begin(name, options)),
+    async inSpan(name, options, work) {
+      const begun = begin(name, options);
+      const span = spanOver(begun);
+      try {
+        const result = await context.with(trace.setSpan(contextOf(options.parent), begun), () => work(span));
+        span.end();
+        return result;
+      } catch (error) {
+        span.end(error);
+        throw error;
+      }
+    },
+  };
+}
+
+function spanOver(span: OtelSpan): Span {
+  const own = span.spanContext();
+  return {
+    traceparent: isSpanContextValid(own)
+      ? `00-${own.traceId}-${own.spanId}-${own.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`
+      : newTraceparent(),
+    set: (attributes) => void span.setAttributes(attributes),
+    event: (name) => void span.addEvent(name),
+    end: (error) => {
+      if (error !== undefined) {
+        const message = withoutKeys(messageOf(error).slice(0, mostMessageCharacters));
+        span.setStatus({ code: SpanStatusCode.ERROR, message });
+      }
+      span.end();
+    },
+  };
+}
+
+const mostMessageCharacters = 500;
+
+/** Of a trace that nobody collects. */
+export const newTraceparent = (): string =>
+  `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
+
+const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+function contextOf(traceparent: string | undefined) {
+  const [, traceId = '', spanId = '', flags = '00'] = pattern.exec(traceparent ?? '') ?? [];
+  const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+}
+
+/** The id of the trace, for logs; undefined where nobody collects it. */
+export function collectedTraceId(traceparent: string | undefined): string | undefined {
+  const [, traceId, , flags = '00'] = pattern.exec(traceparent ?? '') ?? [];
+  return Number.parseInt(flags, 16) & TraceFlags.SAMPLED ? traceId : undefined;
+}
+
+const spans = new WeakMap<FastifyRequest, Span>();
+
+/** The `traceparent` of the span in which a request is answered. */
+export const traceparentOf = (request: FastifyRequest): string => spans.get(request)?.traceparent ?? newTraceparent();
+
+/** Asked every few seconds by programs. */
+const probes = new Set(['/livez', '/readyz', '/metrics']);
+
+/** Answers each request to a server in a span, from its headers to the end of its answer. Before its routes are added. */
+export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { url } = request.routeOptions;
+    if (url !== undefined && !probes.has(url)) {
+      const { traceparent: parent } = request.headers;
+      const span = tracing.start(`${request.method} ${url}`, {
+        kind: 'server',
+        ...(typeof parent === 'string' ? { parent } : {}),
+        attributes: { 'http.request.method': request.method, 'http.route': url, 'bindery.requestId': request.id },
+      });
+      spans.set(request, span);
+      const traceId = collectedTraceId(span.traceparent);
+      if (traceId !== undefined) request.log = request.log.child({ traceId });
+    }
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const span = spans.get(request);
+    span?.set({ 'http.response.status_code': reply.statusCode });
+    if (!reply.raw.writableEnded) span?.end(new Error('The answer was cut off.'));
+    else span?.end(reply.statusCode >= 500 ? new Error(`answered ${reply.statusCode}`) : undefined);
+    done();
+  });
+}
+
+/**
+ * Sends the spans of this process to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, with all settings of OpenTelemetry's environment
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Without one nothing is loaded. Before services start.
+ * The returned function sends what is left.
+ */
+export async function collectTraces(
+  services: readonly string[],
+  env: NodeJS.ProcessEnv,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!endpoint || env.OTEL_SDK_DISABLED === 'true') return async () => {};
+  const { NodeSDK } = await import('@opentelemetry/sdk-node');
+  const warn = (message: string) => logger.warn({ endpoint }, `traces: ${withoutKeys(message)}`);
+  const ignore = () => {};
+  diag.setLogger({ error: warn, warn, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN);
+  const [only] = services.length === 1 ? services : [];
+  const sdk = new NodeSDK({
+    serviceName: env.OTEL_SERVICE_NAME ?? (only === undefined ? 'bindery' : `bindery-${only}`),
+    instrumentations: [],
+    metricReaders: [],
+    logRecordProcessors: [],
+  });
+  sdk.start();
+  return () => sdk.shutdown().catch((error: unknown) => warn(messageOf(error)));
+}

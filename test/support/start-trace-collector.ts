@@ -1,0 +1,92 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+export type CollectedSpan = {
+  name: string;
+  service: string;
+  traceId: string;
+  spanId: string;
+  /** Empty at the first span of a trace. */
+  parentSpanId: string;
+  /** Nanoseconds since 1970. */
+  startNanos: bigint;
+  endNanos: bigint;
+  attributes: Readonly<Record<string, string | number>>;
+  isFailed: boolean;
+};
+
+type Value = { stringValue?: string; intValue?: string | number; doubleValue?: number };
+type Attribute = { key: string; value: Value };
+/** https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding, as far as it is read here. */
+type TracesData = {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: {
+      spans: {
+        traceId: string;
+        spanId: string;
+        parentSpanId?: string;
+        name: string;
+        startTimeUnixNano: string;
+        endTimeUnixNano: string;
+        attributes: Attribute[];
+        status: { code?: number };
+      }[];
+    }[];
+  }[];
+};
+
+const failed = 2;
+
+/** Receives spans over OTLP in JSON, and keeps them. `environment` makes services send theirs. */
+export async function startTraceCollector(): Promise<{
+  environment: Record<string, string>;
+  spans: CollectedSpan[];
+  stop(): Promise<void>;
+}> {
+  const spans: CollectedSpan[] = [];
+  const server = createServer((request, response) => {
+    const receive = async () => {
+      spans.push(...spansIn((await json(request)) as TracesData));
+      response.setHeader('content-type', 'application/json').end('{}');
+    };
+    void receive();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    spans,
+    environment: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function spansIn({ resourceSpans }: TracesData): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(valuesOf(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) =>
+      spans.map((span) => ({
+        ...{ service, name: span.name, traceId: span.traceId, spanId: span.spanId },
+        parentSpanId: span.parentSpanId ?? '',
+        startNanos: BigInt(span.startTimeUnixNano),
+        endNanos: BigInt(span.endTimeUnixNano),
+        attributes: valuesOf(span.attributes),
+        isFailed: span.status.code === failed,
+      })),
+    );
+  });
+}
+
+const valuesOf = (attributes: readonly Attribute[]): Record<string, string | number> =>
+  Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue ?? value.doubleValue)]),
+  );
