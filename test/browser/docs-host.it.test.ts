@@ -17,7 +17,10 @@ const project = {
   }),
   'index.mdx': '---\ntitle: Welcome\n---\n\nRead the [guide](/guides/start).\n\n![A mark](/images/mark.svg)\n',
   'guides/start.mdx': '---\ntitle: Start\n---\n\n## Porcupine\n\n```mermaid\ngraph LR; a-->b\n```\n\nBack [home](/).\n',
-  'guides/index.mdx': '---\ntitle: Guides\n---\n\nAll [guides](/guides/start).\n',
+  'guides/index.mdx':
+    '---\ntitle: Guides\n---\n\nimport { Next } from "/snippets/next.jsx"\n\nAll [guides](/guides/start).\n\n<Next />\n',
+  'snippets/next.jsx':
+    'export const Next = () => {\n  const [times, setTimes] = useState(0);\n  return <p><button id="count" onClick={() => setTimes(times + 1)}>{times}</button> <a id="next" href="/guides/start">Next</a></p>;\n};\n',
   'images/mark.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><circle r="4"/></svg>',
 };
 
@@ -77,7 +80,13 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
         await page.waitForURL(/\/docs\/guides\/start#porcupine$/);
         await page.goto(`${running.url}/docs/guides`);
         expect(await page.locator('h1').textContent()).toBe('Guides');
-        await page.locator('.mdx-content a').click();
+        await page.locator('.mdx-content a').first().click();
+        await page.waitForURL(`${running.url}/docs/guides/start`);
+        // Components know addresses relative to the page's file, and this page is at the name of its folder.
+        await page.goto(`${running.url}/docs/guides`);
+        await page.locator('#count').click();
+        await page.locator('#count', { hasText: '1' }).waitFor();
+        await page.locator('#next').click();
         await page.waitForURL(`${running.url}/docs/guides/start`);
         expect(failed).toEqual([]);
         expect(site.problems).toEqual([]);

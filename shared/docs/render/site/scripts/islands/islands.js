@@ -53,6 +53,17 @@ function begin() {
   Boundary = boundary();
 }
 
+/** An address relative to the page's file, as the page has it: a server may show the file `guides/index.html` at `/guides`. @param {string} written */
+function besidePage(written) {
+  var page = document.documentElement.dataset;
+  if (/^(#|[a-z][a-z0-9+.-]*:)/i.test(written)) return written;
+  var file = new URL(
+    page.root + String(page.currentPath).split('/').map(encodeURIComponent).join('/').slice(1),
+    location.href,
+  );
+  return new URL(written, file).href;
+}
+
 /** An element of a component: addresses lead where those of the page lead. @param {any} type @param {any} [props] @param {...any} children @returns {any} */
 function element(type, props, ...children) {
   var given = props;
@@ -62,7 +73,7 @@ function element(type, props, ...children) {
       if (typeof address !== 'string' || !/^\/(?!\/)/.test(address)) return;
       if (given === props) given = Object.assign({}, props);
       given[name] = Object.prototype.hasOwnProperty.call(links, address)
-        ? links[address]
+        ? besidePage(links[address])
         : document.documentElement.dataset.root + address.slice(1);
     });
   return React.createElement(type, given, ...children);
