@@ -17,6 +17,7 @@ import {
   type TokenCounts,
   type UiChunk,
 } from './answer-wire.ts';
+import { answerCut, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
 import {
   type AssistantContext,
@@ -112,9 +113,6 @@ function traced(caller: Caller, outcome: AnswerOutcome, stream: (span: Span) => 
   });
 }
 
-/** Readers see only this when the model fails. */
-const answerFailed = 'The answer could not be finished. Ask again in a moment.';
-
 const notSaved = 'The answer is complete but could not be saved: this thread cannot be continued.';
 
 type PreparedAnswer = {
@@ -182,32 +180,45 @@ async function* modelAnswer(
   { prompt, passages, signal }: { prompt: AnswerPrompt; passages: readonly PromptPassage[]; signal: AbortSignal },
   outcome: AnswerOutcome,
 ): AsyncGenerator<UiChunk> {
-  const onError = ({ error }: { error: unknown }): void => {
-    if (!signal.aborted) logger.warn({ err: error }, 'the language model failed');
-  };
+  // Also when nobody reads on: the call to the model must not outlive the answer.
+  const stop = new AbortController();
   const result = streamText({
     model,
     ...prompt,
-    abortSignal: signal,
+    abortSignal: AbortSignal.any([signal, stop.signal]),
     maxRetries: 2,
-    onError,
+    onError: ({ error }) => {
+      if (!signal.aborted) logger.warn(failureFacts(error), 'the language model failed');
+    },
     onEnd: ({ usage }) => {
       outcome.tokens = { input: usage.inputTokens ?? 0, output: usage.outputTokens ?? 0 };
     },
   });
-  const chunks = toUIMessageStream({ stream: result.stream, sendSources: false, onError: () => answerFailed });
-  for await (const chunk of chunks as AsyncIterable<UiChunk>) {
-    if (chunk.type === 'text-delta') outcome.text += String(chunk.delta);
-    if (chunk.type === 'finish-step') yield* sourceChunks(passages, outcome);
-    if (chunk.type === 'finish') {
-      outcome.finishReason = finishReasonOf(chunk.finishReason);
-      outcome.aborted = outcome.finishReason === 'error';
-    } else if (chunk.type === 'abort') {
-      yield { type: 'error', errorText: answerFailed };
-      return;
-    } else {
-      yield chunk;
+  const chunks = toUIMessageStream({ stream: result.stream, sendSources: false, onError: failureSentence });
+  try {
+    for await (const chunk of chunks as AsyncIterable<UiChunk>) {
+      if (chunk.type === 'text-delta') outcome.text += String(chunk.delta);
+      if (chunk.type === 'finish-step') yield* sourceChunks(passages, outcome);
+      if (chunk.type === 'finish') {
+        const cut = chunk.finishReason === 'interrupted';
+        if (cut) yield { type: 'error', errorText: answerCut };
+        outcome.finishReason = cut ? 'error' : finishReasonOf(chunk.finishReason);
+        outcome.aborted = outcome.finishReason === 'error';
+      } else if (chunk.type === 'abort') {
+        yield { type: 'error', errorText: stopSentence(signal.reason) };
+        return;
+      } else {
+        yield chunk;
+        // What comes after a part that could not be read is no whole answer.
+        if (chunk.type === 'error') return;
+      }
     }
+  } catch (error) {
+    // The connection to the provider broke.
+    logger.warn(failureFacts(error), 'the language model failed');
+    yield { type: 'error', errorText: failureSentence(error) };
+  } finally {
+    stop.abort();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { defaultSettingsMiddleware, wrapLanguageModel } from 'ai';
 import { z } from 'zod';
 import { ConfigError, type ConfigOf, secretSetting, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
@@ -10,8 +11,12 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
     throw new ConfigError('BINDERY_MISTRAL_API_KEY is not set, and BINDERY_LANGUAGE_MODEL is "mistral".');
   }
   const { createMistral } = await import('@ai-sdk/mistral');
-  return createMistral({ apiKey: config.mistralApiKey, baseURL: config.mistralBaseUrl })(config.mistralModel);
+  const model = createMistral({ apiKey: config.mistralApiKey, baseURL: config.mistralBaseUrl })(config.mistralModel);
+  const middleware = defaultSettingsMiddleware({ settings: { temperature: config.mistralTemperature } });
+  return wrapLanguageModel({ model, middleware });
 }
+
+const temperatureRange = 'must be a number from 0 to 1.5';
 
 export const languageModelSettings = {
   languageModel: setting(
@@ -33,5 +38,10 @@ export const languageModelSettings = {
     'BINDERY_MISTRAL_MODEL',
     z.string().min(1).default('mistral-small-latest'),
     'name of the model to ask for at that address',
+  ),
+  mistralTemperature: setting(
+    'BINDERY_MISTRAL_TEMPERATURE',
+    z.coerce.number({ error: temperatureRange }).min(0, temperatureRange).max(1.5, temperatureRange).default(0.2),
+    'how freely the model "mistral" chooses its words: 0 keeps to the likeliest ones, 1.5 is the freest',
   ),
 };

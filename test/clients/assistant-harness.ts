@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { extractiveModel } from '#services/assistant/extractive-model.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
@@ -67,10 +67,13 @@ export type AssistantHarness = {
   close(): Promise<void>;
 };
 
+type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number };
+
 /** The assistant service over HTTP with a small searched site, and everything behind it in this process. */
 export async function startAssistantHarness(
   model: LanguageModelV4 = extractiveModel(),
   bus: MemoryBus = memoryBus(),
+  { logger = pino({ level: 'silent' }), answerTimeoutMs = 60_000 }: HarnessOptions = {},
 ): Promise<AssistantHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-assistant-'));
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
@@ -92,7 +95,6 @@ export async function startAssistantHarness(
       searched: contentVersion,
     },
   });
-  const logger = pino({ level: 'silent' });
   const app = assistantApp(
     {
       bus,
@@ -103,7 +105,7 @@ export async function startAssistantHarness(
       random: randomBase62,
       hashKey: 'a hash key for tests',
       budgetBytes: 1_000_000,
-      answerTimeoutMs: 60_000,
+      answerTimeoutMs,
       cutAnswers: new AbortController().signal,
     },
     {

@@ -65,7 +65,7 @@ test('what a model ends for is said in words that every client knows', async () 
       yield { type: 'text-start', id: '1' };
       yield { type: 'text-delta', id: '1', delta: 'Cut' };
       yield { type: 'text-end', id: '1' };
-      yield { type: 'finish', finishReason: { unified: 'interrupted', raw: 'interrupted' }, usage };
+      yield { type: 'finish', finishReason: { unified: 'unheard-of' as 'other', raw: 'unheard-of' }, usage };
     }),
   );
   expect((await readEvents(response)).events.at(-1)).toMatchObject({ finishReason: 'other' });

@@ -1,0 +1,43 @@
+import { APICallError, RetryError } from 'ai';
+import { errorCode } from '#shared/runtime/failures.ts';
+
+/** What readers are told when the model fails; never what the model's provider said. */
+export const answerFailed = 'The answer could not be finished. Ask again in a moment.';
+
+/** The model's stream ended before the model did. */
+export const answerCut = 'The answer was cut off before its end. Ask again.';
+
+const tooSlow = 'The answer took too long and was cut. Ask again, or ask about less at once.';
+const tooBusy = 'The language model has too many questions at the moment. Ask again in a minute.';
+const refused =
+  'The language model refused the request, so the assistant may be set up wrong. Tell the people who run this site.';
+
+/** Why an answer was stopped, for its reader. */
+export const stopSentence = (reason: unknown): string =>
+  reason instanceof Error && reason.name === 'TimeoutError' ? tooSlow : answerFailed;
+
+/** What a failure of the model means, for the reader. Pure. */
+export function failureSentence(error: unknown): string {
+  const status = callErrorIn(error)?.statusCode ?? 0;
+  if (status === 429) return tooBusy;
+  if (status >= 400 && status < 500 && status !== 408) return refused;
+  return stopSentence(error);
+}
+
+/** A failure of the model for the log. Errors of providers carry the prompt, and what they say may repeat it, so only these facts count. Pure. */
+export function failureFacts(error: unknown): { failure: string; status?: number; code?: string; attempts?: number } {
+  const call = callErrorIn(error);
+  const root = call ?? (RetryError.isInstance(error) ? error.lastError : error);
+  const code = errorCode(root instanceof Error && root.cause !== undefined ? root.cause : root);
+  return {
+    failure: root instanceof Error ? root.name : typeof root,
+    ...(call?.statusCode === undefined ? {} : { status: call.statusCode }),
+    ...(code === undefined ? {} : { code }),
+    ...(RetryError.isInstance(error) ? { attempts: error.errors.length } : {}),
+  };
+}
+
+function callErrorIn(error: unknown): APICallError | undefined {
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  return APICallError.isInstance(last) ? last : undefined;
+}

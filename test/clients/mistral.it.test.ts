@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { languageModelSettings, openLanguageModel } from '#services/assistant/language-model.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
+import {
+  type MistralAnswer,
+  mistralChunk,
+  mistralFails,
+  mistralSays,
+  type MistralServer,
+  startMistral,
+  startsStream,
+} from '../support/start-mistral.ts';
+import { type AssistantHarness, deltas, readEvents, startAssistantHarness } from './assistant-harness.ts';
+
+const key = 'the-key-of-mistral-in-tests';
+const asked = 'How do I rotate an API key of zyxomma?';
+const said = 'provider detail at 10.0.0.1';
+
+let mistral: MistralServer;
+let harness: AssistantHarness;
+let impatient: AssistantHarness;
+let logged = '';
+
+beforeAll(async () => {
+  mistral = await startMistral();
+  const model = await openLanguageModel(
+    loadConfig(languageModelSettings, {
+      BINDERY_LANGUAGE_MODEL: 'mistral',
+      BINDERY_MISTRAL_API_KEY: key,
+      BINDERY_MISTRAL_BASE_URL: mistral.baseUrl,
+      BINDERY_MISTRAL_MODEL: 'our-model',
+      BINDERY_MISTRAL_TEMPERATURE: '0.7',
+    }),
+  );
+  const logger = pino({ level: 'info' }, { write: (line: string) => void (logged += line) });
+  harness = await startAssistantHarness(model, undefined, { logger });
+  impatient = await startAssistantHarness(model, undefined, { logger, answerTimeoutMs: 300 });
+});
+afterEach(checkLog);
+afterAll(async () => {
+  await Promise.all([harness.close(), impatient.close()]);
+  await mistral.close();
+});
+
+/** What the log says is for operators, and holds nothing of readers, pages or secrets. */
+function checkLog(): void {
+  const log = logged;
+  logged = '';
+  for (const secret of [key, asked, 'zyxomma', 'one more day', said]) expect(log).not.toContain(secret);
+}
+
+const body = JSON.stringify({
+  fp: 'reader-1',
+  messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: asked }] }],
+});
+
+async function ask(at = harness) {
+  const response = await fetch(`${at.url}/internal/message`, { method: 'POST', headers: at.headers(), body });
+  expect(response.status).toBe(200);
+  const { events, done, raw } = await readEvents(response);
+  expect(done).toBe(true);
+  expect(events.at(-1)).toMatchObject({ type: 'finish', threadId: response.headers.get('x-thread-id') });
+  for (const secret of [key, said, 'node_modules']) expect(raw).not.toContain(secret);
+  const errors = events.filter(({ type }) => type === 'error').map(({ errorText }) => errorText);
+  const thread = await at.bus.threads.last(`threads.acme.docs.${response.headers.get('x-thread-id')}`);
+  return { events, errors, text: deltas(events), end: events.at(-1), stored: thread?.commit.data.events.at(-1)?.data };
+}
+
+test('an answer comes as it is written, asked for with the settings', async () => {
+  mistral.answers(mistralSays('Press ', '"Rotate", see [keys](/guides/keys#rotate-a-key).'));
+  const { text, events, end, errors, stored } = await ask();
+  expect(text).toBe('Press "Rotate", see [keys](/guides/keys#rotate-a-key).');
+  expect(errors).toEqual([]);
+  expect(end).toMatchObject({ finishReason: 'stop' });
+  expect(events).toContainEqual(expect.objectContaining({ type: 'source-url', url: '/guides/keys#rotate-a-key' }));
+  expect(stored).toMatchObject({ answer: text, aborted: false, model: expect.stringContaining('our-model') });
+  const [sent] = mistral.requests;
+  expect(sent).toMatchObject({
+    path: '/v1/chat/completions',
+    headers: { authorization: `Bearer ${key}` },
+    body: { model: 'our-model', temperature: 0.7, stream: true },
+  });
+  expect(sent?.body.messages.map(({ role }) => role)).toEqual(['system', 'user']);
+  expect(JSON.stringify(sent?.body.messages)).toContain('works for one more day');
+});
+
+test('what a model thinks is told apart from what it says', async () => {
+  const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Let me see.' }] }];
+  mistral.answers(mistralSays(thinking, [{ type: 'text', text: 'Press it.' }]));
+  const { events, text, errors } = await ask();
+  expect(errors).toEqual([]);
+  expect(text).toBe('Press it.');
+  expect(events.filter(({ type }) => type === 'reasoning-delta').map(({ delta }) => delta)).toEqual(['Let me see.']);
+});
+
+const busy = 'The language model has too many questions at the moment. Ask again in a minute.';
+const failed = 'The answer could not be finished. Ask again in a moment.';
+const refused =
+  'The language model refused the request, so the assistant may be set up wrong. Tell the people who run this site.';
+const atOnce = { 'retry-after-ms': '1' };
+
+test.each<[string, MistralAnswer, string, number]>([
+  ['401', mistralFails(401, said), refused, 1],
+  ['422', mistralFails(422, said), refused, 1],
+  ['429', mistralFails(429, said, atOnce), busy, 3],
+  ['500', mistralFails(500, said, atOnce), failed, 3],
+  ['an error that is no JSON', (response) => void response.writeHead(502, atOnce).end(`<h1>${said}</h1>`), failed, 3],
+])('%s becomes a sentence after as many attempts as make sense', async (_name, answer, sentence, attempts) => {
+  mistral.answers(answer);
+  const { errors, end, stored } = await ask();
+  expect(errors).toEqual([sentence]);
+  expect(end).toMatchObject({ finishReason: 'error' });
+  expect(mistral.requests).toHaveLength(attempts);
+  expect(stored).toMatchObject({ question: asked, aborted: true });
+  expect(logged).toContain('the language model failed');
+});
+
+test('after a 429 that says when, the question is asked again', async () => {
+  mistral.answers(mistralFails(429, said, atOnce), mistralSays('Press it.'));
+  const { text, errors } = await ask();
+  expect([text, errors, mistral.requests.length]).toEqual(['Press it.', [], 2]);
+});
+
+const startsToSay: MistralAnswer = (response) => {
+  startsStream(response);
+  response.write(mistralChunk({ content: 'Half an ' }));
+};
+
+test.each<[string, MistralAnswer, string]>([
+  ['its end missing', (response) => void response.end(), 'The answer was cut off before its end. Ask again.'],
+  ['its connection reset', (response) => void response.socket?.resetAndDestroy(), failed],
+  ['a chunk that is no JSON', (response) => void response.end(`data: {"${said}\n\n`), failed],
+  ['a chunk of another kind', (response) => void response.end(`data: {"what":"${said}"}\n\n`), failed],
+])('an answer with %s is told as broken, never as done', async (_name, end, sentence) => {
+  mistral.answers(async (response, given) => {
+    await startsToSay(response, given);
+    await new Promise((resolve) => response.write('\n', resolve));
+    await end(response, given);
+  });
+  const { text, errors, end: finish, stored } = await ask();
+  expect(['Half an ', '']).toContain(text);
+  expect(errors).toEqual([sentence]);
+  expect(finish).toMatchObject({ finishReason: 'error' });
+  expect(stored).toMatchObject({ answer: text, aborted: true });
+});
+
+test.each<[string, MistralAnswer]>([
+  ['before the first word', () => {}],
+  ['in the middle', startsToSay],
+])('a model that stalls %s is stopped when the time is up', async (_name, answer) => {
+  mistral.answers(answer);
+  const { errors } = await ask(impatient);
+  expect(errors).toEqual(['The answer took too long and was cut. Ask again, or ask about less at once.']);
+  await mistral.requests[0]?.closed;
+});
+
+test('when the client goes away the request to the model is closed', async () => {
+  mistral.answers(startsToSay);
+  const call = request(`${harness.url}/internal/message`, { method: 'POST', headers: harness.headers() });
+  call.on('error', () => {});
+  call.end(body);
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  for await (const chunk of response) if (String(chunk).includes('Half an ')) break;
+  call.destroy();
+  await mistral.requests[0]?.closed;
+});
+
+test('a temperature that no model has is refused by name', () => {
+  expect(() => loadConfig(languageModelSettings, { BINDERY_MISTRAL_TEMPERATURE: '9' })).toThrow(
+    'BINDERY_MISTRAL_TEMPERATURE is wrong (must be a number from 0 to 1.5)',
+  );
+});

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as Mistral gets it. */
+type MistralRequest = {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: {
+    model: string;
+    stream?: boolean;
+    temperature?: number;
+    messages: { role: string; content: unknown; tool_calls?: unknown[]; tool_call_id?: string }[];
+    tools?: { function: { name: string } }[];
+  };
+  /** Resolves when the connection of this request is closed before its answer has ended. */
+  closed: Promise<void>;
+};
+
+/** How the server answers one request. */
+export type MistralAnswer = (response: ServerResponse, request: MistralRequest) => void | Promise<void>;
+
+/** One event of a streamed answer, with the fields that Mistral's server has in it. */
+export function mistralChunk(delta: { content: unknown }, finishReason: string | null = null): string {
+  const usage = { prompt_tokens: 200, completion_tokens: 7, total_tokens: 207 };
+  return `data: ${JSON.stringify({
+    id: 'cmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_767_225_600,
+    model: 'mistral-small-latest',
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+    ...(finishReason === null ? {} : { usage }),
+  })}\n\n`;
+}
+
+export const startsStream = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.write(mistralChunk({ content: '' }));
+};
+
+/** A whole answer, streamed in these parts: texts, or contents as lists of parts. */
+export const mistralSays =
+  (...contents: unknown[]): MistralAnswer =>
+  (response) => {
+    startsStream(response);
+    for (const content of contents) response.write(mistralChunk({ content }));
+    response.end(`${mistralChunk({ content: '' }, 'stop')}data: [DONE]\n\n`);
+  };
+
+export const mistralFails =
+  (status: number, message: string, headers: Record<string, string> = {}): MistralAnswer =>
+  (response) => {
+    const body = { object: 'error', message, type: 'error', param: null, code: String(status) };
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+
+export type MistralServer = {
+  /** For `BINDERY_MISTRAL_BASE_URL`. */
+  baseUrl: string;
+  requests: MistralRequest[];
+  /** Answers of the next requests; the last one also answers all after it. */
+  answers(...answers: [MistralAnswer, ...MistralAnswer[]]): void;
+  close(): Promise<void>;
+};
+
+/** A server that speaks the wire of Mistral's `POST /v1/chat/completions`, and says what a test tells it to. */
+export async function startMistral(): Promise<MistralServer> {
+  const requests: MistralRequest[] = [];
+  let next: MistralAnswer[] = [mistralSays('Nobody said what to answer.')];
+  const server = createServer((incoming, response) => void answer(incoming, response));
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const part of incoming.setEncoding('utf8')) text += String(part);
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        if (!response.writableFinished) resolve();
+      });
+    });
+    const { url: path = '', headers } = incoming;
+    const request: MistralRequest = { path, headers, body: JSON.parse(text) as MistralRequest['body'], closed };
+    requests.push(request);
+    const reply = next.length > 1 ? next.shift() : next[0];
+    await reply?.(response, request);
+  }
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    answers: (...answers) => {
+      next = answers;
+      requests.length = 0;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
