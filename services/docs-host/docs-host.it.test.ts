@@ -261,11 +261,15 @@ describe('a link', () => {
     const running = await host({
       BINDERY_STATIC_EXPORT_BUNDLE_URL: `${link.url}/site.tar.gz`,
       BINDERY_STATIC_EXPORT_SHA256: sha256Of(bundle),
+      BINDERY_DOCS_HOST_HEALTH_PORT: '0',
     });
-    const { degraded } = await readiness(running, isDegraded);
+    const { degraded } = await readiness({ url: running.insideUrl }, isDegraded);
     expect(degraded.bundle).toMatch(reason);
     expect(degraded.bundle).toMatch(/^The version that was served stays/);
     expect(await pageOf(running)).toContain('Version one');
+    const metrics = await (await fetch(`${running.insideUrl}/metrics`)).text();
+    expect(metrics).toContain('bindery_docs_host_degraded{service="docs-host"} 1');
+    expect(metrics).toMatch(/bindery_docs_host_bundles_total\{outcome="refused",service="docs-host"\} [1-9]/);
   });
 
   test.each(['http://169.254.169.254/latest/meta-data/', 'http://[fe80::1]/x', 'http://[::ffff:169.254.169.254]/x'])(
@@ -280,17 +284,26 @@ describe('a link', () => {
 });
 
 describe('hostile bundles', () => {
-  const noise = (kind: 'symlink' | 'link' | 'fifo') => [
+  const noise = (kind: 'symlink' | 'link' | 'fifo' | 'character-device') => [
     { name: 'acme/_bindery/x', type: kind, linkname: '/etc/passwd' } as const,
   ];
   test.each<[string, () => Promise<Buffer>]>([
     ['climbing names', () => packTar({ '../escape.txt': 'x' })],
+    ['names that climb out again', () => packTar({ 'acme/a/../../../escape.txt': 'x' })],
+    ['names that climb on other systems', () => packTar({ '..\\escape.txt': 'x' })],
+    [
+      'an innocent name that a PAX header changes',
+      () => packTar({}, [{ name: 'acme/a.txt', type: 'file', size: 0, pax: { path: '../../escape.txt' } }]),
+    ],
     ['absolute names', () => packTar({ '/etc/escape.txt': 'x' })],
     ['a symbolic link', () => packTar({ 'acme/a.txt': 'x' }, noise('symlink'))],
     ['a hard link', () => packTar({ 'acme/a.txt': 'x' }, noise('link'))],
+    ['a device', () => packTar({ 'acme/a.txt': 'x' }, noise('character-device'))],
     ['a pipe', () => packTar({ 'acme/a.txt': 'x' }, noise('fifo'))],
     ['zeros', () => packTar({ 'acme/zeros.bin': Buffer.alloc(40_000_000) })],
     ['names that are one on some systems', () => packTar({ 'acme/A.txt': 'x', 'acme/a.txt': 'y' })],
+    ['one name twice', () => packTar({ 'acme/a.txt': 'x' }, [{ name: 'acme/a.txt', type: 'file', size: 0 }])],
+    ['a file that is a folder, too', () => packTar({ 'acme/a.txt': 'x', 'acme/a.txt/b.txt': 'y' })],
     ['an end that is missing', async () => (await exampleBundle('two')).subarray(0, -40)],
     ['two top folders', () => packTar({ 'acme/a.txt': 'x', 'other/b.txt': 'y' })],
     ['no manifest', () => packTar({ 'acme/index.html': 'x' })],
@@ -304,14 +317,26 @@ describe('hostile bundles', () => {
   ])('one with %s is refused, leaves nothing, and the served version stays', async (_name, hostile) => {
     const file = join(folder, 'site.tar.gz');
     await writeFile(file, await exampleBundle('one', {}, { label: 'v1' }));
-    const running = await host({ BINDERY_BUNDLE_PATH: file, BINDERY_STATIC_EXPORT_VERSION: 'v1' });
-    await readiness(running, isReady);
+    const settings = { BINDERY_BUNDLE_PATH: file, BINDERY_STATIC_EXPORT_VERSION: 'v1' };
+    const first = await host(settings);
+    await readiness(first, isReady);
+    await first.stop();
     await writeFile(file, await hostile());
+    const running = await host(settings);
     const { degraded } = await readiness(running, isDegraded);
     expect(degraded.bundle).toMatch(/^The version that was served stays: .{20,}/);
     expect(await pageOf(running)).toContain('Version one');
     expect(await readdir(join(folder, 'docs-host/versions'))).toHaveLength(1);
-    await writeFile(file, await exampleBundle('three', {}, { label: 'v1' }));
+  });
+
+  test('a good one after a refused one is served', async () => {
+    const file = join(folder, 'site.tar.gz');
+    await writeFile(file, await exampleBundle('one'));
+    const running = await host({ BINDERY_BUNDLE_PATH: file });
+    await readiness(running, isReady);
+    await writeFile(file, await packTar({ '../escape.txt': 'x' }));
+    await readiness(running, isDegraded);
+    await writeFile(file, await exampleBundle('three'));
     await readiness(running, ({ ready, degraded: { bundle } }) => ready && bundle === undefined);
     expect(await pageOf(running)).toContain('Version three');
   });

@@ -83,6 +83,19 @@ test('the four routes of the site alone are passed on', async () => {
   expect(asked).toHaveLength(3);
 });
 
+test('a route of the platform takes POST alone, and says so', async () => {
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    const answer = await fetch(url + message, { method, headers: { origin: url } });
+    expect([answer.status, answer.headers.get('allow'), await answer.json()]).toMatchObject([
+      405,
+      'POST',
+      { code: 'method_not_allowed' },
+    ]);
+  }
+  expect((await fetch(url + message)).status).toBe(404);
+  expect(asked).toEqual([]);
+});
+
 test.each([
   ['another site', { origin: 'https://evil.example' }],
   ['nobody knows where', { origin: 'null' }],

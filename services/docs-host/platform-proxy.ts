@@ -38,15 +38,28 @@ export function addPlatformRoutes(
   for (const route of routes) {
     const [before, after = ''] = route.split(' ');
     const upstream = `${platform.url.replace(/\/+$/, '')}${before}${platform.domain}${after}`;
+    const url = `${base}${before}${platform.domain}${after}`;
+    app.route({
+      method: ['PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      url,
+      onRequest: async (_request, reply) =>
+        refuse(reply.header('allow', 'POST'), 405, 'method_not_allowed', 'Here only POST is answered.'),
+      handler: () => {},
+    });
     app.route({
       method: 'POST',
-      url: `${base}${before}${platform.domain}${after}`,
+      url,
       bodyLimit: mostBodyBytes,
       handler: async (request, reply) => {
         const origin = originProblem(request, ownOrigin);
-        if (origin !== undefined) return refuse(reply, 403, 'origin_not_allowed', origin);
+        if (origin !== undefined) return void refuse(reply, 403, 'origin_not_allowed', origin);
         if (underWay >= mostAtOnce)
-          return refuse(reply.header('retry-after', '1'), 503, 'unavailable', 'Too many questions at once. Try again.');
+          return void refuse(
+            reply.header('retry-after', '1'),
+            503,
+            'unavailable',
+            'Too many questions at once. Try again.',
+          );
         underWay += 1;
         try {
           await passOn(request, reply, upstream, platform.key);
@@ -77,7 +90,7 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: st
   } catch (error) {
     if (gone.signal.aborted) return;
     request.log.warn(`a question was not answered: ${messageOf(error)}`);
-    return refuse(
+    return void refuse(
       reply.header('retry-after', '5'),
       503,
       'unavailable',
@@ -108,8 +121,8 @@ function originProblem(
 }
 
 /** In the form of the platform's errors, which the pages know. */
-function refuse(reply: FastifyReply, status: number, code: string, error: string): void {
-  void reply
+function refuse(reply: FastifyReply, status: number, code: string, error: string): FastifyReply {
+  return reply
     .code(status)
     .header('cache-control', 'no-store')
     .send({ error, code, requestId: `req_${randomUUID().replaceAll('-', '').slice(0, 22)}` });

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long the headers of a request may take to arrive. */
@@ -6,21 +6,34 @@ export const headersWithinMs = 10_000;
 const mostWaiting = 1_000;
 
 /**
- * Bounds the connections on which no request has arrived yet: of too many the one that waited longest is closed. So whoever opens thousands
- * and sends their headers byte by byte closes his own, and readers, whose headers come at once, are answered.
+ * Bounds the connections on which no request is being answered: of too many the one that waited longest is closed. So whoever opens thousands
+ * and sends headers byte by byte, at once or after a first request, closes his own. Readers, whose headers come at once, are answered; a
+ * connection that a browser keeps for later and finds closed, it opens again.
  */
 export function closeSlowest(server: Server, most = mostWaiting): void {
-  /** In the order in which they came. */
+  /** In the order in which they began to wait. */
   const waiting = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
+  /** Answers under way. One connection may have sent several requests at once. */
+  const answering = new WeakMap<Socket, number>();
+  const wait = (socket: Socket): void => {
     waiting.add(socket);
-    socket.once('close', () => waiting.delete(socket));
     if (waiting.size <= most) return;
     const [slowest] = waiting;
-    if (slowest !== undefined) {
-      waiting.delete(slowest);
-      slowest.destroy();
-    }
+    if (slowest === undefined) return;
+    waiting.delete(slowest);
+    slowest.destroy();
+  };
+  server.on('connection', (socket: Socket) => {
+    socket.once('close', () => waiting.delete(socket));
+    wait(socket);
   });
-  server.prependListener('request', ({ socket }) => waiting.delete(socket));
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    waiting.delete(socket);
+    answering.set(socket, (answering.get(socket) ?? 0) + 1);
+    response.once('close', () => {
+      const left = (answering.get(socket) ?? 1) - 1;
+      answering.set(socket, left);
+      if (left === 0 && !socket.destroyed) wait(socket);
+    });
+  });
 }

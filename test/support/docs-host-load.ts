@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { docsHostSettings } from '#services/docs-host/config.ts';
+import { hostApp } from '#services/docs-host/host-app.ts';
+import { servedVersions } from '#services/docs-host/served-versions.ts';
+import { openSiteFolder } from '#services/docs-host/site-folder.ts';
+import { unpackBundle } from '#services/docs-host/unpack-bundle.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
+import { exampleBundle } from './example-bundle.ts';
+
+/** Loads a page of an example bundle and all that it names, as a browser does. Gives what went wrong. */
+export async function visit(url: string): Promise<string[]> {
+  const answer = await fetch(url);
+  const page = await answer.text();
+  const version = /Version (\S+)<\/p>/.exec(page)?.[1];
+  if (answer.status !== 200 || version === undefined) return [`${answer.status} for the page: ${page.slice(0, 100)}`];
+  const addresses = [...page.matchAll(/(?:src|href)="(\/_bindery\/@[^"]+)"/g)].map(([, address = '']) => address);
+  const problems = await Promise.all(
+    addresses.map(async (address) => {
+      const asset = await fetch(url + address);
+      const text = await asset.text();
+      if (asset.status !== 200) return [`${asset.status} for ${address} of ${version}`];
+      return text.includes(version) ? [] : [`${address} of ${version} has ${text.slice(0, 60)}`];
+    }),
+  );
+  return addresses.length === 3 ? problems.flat() : [`${addresses.length} addresses`];
+}
+
+const maxBytes = 100_000_000;
+
+export type SwapsUnderLoad = {
+  /** What readers saw that no reader may see. */
+  problems: string[];
+  /** Pages that were loaded with their files. */
+  visits: number;
+  /** Content version that is served at the end. */
+  lastVersion: string | undefined;
+};
+
+/** Changes the version of a site in `folder` so many times while two readers load pages all the time. */
+export async function swapUnderLoad(folder: string, swaps: number): Promise<SwapsUnderLoad> {
+  const logger = createLogger('docs-host', 'test').child({}, { level: 'silent' });
+  const stored = await openSiteFolder(folder, '', logger);
+  const versions = servedVersions(stored);
+  const add = async (name: string) => {
+    const file = join(folder, 'next.tar.gz');
+    await writeFile(file, await exampleBundle(name));
+    await versions.swap(await stored.add({ key: name }, (files) => unpackBundle(file, files, maxBytes)));
+  };
+  const app = hostApp(loadConfig(docsHostSettings, { BINDERY_BUNDLE_PATH: '/none' }), versions, logger);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const over = new AbortController();
+  const problems: string[] = [];
+  let visits = 0;
+  const reader = async () => {
+    while (!over.signal.aborted) {
+      problems.push(...(await visit(url)));
+      visits += 1;
+    }
+  };
+  try {
+    await add('v0-');
+    const readers = [reader(), reader()];
+    for (let at = 1; at <= swaps; at += 1) await add(`v${at}-`);
+    over.abort();
+    await Promise.all(readers);
+    return { problems, visits, lastVersion: versions.active()?.site.manifest.contentVersion };
+  } finally {
+    over.abort();
+    await app.close();
+  }
+}
+
+export type SlowClients = {
+  /** How many of the connections are open now. */
+  open(): number;
+  /** How many were answered once. */
+  answered(): number;
+  end(): void;
+};
+
+/**
+ * Opens connections that send the headers of a request and never end them. With `afterAnswer` each sends one whole request before and waits for its
+ * answer.
+ */
+export async function openSlowClients(port: number, count: number, afterAnswer: boolean): Promise<SlowClients> {
+  const whole = afterAnswer ? 'GET /_bindery/site.js HTTP/1.1\r\nHost: x\r\n\r\n' : '';
+  const slow = 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+  const sockets: Socket[] = [];
+  let open = 0;
+  let answered = 0;
+  for (let at = 0; at < count; at += 1) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.once('connect', () => {
+      open += 1;
+      socket.write(whole === '' ? slow : whole);
+    });
+    socket.once('data', () => {
+      answered += 1;
+      socket.write(slow);
+    });
+    socket.once('close', () => (open -= 1));
+    sockets.push(socket);
+    if (at % 100 === 99) await Promise.race([once(socket, afterAnswer ? 'data' : 'connect'), once(socket, 'close')]);
+  }
+  return {
+    open: () => open,
+    answered: () => answered,
+    end: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
