@@ -9,6 +9,7 @@ type Platform = Extract<BundleOrigin, { kind: 'platform' }>;
 export type NewestExport = { jobId: string; link: () => Promise<{ url: string; expected: ExpectedBundle }> };
 
 const mostPages = 20;
+const answerWithinMs = 10_000;
 
 /**
  * The newest completed export of a domain, of one version if that is said. `link` signs a link to its bundle. Rejects with `Unavailable`
@@ -59,6 +60,8 @@ async function call<S extends z.ZodType>(
   const { statusCode, body } = await safeRequest(address, {
     method,
     headers: { authorization: `Bearer ${key}` },
+    headersTimeout: answerWithinMs,
+    bodyTimeout: answerWithinMs,
     signal,
   });
   body.on('error', () => {});
