@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findFile } from './find-file.ts';
+import { wildcardRedirects } from './wildcard-redirects.ts';
 
 const files = new Set([
   'index.html',
@@ -14,6 +15,11 @@ const files = new Set([
 const site = (base = '') => ({
   base,
   has: (path: string) => files.has(path),
+  wildcard: wildcardRedirects([
+    { source: '/guides/:slug*', destination: '/help/:slug*#top', permanent: true },
+    { source: '/loop/:slug*', destination: '/loop/again/:slug*', permanent: false },
+    { source: '/broken/*', destination: '/%zz/*', permanent: false },
+  ]),
   redirects: { '/old': `${base}/guides/x#part`, '/away': 'https://example.com/' },
 });
 const ask = (target: string, base?: string) => findFile(target, site(base));
@@ -41,6 +47,17 @@ test.each([
   ['/api/index.html', '/api'],
 ])('%s leads to %s for good', (target, to) => {
   expect(ask(target)).toEqual({ kind: 'redirect', to, permanent: true });
+});
+
+test('redirects with wildcards are for addresses without a page, and lead to no circle', () => {
+  const redirect = (to: string, permanent = true) => ({ kind: 'redirect', to, permanent });
+  expect(ask('/guides/gone/deep?a=1')).toEqual(redirect('/help/gone/deep?a=1#top'));
+  expect(ask('/guides/gone/')).toEqual(redirect('/help/gone#top'));
+  expect(ask('/guides/gone.html')).toEqual(redirect('/help/gone.html#top'));
+  expect(ask('/docs/guides/gone', '/docs')).toEqual(redirect('/docs/help/gone#top'));
+  expect(ask('/guides/x')).toEqual({ kind: 'file', path: 'guides/x.html' });
+  expect(ask('/broken/x')).toEqual(redirect('/%zz/x', false));
+  expect(ask('/loop/x')).toEqual({ kind: 'missing' });
 });
 
 test('redirects of the project lead to their target', () => {

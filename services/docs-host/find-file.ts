@@ -1,4 +1,6 @@
+import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageAddress } from '#shared/docs/render/bundle-paths.ts';
+import type { Redirection } from './wildcard-redirects.ts';
 
 /** What an address of the site asks for. */
 export type Asked =
@@ -14,6 +16,8 @@ export type SiteMap = {
   base: string;
   has: (path: string) => boolean;
   redirects: Readonly<Record<string, string>>;
+  /** Where a path without a page leads. */
+  wildcard: (path: string) => Redirection | undefined;
 };
 
 const longestTarget = 4_096;
@@ -55,18 +59,32 @@ export function findFile(target: string, site: SiteMap): Asked {
   }
   if (below.endsWith('/')) {
     const page = below.slice(1, -1);
-    return pageAt(page).kind === 'missing' ? { kind: 'missing' } : to(encoded(`/${page}`));
+    return pageAt(page).kind === 'missing' ? redirected(page) : to(encoded(`/${page}`));
   }
   if (below.endsWith('.html')) {
     const page = below.slice(1, -'.html'.length);
     if (site.has(below.slice(1)) && page !== '404') return to(pageAddress(page));
     if (site.redirects[`/${page}`] !== undefined) return pageAt(page);
-    return { kind: 'missing' };
+    return redirected(below.slice(1));
   }
   const name = below.slice(1);
   if (site.has(name)) return { kind: 'file', path: name };
   if (/(^|\/)index$/.test(name) && site.has(`${name}.html`)) return to(pageAddress(name));
-  return pageAt(name);
+  const found = pageAt(name);
+  return found.kind === 'missing' ? redirected(name) : found;
+
+  function redirected(page: string): Asked {
+    const found = page === '404' ? undefined : site.wildcard(`/${page}`);
+    if (found === undefined) return { kind: 'missing' };
+    const [path = '', hash] = found.to.split('#');
+    const isOwn = path.startsWith('/');
+    const next = decoded(path.split('?')[0] ?? '');
+    // One that leads to what is redirected again may never end.
+    if (isOwn && pageAt(next.slice(1)).kind === 'missing' && site.wildcard(next) !== undefined)
+      return { kind: 'missing' };
+    const whole = `${path}${path.includes('?') ? '' : query}${hash === undefined ? '' : `#${hash}`}`;
+    return { kind: 'redirect', to: isOwn ? withBase(base, whole) : whole, permanent: found.permanent };
+  }
 
   function pageAt(page: string): Asked {
     // What is shown for missing pages is none itself.

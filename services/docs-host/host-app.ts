@@ -149,6 +149,7 @@ function siteAnswers(
       base,
       has: (path) => version?.paths.has(path) ?? false,
       redirects: version?.site.redirects ?? {},
+      wildcard: version?.wildcard ?? (() => undefined),
     });
     if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
     if (version === undefined) {

@@ -7,7 +7,12 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { lookup as typeOf } from 'mrmime';
 import { z } from 'zod';
 import { sha256Hex } from '#shared/contracts/identifiers.ts';
-import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
+import {
+  deploymentTypes,
+  type WildcardRedirect,
+  wildcardRedirectsPath,
+  wildcardRedirectsSchema,
+} from '#shared/contracts/stored-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
 
@@ -43,6 +48,8 @@ const preparedSiteSchema = z.object({
   files: z.record(z.string(), hostedFileSchema),
   /** Page addresses that lead elsewhere: `/old` → `/docs/new`. */
   redirects: z.record(z.string(), z.string()),
+  /** They are followed where there is no page. */
+  wildcards: wildcardRedirectsSchema.shape.redirects.default([]),
 });
 
 export type HostedFile = z.infer<typeof hostedFileSchema>;
@@ -106,9 +113,17 @@ export async function prepareSite(
     manifest,
     files: Object.fromEntries(prepared.flat()),
     redirects,
+    wildcards: await wildcardsIn(folder, found),
   };
   await write(join(folder, siteFile), Buffer.from(JSON.stringify(site)));
   return site;
+}
+
+/** The redirects with wildcards of a bundle that lists them. */
+async function wildcardsIn(folder: string, found: ReadonlyMap<string, unknown>): Promise<WildcardRedirect[]> {
+  if (!found.has(wildcardRedirectsPath)) return [];
+  const text = await readFile(join(folder, 'files', wildcardRedirectsPath), 'utf8');
+  return wildcardRedirectsSchema.safeParse(jsonOf(text)).data?.redirects ?? [];
 }
 
 /** Where the bytes of a file are. */

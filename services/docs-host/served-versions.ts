@@ -1,9 +1,12 @@
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
 import type { HostedFile } from './prepared-site.ts';
+import { type Redirection, wildcardRedirects } from './wildcard-redirects.ts';
 
 /** A version while answers may be read from it. */
 export type ServedVersion = StoredVersion & {
   paths: ReadonlyMap<string, HostedFile>;
+  /** Where an address without a page leads. */
+  wildcard: (path: string) => Redirection | undefined;
   /** Answers that are being read from its files. */
   readers: number;
   replacedAt?: number;
@@ -63,5 +66,6 @@ export type ServedVersions = ReturnType<typeof servedVersions>;
 const served = (version: StoredVersion): ServedVersion => ({
   ...version,
   paths: new Map(Object.entries(version.site.files)),
+  wildcard: wildcardRedirects(version.site.wildcards),
   readers: 0,
 });

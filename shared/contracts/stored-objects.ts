@@ -250,3 +250,16 @@ export type ArchivedJobHead = z.infer<typeof archivedJobHeadSchema>;
 export const archivePrefix = 'archive/';
 export const archivedJobKey = (organization: string, jobId: string): string =>
   `${archivePrefix}${organization}/${jobId}.json`;
+
+/** Redirects of a project with wildcards: no folder of files can serve them, a host can. */
+export const wildcardRedirectsPath = '_bindery/redirects.json';
+
+/** A path with `:name`, `:name*` or `*`, and the path or https address that it leads to. */
+const wildcardRedirectSchema = z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() });
+
+export type WildcardRedirect = z.infer<typeof wildcardRedirectSchema>;
+
+export const wildcardRedirectsSchema = z.object({
+  formatVersion: z.literal(1),
+  redirects: z.array(wildcardRedirectSchema),
+});

@@ -13,7 +13,10 @@ const project = {
     theme: 'mint',
     colors: { primary: '#0f766e' },
     navigation: { groups: [{ group: 'Guides', pages: ['index', 'guides/start', 'guides/index'] }] },
-    redirects: [{ source: '/old', destination: '/guides/start' }],
+    redirects: [
+      { source: '/old', destination: '/guides/start' },
+      { source: '/former/:slug*', destination: '/guides/:slug*' },
+    ],
   }),
   'index.mdx': '---\ntitle: Welcome\n---\n\nRead the [guide](/guides/start).\n\n![A mark](/images/mark.svg)\n',
   'guides/start.mdx': '---\ntitle: Start\n---\n\n## Porcupine\n\n```mermaid\ngraph LR; a-->b\n```\n\nBack [home](/).\n',
@@ -90,6 +93,8 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
         await page.waitForURL(`${running.url}/docs/guides/start`);
         expect(failed).toEqual([]);
         expect(site.problems).toEqual([]);
+        await page.goto(`${running.url}/docs/former/start`);
+        expect(page.url()).toBe(`${running.url}/docs/guides/start`);
         await page.goto(`${running.url}/docs/a/b/nowhere`);
         await page.locator('.not-found a[href^="/docs/"]').first().waitFor();
         await site.keepPicture(page, `docs-host-404-${deployment}`);

@@ -148,6 +148,10 @@ describe('site segment', () => {
     for (const path of ['a.html', 'b.html', 'start.html', 'evil.html', 'wild/*.html'])
       expect(made.has(path)).toBe(false);
     expect(made.get('index.html')).toContain('url=./start.html');
+    expect(JSON.parse(made.get('_bindery/redirects.json') ?? '')).toEqual({
+      formatVersion: 1,
+      redirects: [{ source: '/wild/*', destination: '/start', permanent: true }],
+    });
     const names = [...made.keys()].map((path) => path.toLowerCase());
     expect(new Set(names).size).toBe(names.length);
   });

@@ -17,6 +17,7 @@ import {
 import { contentPolicy } from '../content-policy.ts';
 import { html, SafeHtml, scriptJson } from '../html.ts';
 import { filled } from '../interface-texts/interface-texts.ts';
+import { type WildcardRedirect, wildcardRedirectsPath } from '#shared/contracts/stored-objects.ts';
 import { languageOf } from '../interface-texts/language.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { SiteRenderOptions } from '../page-slice.ts';
@@ -57,6 +58,9 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   for (const sidebar of index.sidebars)
     files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
   files.set(notFoundFile, notFoundPage(index));
+  const redirects = withWildcards(index.model.redirects);
+  if (redirects.length > 0)
+    files.set(wildcardRedirectsPath, `${JSON.stringify({ formatVersion: 1, redirects }, null, 1)}\n`);
   const { names } = filesOfSite(index.model, index.exported);
   const generated: [string, () => string][] = [
     ['robots.txt', () => robotsText(settings)],
@@ -151,7 +155,7 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
 }
 
 /**
- * A page per redirect, because a folder of files has no other way to redirect. Redirects with wildcards are left to the host. Targets are
+ * A page per redirect, because a folder of files has no other way to redirect. Redirects with wildcards are left to the host, in a list. Targets are
  * pages of the export, or https addresses of docs.json. A site without a start page gets one that leads to its first page. Names that are
  * taken stay with who has them.
  */
@@ -169,6 +173,14 @@ function redirectPages(index: SiteIndex, names: Names): [string, string][] {
   if (first !== undefined) add('index', first);
   return made;
 }
+
+/** What a host can make of redirects with wildcards: from a path to a path, or to an https address. */
+const withWildcards = (redirects: SiteModel['redirects']): WildcardRedirect[] =>
+  redirects.flatMap(({ source, destination, permanent }) => {
+    const isOutside = /^https:\/\/[^/:*]+(:[0-9]+)?(\/|$)/.test(destination);
+    const isFit = /[*:]/.test(source) && /^\/(?![/\\])/.test(source) && (isOutside || /^\/(?![/\\])/.test(destination));
+    return isFit ? [{ source, destination, permanent }] : [];
+  });
 
 type Names = ReturnType<typeof filesOfSite>['names'];
 
