@@ -1,49 +1,27 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { loadAll } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { requireServer } from '#infra/setup/find-server.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { secretFileVariable } from '#shared/runtime/config.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type Container, helmChart, type Resource } from '../../test/support/helm.ts';
 
-const chart = join(import.meta.dirname, 'docs-site');
-const examples = readdirSync(join(chart, 'examples'));
+const chart = helmChart('docs-site');
 
-function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(requireServer('helm'), args, { encoding: 'utf8' });
-}
+type StatefulSet = Resource & { spec: { template: { spec: Pod } } };
+type Pod = { securityContext: object; containers: Container[]; volumes: { name: string }[] };
 
-type Resource = { kind: string; spec: { template: { spec: Pod } } };
-type Pod = {
-  securityContext: object;
-  containers: { env: { name: string; value: string }[]; securityContext: object; volumeMounts: { name: string }[] }[];
-  volumes: { name: string }[];
-};
+const resources = (example: string | undefined, ...set: string[]) =>
+  chart.resources<StatefulSet>(example === undefined ? { set } : { example, set });
 
-/** The resources of a release with the values of an example, and the values of `--set`. */
-function resources(example: string | undefined, ...set: string[]): Resource[] {
-  const values = example === undefined ? [] : ['--values', join(chart, 'examples', example)];
-  const { status, stdout, stderr } = run('template', 'docs', chart, ...values, ...set.flatMap((one) => ['--set', one]));
-  expect([status, stderr]).toEqual([0, '']);
-  return loadAll(stdout).filter((each) => each !== null && each !== undefined) as Resource[];
-}
-
-const podOf = (list: Resource[]): Pod | undefined =>
+const podOf = (list: StatefulSet[]): Pod | undefined =>
   list.find(({ kind }) => kind === 'StatefulSet')?.spec.template.spec;
 
-function problem(...set: string[]): string {
-  const { status, stderr } = run('template', 'docs', chart, ...set.flatMap((one) => ['--set', one]));
-  expect(status).not.toBe(0);
-  return stderr;
-}
+const problem = (...set: string[]) => chart.problem({ set });
 
 describeWithServers(['helm'], 'the chart of the documentation host', () => {
-  test.each(examples)(
+  test.each(chart.examples)(
     '%s passes the linter, and gives a pod that may do little and has only settings that there are',
     (example) => {
-      expect(run('lint', chart, '--strict', '--values', join(chart, 'examples', example))).toMatchObject({ status: 0 });
+      expect(chart.complaints({ example })).toBe('');
       const pod = podOf(resources(example));
       const [container] = pod?.containers ?? [];
       expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });

@@ -16,7 +16,8 @@ import { variableName } from '#shared/runtime/common-settings.ts';
 import type { Setting, Settings } from '#shared/runtime/config.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
-const serviceSettings: Record<ServiceName, Settings> = {
+/** What each service reads from the environment. */
+export const serviceSettings: Record<ServiceName, Settings> = {
   gateway: gatewaySettings,
   publisher: publisherSettings,
   indexer: indexerSettings,

@@ -1,0 +1,351 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serviceSettings } from '#infra/docs-reference/settings-page.ts';
+import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
+import { provisionSettings } from '#services/cli/commands/installation.ts';
+import { callPairs } from '#shared/contracts/internal/internal-calls.ts';
+import { loadConfig, type Settings } from '#shared/runtime/config.ts';
+import { objectStoreFromConfig, type ObjectStoreConfig } from '#shared/storage/open-object-store.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type Container, helmChart, type Resource } from '../../test/support/helm.ts';
+import { secretVariables } from '../../test/support/needed-secrets.ts';
+import { runCommand } from '../../test/support/start-installation.ts';
+
+type Selector = { matchLabels: Record<string, string> };
+type Source = { secret: { name: string; items: { key: string; path: string }[] } };
+type Pod = {
+  automountServiceAccountToken: boolean;
+  enableServiceLinks: boolean;
+  securityContext: object;
+  containers: (Container & Record<'readinessProbe' | 'livenessProbe' | 'startupProbe' | 'ports', unknown>)[];
+  volumes: { name: string; projected?: { sources: Source[] }; secret?: { secretName: string } }[];
+};
+type Workload = Resource & { spec: { replicas?: number; template: { metadata: object; spec: Pod } } };
+type Peer = { podSelector?: Selector; namespaceSelector?: Selector; ipBlock?: { cidr: string } };
+type Policy = Resource & {
+  spec: {
+    podSelector: Selector;
+    policyTypes: string[];
+    ingress: { from: Peer[]; ports: { port: number }[] }[];
+    egress: { to: Peer[]; ports: { port: number }[] }[];
+  };
+};
+
+const chart = helmChart('bindery');
+const component = 'app.kubernetes.io/component';
+const podsOf = ({ spec }: Policy): string => spec.podSelector.matchLabels[component] ?? 'all';
+
+const ofKind = <R extends Resource>(list: readonly Resource[], kind: string) =>
+  list.filter((each): each is R => each.kind === kind);
+const workloads = (list: readonly Resource[]) => [
+  ...ofKind<Workload>(list, 'Deployment'),
+  ...ofKind<Workload>(list, 'Job'),
+];
+const named = <R extends Resource>(list: readonly R[], service: string): R => {
+  const found = list.find(({ metadata }) => metadata.name === `docs-bindery-${service}`);
+  if (found === undefined) throw new Error(`There is no ${service}.`);
+  return found;
+};
+const containerOf = ({ spec }: Workload): Container => {
+  const [container] = spec.template.spec.containers;
+  if (container === undefined) throw new Error('A pod has a container.');
+  return container;
+};
+const environmentOf = (workload: Workload) =>
+  Object.fromEntries(containerOf(workload).env.map(({ name, value }) => [name, value]));
+const sourcesOf = ({ spec }: Workload) =>
+  spec.template.spec.volumes.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
+
+describeWithServers(['helm'], 'the chart of the platform', () => {
+  let folder: string;
+  let imageEnvironment: Record<string, string>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bindery-chart-'));
+    await runCommand(['secrets', join(folder, 'secrets')]);
+    const dockerfile = await readFile(join(import.meta.dirname, '../Dockerfile'), 'utf8');
+    imageEnvironment = Object.fromEntries(
+      [...dockerfile.matchAll(/^(?:ENV|   ) +(BINDERY_\w+)=(\S+)/gm)].map(([, name = '', value = '']) => [name, value]),
+    );
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** What a service would read: its variables, and the files of the secrets as its pod sees them. */
+  async function configOf(workload: Workload, settings: Settings): Promise<Record<string, unknown>> {
+    const mounted = await mkdtemp(join(folder, 'mounted-'));
+    for (const [index, { secret }] of sourcesOf(workload).entries()) {
+      for (const { key, path } of secret.items) {
+        const made = readFile(join(folder, 'secrets', secret.name.replace('bindery-', ''), key), 'utf8');
+        // The first one is the service's own. Those of servers may be anybody's.
+        await writeFile(join(mounted, path), index === 0 ? await made : await made.catch(() => 'of another server'));
+      }
+    }
+    const environment = { ...imageEnvironment, ...environmentOf(workload), BINDERY_SECRETS: mounted };
+    return loadConfig(settings, environment);
+  }
+
+  test.each(chart.examples)(
+    '%s passes the linter, and each service gets all settings and secrets that it needs, and no others',
+    async (example) => {
+      expect(chart.complaints({ example })).toBe('');
+      const list = chart.resources({ example });
+      const deployments = ofKind<Workload>(list, 'Deployment');
+      expect(deployments.map(({ metadata }) => metadata.name).toSorted()).toEqual(
+        serviceNames.map((name) => `docs-bindery-${name}`).toSorted(),
+      );
+      const others = new Set(['BINDERY_LOG_LEVEL', 'BINDERY_SECRETS', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS']);
+      for (const [name, settings, workload] of [
+        ...serviceNames.map((each) => [each, serviceSettings[each], named(deployments, each)] as const),
+        ['provision', provisionSettings, named(ofKind<Workload>(list, 'Job'), 'provision')] as const,
+      ]) {
+        expect(containerOf(workload).args).toEqual(name === 'provision' ? ['provision'] : ['run', name]);
+        const config = (await configOf(workload, settings)) as ObjectStoreConfig;
+        expect(objectStoreFromConfig(config)).toMatchObject({ kind: 's3' });
+        const known = new Set(Object.values(settings).map(({ env }) => env));
+        const unknown = Object.keys(environmentOf(workload)).filter((variable) => !known.has(variable));
+        expect(unknown.filter((variable) => !others.has(variable))).toEqual([]);
+      }
+    },
+  );
+
+  test.each(serviceNames)('%s sees its own secrets and those of its servers', (name) => {
+    const sources = sourcesOf(
+      named(ofKind<Workload>(chart.resources({ example: 'backlog.yaml' }), 'Deployment'), name),
+    );
+    const [own, ...ofServers] = sources.map(({ secret }) => secret);
+    expect(own?.name).toBe(`bindery-${name}`);
+    // The key of links is for the object store "folder".
+    const needed = secretVariables(name).filter((variable) => variable !== 'BINDERY_LINK_SIGNING_KEY');
+    expect(own?.items.map(({ key }) => key).toSorted()).toEqual(needed.toSorted());
+    const expected: Partial<Record<ServiceName, string[]>> = {
+      gateway: ['bindery-s3', 'bindery-redis'],
+      indexer: ['bindery-s3', 'bindery-search'],
+      assistant: ['bindery-s3', 'bindery-search', 'bindery-mistral'],
+    };
+    expect(ofServers.map((each) => each.name)).toEqual(expected[name] ?? ['bindery-s3']);
+  });
+
+  test('no pod may do more than it must, and each is asked for its health at a port that it has', () => {
+    const list = workloads(chart.resources({ example: 'trial.yaml' }));
+    expect(list).toHaveLength(serviceNames.length + 1);
+    for (const { kind, metadata, spec } of list) {
+      const pod = spec.template.spec;
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        // Kubernetes would set BINDERY_GATEWAY_PORT=tcp://….
+        enableServiceLinks: false,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 10001,
+          runAsGroup: 10001,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+      });
+      expect(pod.containers).toHaveLength(1);
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        const writable = container.volumeMounts.map(({ mountPath }) => mountPath).filter((path) => !/^.run/.test(path));
+        expect(writable).toEqual(metadata.name.endsWith('-publisher') ? ['/tmp', '/data'] : ['/tmp']);
+        if (kind === 'Job') continue;
+        const port = metadata.name.endsWith('-gateway') ? 'inside' : 'http';
+        expect(container.ports).toContainEqual({ name: port, containerPort: port === 'inside' ? 9090 : 8080 });
+        expect(container).toMatchObject({
+          readinessProbe: { httpGet: { path: '/readyz', port } },
+          livenessProbe: { httpGet: { path: '/livez', port } },
+          startupProbe: { httpGet: { path: '/livez', port } },
+        });
+      }
+    }
+  });
+
+  test('no secret is in a manifest', () => {
+    for (const example of chart.examples) {
+      const list = chart.resources({ example });
+      expect(ofKind(list, 'Secret')).toEqual([]);
+      const variables = workloads(list).flatMap((each) => Object.keys(environmentOf(each)));
+      const secrets = [...Object.values(serviceSettings), provisionSettings as Settings]
+        .flatMap((settings) => Object.values(settings))
+        .filter(({ secret }) => secret)
+        .map(({ env }) => env);
+      expect(secrets).toContain('BINDERY_HASH_KEY');
+      expect(variables.filter((variable) => secrets.includes(variable))).toEqual([]);
+    }
+  });
+
+  test('streams are made before services of a version start, by a job that is free to reach its servers', () => {
+    const list = chart.resources({ example: 'trial.yaml' });
+    const hooks = list.flatMap(({ kind, metadata: { name, annotations = {} } }) => {
+      const { 'helm.sh/hook': hook, 'helm.sh/hook-weight': weight } = annotations;
+      return hook === undefined ? [] : [{ kind, name, hook, weight }];
+    });
+    const hook = 'pre-install,pre-upgrade';
+    expect(hooks).toEqual([
+      { kind: 'NetworkPolicy', name: 'docs-bindery-provisioner', hook, weight: '-1' },
+      { kind: 'Job', name: 'docs-bindery-provision', hook, weight: '0' },
+    ]);
+  });
+
+  test('a renderer reaches bus, object store and names, and nobody but who reads metrics reaches it', () => {
+    const policies = ofKind<Policy>(chart.resources({ example: 'trial.yaml' }), 'NetworkPolicy');
+    const { spec } = named(policies, 'page-renderer');
+    expect(spec.podSelector.matchLabels).toMatchObject({ [component]: 'page-renderer' });
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+    const names = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } };
+    expect(spec.egress.map(({ to, ports }) => ({ to, ports: ports.map(({ port }) => port) }))).toEqual([
+      { to: [names], ports: [53, 53] },
+      { to: [{ podSelector: { matchLabels: { app: 'nats' } } }], ports: [4222] },
+      { to: [{ podSelector: { matchLabels: { app: 's3' } } }], ports: [7070] },
+    ]);
+    const scrapers = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
+    expect(spec.ingress.map(({ from }) => from)).toEqual([[scrapers]]);
+  });
+
+  test('each pod has a policy, and services call each other just where they have calls', () => {
+    const policies = ofKind<Policy>(chart.resources({ example: 'trial.yaml' }), 'NetworkPolicy');
+    expect(policies.map(podsOf).toSorted()).toEqual([...serviceNames, 'provisioner'].toSorted());
+    const pairs = (direction: 'ingress' | 'egress') =>
+      policies.flatMap((policy) => {
+        const own = podsOf(policy);
+        const peers = policy.spec[direction].flatMap((rule) => ('from' in rule ? rule.from : rule.to));
+        const others = peers.flatMap(({ podSelector }) => podSelector?.matchLabels[component] ?? []);
+        return others.map((other) => (direction === 'ingress' ? `${other} ${own}` : `${own} ${other}`));
+      });
+    const calls = callPairs.map(({ caller, service }) => `${caller} ${service}`).toSorted();
+    expect(pairs('egress').toSorted()).toEqual(calls);
+    expect(pairs('ingress').toSorted()).toEqual(calls);
+  });
+
+  test('only the assistant reaches a model, only those that search the search engine, at the ports of their pods', () => {
+    const policies = ofKind<Policy>(
+      chart.resources({ example: 'prometheus.yaml', set: ['model.provider=mistral', 'model.existingSecret=m'] }),
+      'NetworkPolicy',
+    );
+    const reaching = (wanted: number) =>
+      policies
+        .filter(({ spec }) => spec.egress.some(({ ports }) => ports.some(({ port }) => port === wanted)))
+        .map(podsOf)
+        .toSorted();
+    expect(reaching(443)).toEqual(['assistant']);
+    expect(reaching(19_200)).toEqual(['assistant', 'indexer']);
+    expect(reaching(9_200)).toEqual([]);
+    expect(reaching(6_379)).toEqual(['gateway']);
+  });
+
+  test('renderers scale by processor time, by the pages that wait, or not at all; a budget keeps most of them', () => {
+    const cpu = chart.resources({ example: 'cloud.yaml' });
+    const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'docs-bindery-page-renderer' };
+    expect(ofKind(cpu, 'HorizontalPodAutoscaler')).toMatchObject([
+      { spec: { scaleTargetRef: target, minReplicas: 2, maxReplicas: 10 } },
+    ]);
+    const keda = chart.resources({ example: 'backlog.yaml' });
+    const url = 'http://docs-bindery-orchestrator.docs.svc:8080/metrics';
+    const metadata = { url, valueLocation: 'bindery_render_backlog_pages', aggregationType: 'max', targetValue: '300' };
+    expect(ofKind(keda, 'ScaledObject')).toMatchObject([
+      { spec: { scaleTargetRef: { name: target.name }, triggers: [{ type: 'metrics-api', metadata }] } },
+    ]);
+    expect(ofKind(keda, 'HorizontalPodAutoscaler')).toEqual([]);
+    const query = 'max(bindery_render_backlog_pages{namespace="docs"})';
+    expect(ofKind(chart.resources({ example: 'prometheus.yaml' }), 'ScaledObject')).toMatchObject([
+      { spec: { triggers: [{ type: 'prometheus', metadata: { query } }] } },
+    ]);
+    const fixed = chart.resources({ example: 'trial.yaml' });
+    const replicas = (list: Resource[]) => named(ofKind<Workload>(list, 'Deployment'), 'page-renderer').spec.replicas;
+    expect([cpu, keda, fixed].map(replicas)).toEqual([undefined, undefined, 1]);
+    expect(ofKind(fixed, 'PodDisruptionBudget')).toHaveLength(serviceNames.length);
+  });
+
+  test('the servers that the examples name are those of the manifests beside the chart', async () => {
+    const files = ['nats.yaml', 'trial.yaml'].map((name) =>
+      readFile(join(import.meta.dirname, 'servers', name), 'utf8'),
+    );
+    const servers = (await Promise.all(files)).flatMap((text) => loadAll(text) as Resource[]);
+    const sets = ofKind<Workload>(servers, 'StatefulSet');
+    const secretsOf = (each: Workload) =>
+      each.spec.template.spec.volumes.flatMap(({ secret }) => secret?.secretName ?? []);
+    const made = sets.flatMap(secretsOf).map((name) => name.replace('bindery-', ''));
+    expect(made).toEqual(['nats', 'redis', 's3', 'elasticsearch']);
+    const environment = environmentOf(named(workloads(chart.resources({ example: 'trial.yaml' })), 'indexer'));
+    expect(environment).toMatchObject({
+      BINDERY_NATS_URL: 'nats://nats-0.nats:4222,nats://nats-1.nats:4222,nats://nats-2.nats:4222',
+      BINDERY_ELASTICSEARCH_URL: 'http://elasticsearch:9200',
+    });
+  });
+
+  test('what is missing, misspelt or wrong is said by its name, all of it at once', async () => {
+    const missing = chart.problem();
+    for (const part of [
+      'publicUrl is "": set it to the address under which clients reach the gateway',
+      'nats.url must be the addresses of the NATS servers',
+      'search.url must be the addresses',
+      'redis.url is not set, but there is more than one gateway',
+      'networkPolicy.nats.to is empty: say where it is',
+      'networkPolicy.objectStore.to is empty',
+      'networkPolicy.search.to is empty',
+    ])
+      expect(missing).toContain(part);
+
+    const together = chart.problem({
+      example: 'one-gateway.yaml',
+      set: [
+        'nats.url=nats://me:secret@nats:4222',
+        'redis.url=http://redis',
+        'objectStore.endpoint=s3.example.com',
+        'objectStore.existingSecret=',
+        'search.username=me',
+        'search.existingSecret=',
+        'model.provider=mistral',
+        'ingress.enabled=true',
+        'rendererScaling.by=backlog',
+        'rendererScaling.minReplicas=20',
+        'rendererScaling.backlog.scaler=prometheus',
+        'env.BINDERY_HASH_KEY=abc',
+        'services.gateway.env.BINDERY_REDIS_PASSWORD=abc',
+      ],
+    });
+    for (const part of [
+      'nats.url must be',
+      'redis.url must be redis://<host>:<port>',
+      'objectStore.endpoint must be the address of an S3 API',
+      'objectStore.accessKeyId needs objectStore.existingSecret',
+      'search.username needs search.existingSecret',
+      'model.provider is mistral, which needs model.existingSecret',
+      'ingress.enabled needs ingress.host',
+      'rendererScaling.minReplicas is greater',
+      'needs rendererScaling.backlog.prometheusUrl',
+      'env has BINDERY_HASH_KEY, which is a secret',
+      'services.gateway.env has BINDERY_REDIS_PASSWORD, which is a secret',
+    ])
+      expect(together).toContain(part);
+    expect(together).not.toContain('me:secret');
+
+    const misspelt = chart.problem({
+      example: 'trial.yaml',
+      set: [
+        'natz.url=x',
+        'services.renderer.replicas=2',
+        'nats.replicas=2',
+        'services.gateway.replicas=two',
+        'search.engine=sqlite',
+        'networkPolicy.nats.to[0].podSelektor=x',
+      ],
+    });
+    for (const part of [
+      'natz',
+      "'/services'",
+      'renderer',
+      '/nats/replicas',
+      '/services/gateway/replicas',
+      '/search/engine',
+      'podSelektor',
+    ])
+      expect(misspelt).toContain(part);
+  });
+});

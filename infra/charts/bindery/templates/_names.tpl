@@ -1,0 +1,49 @@
+{{- define "bindery.name" -}}
+{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{/* Of a pod of one service: (dict "root" $ "service" "gateway"). */}}
+{{- define "bindery.selector" -}}
+app.kubernetes.io/name: {{ .root.Chart.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .service }}
+{{- end }}
+
+{{- define "bindery.labels" -}}
+{{ include "bindery.selector" . }}
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+{{- end }}
+
+{{- define "bindery.image" -}}
+{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
+{{- end }}
+
+{{/*
+What is special about each service: its secrets without the password of its user of the bus, those that call it, and the servers that it needs
+beside the bus and the object store.
+*/}}
+{{- define "bindery.services" -}}
+gateway:
+  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
+  calls: [publisher, assistant, link-signer]
+  servers: [redis]
+publisher:
+  secrets: [BINDERY_TOKEN_GATEWAY_TO_PUBLISHER, BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
+indexer:
+  servers: [search]
+assistant:
+  secrets: [BINDERY_HASH_KEY, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT]
+  servers: [search, model]
+orchestrator: {}
+page-renderer: {}
+bundler: {}
+link-signer:
+  secrets: [BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER]
+projector:
+  secrets: [BINDERY_AUDIT_KEY]
+housekeeper:
+  secrets: [BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
+  calls: [publisher]
+{{- end }}
