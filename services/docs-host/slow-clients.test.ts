@@ -29,7 +29,7 @@ test.each([
   ['after an answer', true],
 ])('of clients that send headers slowly %s, the newest ones stay', async (_when, afterAnswer) => {
   const clients = await openSlowClients(port, 4 * most, afterAnswer);
-  await expect.poll(clients.open).toBe(most);
+  await expect.poll(() => clients.open()).toBe(most);
   if (afterAnswer) expect(clients.answered()).toBe(4 * most);
   expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('read');
   clients.end();
@@ -47,7 +47,7 @@ test('an answer under way is never cut, also beside another on its connection', 
   const both = await opened('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(both, 'data');
   const clients = await openSlowClients(port, 4 * most, false);
-  await expect.poll(clients.open).toBe(most);
+  await expect.poll(() => clients.open()).toBe(most);
   expect([answering.readyState, both.readyState]).toEqual(['open', 'open']);
   for (const socket of [answering, both]) socket.destroy();
   clients.end();

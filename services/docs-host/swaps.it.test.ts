@@ -95,7 +95,7 @@ test.each([
   const running = await host({ BINDERY_BUNDLE_PATH: file });
   await hostReadiness(running, isReady);
   const clients = await openSlowClients(Number(new URL(running.url).port), slowClients, afterAnswer);
-  await expect.poll(clients.open, { timeout: 20_000 }).toBeLessThanOrEqual(1_001);
+  await expect.poll(() => clients.open(), { timeout: 20_000 }).toBeLessThanOrEqual(1_001);
   if (afterAnswer) expect(clients.answered()).toBeGreaterThan(1_000);
   expect(await visit(running.url)).toEqual([]);
   clients.end();
