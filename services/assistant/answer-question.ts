@@ -53,6 +53,7 @@ export async function answerQuestion(
   const { model, log } = context;
   const prepared = await prepareAnswer(context, caller, body, turns);
   const ids = { messageId: `msg_${context.random(22)}`, threadId: thread.threadId };
+  const asked = await context.threads.ask(thread, { messageId: ids.messageId, question, turns }, caller);
   reply.hijack();
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
@@ -81,14 +82,13 @@ export async function answerQuestion(
     const answered = {
       messageId: ids.messageId,
       question,
-      turns,
       answer: outcome.text,
       sources: outcome.sources,
       unanswered: saysNotInDocumentation(outcome.text),
       aborted: outcome.aborted,
       model: `${model.provider}/${model.modelId}`,
     };
-    await context.threads.record(thread, answered, caller);
+    await context.threads.record(asked, answered, caller);
   } catch (error) {
     log.error({ err: error, requestId: caller.requestId }, 'an answer could not be recorded');
     await client.write(wire.chunk({ type: 'error', errorText: notSaved }));

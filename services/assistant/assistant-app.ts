@@ -19,6 +19,7 @@ import {
   searchedContent,
   trustedGroups,
 } from './retrieval.ts';
+import { threadView } from './thread-view.ts';
 import { type Thread, threads } from './threads.ts';
 
 const defaultPageSize = 10;
@@ -72,6 +73,16 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
       caller,
     );
     return { body: { threadId, messageId, rating } };
+  });
+
+  answerCall(app, assistant.readThread, async ({ caller: { organization, domain }, params: { threadId } }) => {
+    const commits = await stored.history({ organization, domain, threadId });
+    return { body: threadView(commits, context.clock.now(), context.answerTimeoutMs) };
+  });
+
+  answerCall(app, assistant.eraseThread, async ({ caller: { organization, domain }, params: { threadId } }) => {
+    await stored.erase({ organization, domain, threadId });
+    return { body: {} };
   });
 
   answerCall(app, assistant.search, async ({ caller, body }) => {

@@ -38,15 +38,12 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
 
   /** Records one answer of some 10 KB in a thread of its own. */
   async function answer(copy: ReturnType<typeof copyOf>, from = organization): Promise<Thread> {
-    const thread = copy.begin(from, 'docs', owner);
-    await copy.record(
-      thread,
-      {
-        ...{ messageId: 'm', question: 'why', turns: [{ role: 'user', text: 'why' }], answer: 'a'.repeat(10_000) },
-        ...{ sources: [], unanswered: false, aborted: false, model: 'test' },
-      },
-      { ...testCaller, organization: from },
-    );
+    const caller = { ...testCaller, organization: from };
+    const asked = { messageId: 'm', question: 'why' };
+    const turns = [{ role: 'user' as const, text: 'why' }];
+    const thread = await copy.ask(copy.begin(from, 'docs', owner), { ...asked, turns }, caller);
+    const said = { answer: 'a'.repeat(10_000), sources: [], unanswered: false, aborted: false, model: 'test' };
+    await copy.record(thread, { ...asked, ...said }, caller);
     return thread;
   }
   const isKept = async (thread: Thread) =>

@@ -69,7 +69,8 @@ export function budgetedThreads(
     checkBudget,
     async append(commit, after) {
       const { organization } = commit.data.state;
-      await checkBudget(organization);
+      // Where a question was let in, its answer is too.
+      if (commit.data.events.some(({ type }) => type !== 'QuestionAnswered')) await checkBudget(organization);
       const stored = await log.append(commit, after);
       await count(organization, Buffer.byteLength(JSON.stringify(commit)), stored.sequence).catch(onUncounted);
       return stored;

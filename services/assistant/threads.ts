@@ -1,5 +1,7 @@
 import {
   type AnsweredQuestion,
+  type AskedQuestion,
+  askQuestion,
   checkRoomForQuestion,
   isThreadKey,
   mayContinue,
@@ -25,7 +27,7 @@ import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { BudgetedThreads } from './conversation-budget.ts';
 
-/** A thread to answer in. It is stored with its first answer; its key is shown once, with that answer. */
+/** A thread to answer in. It is stored with its first question; its key is shown once, with the answer to that. */
 export type Thread = ThreadIdentity & ThreadOwner & { stored: StoredThread | undefined };
 
 type StoredThread = StoredCommit<ThreadCommit>;
@@ -36,7 +38,7 @@ const keyDigits = 43;
 
 export type Threads = ReturnType<typeof threads>;
 
-/** Threads of questions and answers in the log: one commit per answered question. */
+/** Threads of questions and answers in the log: a commit for each question, and one for its answer. */
 export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits) {
   return {
     begin(organization: string, domain: string, fingerprintHash: string): Thread {
@@ -61,9 +63,31 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
       return stored === undefined ? [] : await lastTurnsOf(backFrom(stored));
     },
 
-    /** Appends the answered question. Questions that were asked at the same time are all kept. */
+    /** Appends a question before it is answered, so that nothing loses it. Answers the thread with it. */
+    async ask(thread: Thread, asked: AskedQuestion, caller: Caller): Promise<Thread> {
+      const stored = await append(thread, caller, thread.stored, (state) => askQuestion(state, thread, thread, asked));
+      return { ...thread, stored };
+    },
+
+    /** Appends the answer. Those to questions that were asked at the same time are all kept; that of an erased thread is not. */
     async record(thread: Thread, answered: AnsweredQuestion, caller: Caller): Promise<void> {
-      await append(thread, caller, thread.stored, (state) => recordAnswer(state, thread, thread, answered));
+      await append(thread, caller, thread.stored, (state) => recordAnswer(state, thread, answered));
+    },
+
+    /** All that the log has of a thread, oldest first; throws `not_found` when that is nothing. */
+    async history(identity: ThreadIdentity): Promise<ThreadCommit[]> {
+      const newest = await load(identity);
+      if (!newest) throw noSuchThread();
+      const newestFirst: ThreadCommit[] = [];
+      for await (const commit of backFrom(newest)) newestFirst.push(commit);
+      return newestFirst.toReversed();
+    },
+
+    /** Takes a thread out of the log for good. Throws `not_found` when there is none. */
+    async erase(identity: ThreadIdentity): Promise<void> {
+      const newest = await load(identity);
+      if (!newest) throw noSuchThread();
+      await log.purge(newest.commit.subject, newest);
     },
 
     /** Appends a reader's rating of an answer, unless it is the same as before. Knowing the thread is enough; an unknown message is `not_found`, too. */
@@ -85,13 +109,14 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     { actor, requestId, traceparent }: Caller,
     stored: StoredThread | undefined,
     decide: (state: ThreadState | undefined) => ThreadEvent[],
-  ): Promise<void> {
-    await handleCommand({ log, clock, random }, threadAggregate, {
+  ): Promise<StoredThread | undefined> {
+    const handled = await handleCommand({ log, clock, random }, threadAggregate, {
       subject: threadSubject(organization, domain, threadId),
       decide,
       known: { stored },
       origin: { source: 'assistant', actor, causationId: requestId, correlationId: requestId, traceparent },
     });
+    return handled.stored;
   }
 
   /** The commits of a thread from this one back, as far as they are still kept. */
@@ -111,7 +136,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
       for (const event of data.events.toReversed()) {
         if (event.type === 'ThreadStarted' || event.data.messageId !== messageId) continue;
         if (event.type === 'QuestionAnswered') return last;
-        last ??= event.data;
+        if (event.type === 'AnswerRated') last ??= event.data;
       }
     }
     throw noSuchThread();

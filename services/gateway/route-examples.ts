@@ -102,6 +102,7 @@ const entry = {
 
 const question = 'How do I install it?';
 const threadId = 'th_6Jk2Lm9Np4Qr7St1Uv5Wx8';
+const onThread = { domain: 'docs', threadId };
 const messageId = 'msg_2Bc5De8Fg1Hj4Kl7';
 const threadHeaders = { 'X-Thread-Id': threadId, 'X-Thread-Key': '9Hg4Kf7Ds2Ap6Lo1Wq8Er5' };
 const onDomain = { params: { domain: 'docs' } };
@@ -253,6 +254,26 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     headers: { 'X-Thread-Key': threadHeaders['X-Thread-Key'] },
     answer: { threadId, messageId, rating: 'up' },
   },
+  readThread: {
+    params: onThread,
+    answer: {
+      threadId,
+      createdAt: time,
+      messages: [
+        {
+          messageId,
+          askedAt: time,
+          question,
+          answer: 'Run `npm install`.',
+          sources: [{ url: '/quickstart#install', title: 'Quickstart › Install' }],
+          status: 'answered',
+          rating: 'up',
+          comment: 'Just what I needed.',
+        },
+      ],
+    },
+  },
+  eraseThread: { params: onThread },
   resumeAnswer: { params: { domain: 'docs', chatId: 'chat-1' } },
 
   welcome: {

@@ -139,6 +139,7 @@ export function answerCall<C extends InternalCall>(
     scope.route({
       method: call.method,
       url: call.path,
+      exposeHeadRoute: false,
       config: { call },
       handler: async (request, reply) => {
         const answer = await handle({

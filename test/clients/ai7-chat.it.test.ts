@@ -67,7 +67,7 @@ test('the stock transport of ai 7 has two turns in one thread, with sources', as
   expect(second?.parts.map((part) => part.type)).toEqual(expect.arrayContaining(['step-start', 'text', 'source-url']));
 
   const stored = await harness.bus.threads.last(`threads.acme.docs.${threadId}`);
-  expect(stored?.commit.revision).toBe(2);
+  expect(stored?.commit.revision).toBe(4);
   expect(stored?.commit.data.state.turnCount).toBe(2);
 });
 

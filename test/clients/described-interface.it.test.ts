@@ -137,6 +137,8 @@ describeWithServers(['nats-server'], 'the description of a running installation'
         ids: { 'X-Thread-Key': stated.answer.headers.get('x-thread-key') ?? '' },
         body: { threadId, messageId },
       });
+      await send('readThread', key, { ids: { threadId } });
+      await send('eraseThread', key, { ids: { threadId } });
       await send('answerQuestionV1', site, { accept: 'text/plain' });
       const found = await send('searchPassages', site);
       expect(found.json()).not.toEqual([]);

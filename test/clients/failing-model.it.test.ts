@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { afterEach, expect, test } from 'vitest';
+import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
+import type { MemoryLog } from '../support/memory-log.ts';
 import {
   type AssistantHarness,
   deltas,
@@ -24,12 +26,8 @@ async function ask(model: LanguageModelV4, headers: Record<string, string> = {})
   return fetch(`${harness.url}/internal/message`, { method: 'POST', headers: harness.headers(headers), body });
 }
 
-const lastState = async () => {
-  const [stored] = [
-    ...(harness.bus.threads as unknown as { stored: { commit: { data: { events: { data: object }[] } } }[] }).stored,
-  ];
-  return stored?.commit.data.events.at(-1)?.data;
-};
+const threadLog = () => harness.bus.threads as MemoryLog<ThreadCommit>;
+const lastState = async () => threadLog().stored.at(-1)?.commit.data.events.at(-1)?.data;
 
 test('a model that dies mid-way ends the stream with an error, finish and [DONE]', async () => {
   const response = await ask(
@@ -83,7 +81,9 @@ test('when the client goes away the model is stopped, and what was said is kept'
       throw signal.reason;
     }),
   );
-  (harness.bus.threads as unknown as { onAppend(listener: () => void): void }).onAppend(() => recorded.resolve());
+  threadLog().onAppend(({ commit }) => {
+    if (commit.data.events.some(({ type }) => type === 'QuestionAnswered')) recorded.resolve();
+  });
   const call = request(`${harness.url}/internal/message`, { method: 'POST', headers: harness.headers() });
   call.on('error', () => undefined);
   call.end(body);

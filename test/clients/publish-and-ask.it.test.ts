@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { assistantSettings } from '#services/assistant/config.ts';
 import { start as startAssistant } from '#services/assistant/main.ts';
 import { indexerSettings } from '#services/indexer/config.ts';
@@ -19,6 +22,7 @@ import { folderObjectStore } from '#shared/storage/folder-object-store.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { contentCommit } from '../support/make-commit.ts';
 import { startTestBus, type TestBus } from '../support/start-bus.ts';
+import { mistralChunk, startMistral, startsStream } from '../support/start-mistral.ts';
 import { deltas, readEvents } from './assistant-harness.ts';
 
 const contentVersion = `cv_${'5'.repeat(32)}`;
@@ -41,14 +45,15 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
   let projector: BusOf<'projector'>;
   let indexer: Running;
   let assistant: Running;
+  let env: Record<string, string>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bindery-ask-'));
     testBus = await startTestBus();
-    const env = {
+    env = {
       BINDERY_NATS_URL: testBus.server.url,
-      BINDERY_NATS_PASSWORD_INDEXER: testBus.passwords.indexer,
-      BINDERY_NATS_PASSWORD_ASSISTANT: testBus.passwords.assistant,
+      BINDERY_NATS_PASSWORD_INDEXER: testBus.passwords.indexer ?? '',
+      BINDERY_NATS_PASSWORD_ASSISTANT: testBus.passwords.assistant ?? '',
       BINDERY_DATA: folder,
       BINDERY_OBJECT_FOLDER: join(folder, 'objects'),
       BINDERY_TOKEN_GATEWAY_TO_ASSISTANT: serviceToken,
@@ -59,7 +64,7 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
       startAssistant(loadConfig(assistantSettings, env)),
     ]);
     const objects = folderObjectStore({
-      folder: env.BINDERY_OBJECT_FOLDER,
+      folder: join(folder, 'objects'),
       publicBaseUrl: 'http://x',
       maxLinkLifetimeSeconds: 60,
     });
@@ -119,25 +124,72 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     expect(second.events.at(-1)).toMatchObject({ type: 'finish', threadId });
   });
 
+  test('a question outlives the assistant that is killed in the middle of its answer', async () => {
+    const mistral = await startMistral();
+    mistral.answers((response) => {
+      startsStream(response);
+      response.write(mistralChunk({ content: 'Half an ' }));
+    });
+    const [port] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const main = join(import.meta.dirname, '../../services/cli/main.ts');
+    const killed = spawn(process.execPath, [main, 'run', 'assistant'], {
+      env: {
+        ...process.env,
+        ...env,
+        BINDERY_ASSISTANT_PORT: String(port),
+        BINDERY_LANGUAGE_MODEL: 'mistral',
+        BINDERY_MISTRAL_API_KEY: 'a key for tests',
+        BINDERY_MISTRAL_BASE_URL: mistral.baseUrl,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const exited = once(killed, 'exit');
+    await vi.waitUntil(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok, { timeout: 30_000 });
+    const response = await ask({ messages: [question('How do I rotate a key?')] }, url);
+    const threadId = response.headers.get('x-thread-id');
+    await expect(async () => {
+      for await (const chunk of response.body ?? [])
+        if (Buffer.from(chunk).includes('Half an ')) killed.kill('SIGKILL');
+    }).rejects.toThrow('terminated');
+    await exited;
+    await mistral.close();
+
+    const path = `/internal/threads/${threadId}`;
+    const read = async () => (await fetch(`${assistant.url}${path}`, { headers })).json();
+    expect(await read()).toMatchObject({
+      messages: [{ question: 'How do I rotate a key?', answer: '', status: 'answering' }],
+    });
+    const next = await readEvents(await ask({ threadId, messages: [question('Does the old key still work?')] }));
+    expect(deltas(next.events)).toContain('one more day');
+    expect(await read()).toMatchObject({ messages: [{ answer: '' }, { status: 'answered' }] });
+
+    expect((await fetch(`${assistant.url}${path}`, { method: 'DELETE', headers })).status).toBe(200);
+    const auditor = await testBus.connect('assistant');
+    expect(await auditor.threads.texts(`threads.acme.docs.${threadId}`)).toEqual([]);
+  }, 60_000);
+
   const question = (text: string) => ({ id: 'm1', role: 'user', parts: [{ type: 'text', text }] });
 
-  const ask = (body: object) =>
-    fetch(`${assistant.url}/internal/message`, {
+  const headers = {
+    [serviceTokenHeader]: serviceToken,
+    [callerHeader]: JSON.stringify({
+      requestId: 'req_1',
+      organization: 'acme',
+      organizationPlan: 'enterprise',
+      domain: 'docs',
+      groupTrust: 'claimed',
+      trustedGroups: 'named',
+      actor: { kind: 'key', id: 'key_test' },
+      address: '127.0.0.1',
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    }),
+  };
+
+  const ask = (body: object, url = assistant.url) =>
+    fetch(`${url}/internal/message`, {
       method: 'POST',
-      headers: {
-        [serviceTokenHeader]: serviceToken,
-        [callerHeader]: JSON.stringify({
-          requestId: 'req_1',
-          organization: 'acme',
-          organizationPlan: 'enterprise',
-          domain: 'docs',
-          groupTrust: 'claimed',
-          trustedGroups: 'named',
-          actor: { kind: 'key', id: 'key_test' },
-          address: '127.0.0.1',
-          traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-        }),
-      },
+      headers,
       body: JSON.stringify({ fp: 'reader-1', ...body }),
     });
 });

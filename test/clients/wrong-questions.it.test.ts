@@ -109,7 +109,35 @@ test('a thread goes on with its key in the body, and not with a wrong one', asyn
   }
 });
 
+test('an organization reads its threads and erases them, and no other does', async () => {
+  const { threadId } = await begin();
+  const at = (method: 'GET' | 'DELETE', key: string, id = threadId, domain = 'docs') =>
+    gateway.app.inject({ method, url: `/v1/assistant/${domain}/threads/${id}`, headers: bearer(key) });
+  expect((await at('GET', acme.adminKey)).json()).toMatchObject({
+    threadId,
+    messages: [
+      {
+        question: 'How do I rotate an API key?',
+        answer: expect.stringContaining('Rotate'),
+        sources: [{ url: '/guides/keys#rotate-a-key', title: 'API keys › Rotate a key' }],
+        status: 'answered',
+      },
+    ],
+  });
+  for (const method of ['GET', 'DELETE'] as const) {
+    expect((await at(method, acme.assistantKey)).statusCode).toBe(403);
+    expect((await at(method, other.adminKey)).statusCode).toBe(404);
+    expect((await at(method, acme.adminKey, threadId, 'empty')).statusCode).toBe(404);
+    expect((await at(method, acme.adminKey, '*')).statusCode).toBe(404);
+  }
+  expect((await at('DELETE', acme.adminKey)).statusCode).toBe(204);
+  expect((await at('GET', acme.adminKey)).statusCode).toBe(404);
+  expect((await at('DELETE', acme.adminKey)).statusCode).toBe(404);
+  expect((await ask({ ...good, threadId })).status).toBe(404);
+  expect(await gateway.bus.threads.texts(`threads.acme.docs.${threadId}`)).toEqual([]);
+});
+
 async function begin() {
   const { headers } = await ask(good);
-  return { threadId: headers['x-thread-id'], threadKey: headers['x-thread-key'] };
+  return { threadId: String(headers['x-thread-id']), threadKey: String(headers['x-thread-key']) };
 }

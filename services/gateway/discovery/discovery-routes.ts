@@ -1,15 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
+import { threadAnswerSchema } from '#shared/contracts/http/assistant.ts';
 import { domainName } from '#shared/contracts/identifiers.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';
 import { publicRoute } from '../public-route.ts';
-import { perAddressPerDay, perHour } from '../rate-limits.ts';
+import { changes, perAddressPerDay, perHour } from '../rate-limits.ts';
 
 const params = z.object({ domain: domainName });
+const threadParams = params.extend({ threadId: z.string().max(200).meta({ title: 'thread' }) });
 
-type AssistantCall = (typeof assistant)[keyof typeof assistant];
+type AssistantCall = Exclude<
+  (typeof assistant)[keyof typeof assistant],
+  typeof assistant.readThread | typeof assistant.eraseThread
+>;
 
 /** A route of documentation sites: the assistant gets the bytes of the body as they came, and its answer goes back as it comes. */
 const siteRoute = (
@@ -72,7 +77,7 @@ const threadHeaders = {
   'X-Thread-Key': "When the thread is new: what proves, beside its id, that it is the reader's own.",
 };
 
-/** The assistant, search, pages and feedback: what the pages of a documentation site call. */
+/** The assistant, search, pages and feedback: what the pages of a documentation site call; and conversations, for their organization. */
 export const discoveryRoutes = [
   siteRoute(
     'answerQuestion',
@@ -99,6 +104,39 @@ export const discoveryRoutes = [
   siteRoute('searchPassages', '/discovery/v1/search/:domain', 'Finds the best passages for a query.', assistant.search),
   siteRoute('readPage', '/discovery/v1/page/:domain', 'Reads the Markdown of a page.', assistant.page),
   siteRoute('rateAnswer', '/discovery/v1/feedback/:domain', 'Rates an answer.', assistant.feedback),
+  publicRoute(
+    {
+      id: 'readThread',
+      method: 'GET',
+      path: '/v1/assistant/:domain/threads/:threadId',
+      summary: 'Reads a conversation: its questions, answers, sources and ratings.',
+      key: 'admin',
+      params: threadParams,
+      answer: threadAnswerSchema,
+      errors: assistant.readThread.errors,
+    },
+    async (_context, { domain, params: { threadId }, ask }) => {
+      const answer = await ask(assistant.readThread, domain, { params: { threadId } });
+      return await answer.json();
+    },
+  ),
+  publicRoute(
+    {
+      id: 'eraseThread',
+      method: 'DELETE',
+      path: '/v1/assistant/:domain/threads/:threadId',
+      summary: 'Erases a conversation: nothing of it stays in the log.',
+      key: 'admin',
+      params: threadParams,
+      limits: [changes],
+      status: 204,
+      errors: assistant.eraseThread.errors,
+    },
+    async (_context, { domain, params: { threadId }, ask }) => {
+      const answer = await ask(assistant.eraseThread, domain, { params: { threadId } });
+      answer.body.resume();
+    },
+  ),
   publicRoute(
     {
       id: 'resumeAnswer',

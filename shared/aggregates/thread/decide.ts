@@ -7,11 +7,15 @@ export type ThreadIdentity = { organization: string; domain: string; threadId: s
 /** Who owns a thread. `newKey`: of a thread that has not begun. */
 export type ThreadOwner = { fingerprintHash: string; newKey: string | undefined };
 
-export type AnsweredQuestion = {
+export type AskedQuestion = {
+  /** Of the answer that follows. */
   messageId: string;
   question: string;
   /** What was said until then, the question included. */
   turns: readonly Turn[];
+};
+
+export type AnsweredQuestion = Omit<AskedQuestion, 'turns'> & {
   answer: string;
   sources: { path: string; title: string }[];
   /** The documentation had nothing to say. */
@@ -27,25 +31,33 @@ export type Rating = { messageId: string; rating: 'up' | 'down'; comment?: strin
 const questionCharacters = 16_000;
 const answerCharacters = 64_000;
 
-/** Adds an answered question to a thread, and begins the thread with the first one. Pure. */
-export function recordAnswer(
+/** Adds a question to a thread, and begins the thread with the first one. Pure. */
+export function askQuestion(
   state: ThreadState | undefined,
   { organization, domain, threadId }: ThreadIdentity,
   { fingerprintHash, newKey = '' }: ThreadOwner,
-  { turns, ...answered }: AnsweredQuestion,
+  { turns, ...asked }: AskedQuestion,
 ): ThreadEvent[] {
   const identity = { organization, domain, threadId };
+  const question = asked.question.slice(0, questionCharacters);
+  const questionAsked: ThreadEvent = { type: 'QuestionAsked', version: 1, data: { ...identity, ...asked, question } };
+  if (state !== undefined) return [questionAsked];
+  const before = rememberedTurns(withoutQuestion(turns, asked.question));
+  const data = { ...identity, fingerprintHash, threadKeySha256: threadKeyHash(newKey), turns: before };
+  return [{ type: 'ThreadStarted', version: 1, data }, questionAsked];
+}
+
+/** Adds the answer to a question that was asked before. A thread that was erased meanwhile stays so. Pure. */
+export function recordAnswer(
+  state: ThreadState | undefined,
+  { organization, domain, threadId }: ThreadIdentity,
+  answered: AnsweredQuestion,
+): ThreadEvent[] {
+  if (state === undefined) return [];
   const question = answered.question.slice(0, questionCharacters);
   const answer = answered.answer.slice(0, answerCharacters);
-  const questionAnswered: ThreadEvent = {
-    type: 'QuestionAnswered',
-    version: 1,
-    data: { ...identity, ...answered, question, answer },
-  };
-  if (state !== undefined) return [questionAnswered];
-  const before = rememberedTurns(withoutQuestion(turns, answered.question));
-  const data = { ...identity, fingerprintHash, threadKeySha256: threadKeyHash(newKey), turns: before };
-  return [{ type: 'ThreadStarted', version: 1, data }, questionAnswered];
+  const data = { organization, domain, threadId, ...answered, question, answer };
+  return [{ type: 'QuestionAnswered', version: 1, data }];
 }
 
 /** So that going through a thread stays quick. */

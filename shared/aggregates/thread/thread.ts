@@ -20,6 +20,8 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     /** What the client says was said before the first question. */
     turns: z.array(turn),
   }),
+  /** Before the answer begins. One that no `QuestionAnswered` follows has ended unfinished, or is still being answered. */
+  event('QuestionAsked', { messageId: z.string(), question: z.string() }),
   event('QuestionAnswered', {
     messageId: z.string(),
     question: z.string(),
@@ -75,6 +77,7 @@ function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { t
   }
   if (state === undefined) throw new Error(`${type} comes before the start of the thread ${data.threadId}.`);
   if (type === 'AnswerRated') return { ...state, ratingCount: (state.ratingCount ?? 0) + 1, lastTurns: [] };
+  if (type === 'QuestionAsked') return { ...state, lastTurns: [] };
   return { ...state, turnCount: state.turnCount + 1, lastTurns: [] };
 }
 
@@ -90,9 +93,11 @@ export function rememberedTurns(turns: readonly Turn[]): Turn[] {
 /** The same from the commits of a thread, newest first; it takes no more of them than it needs. */
 export async function lastTurnsOf(newestFirst: AsyncIterable<ThreadCommit>): Promise<Turn[]> {
   let turns: Turn[] = [];
+  const answered = new Set<string>();
   for await (const { data } of newestFirst) {
     const { lastTurns } = data.state;
-    const said = lastTurns.length > 0 ? lastTurns : data.events.flatMap(turnsIn);
+    for (const event of data.events) if (event.type === 'QuestionAnswered') answered.add(event.data.messageId);
+    const said = lastTurns.length > 0 ? lastTurns : data.events.flatMap((event) => turnsIn(event, answered));
     turns = turns.reduce(withTurn, said);
     const size = turns.reduce((sum, { text }) => sum + Math.min(text.length, remembered.turnCharacters), 0);
     if (lastTurns.length > 0 || size > remembered.bytes) break;
@@ -100,11 +105,18 @@ export async function lastTurnsOf(newestFirst: AsyncIterable<ThreadCommit>): Pro
   return rememberedTurns(turns);
 }
 
-function turnsIn({ type, data }: ThreadEvent): Turn[] {
+/** So that a question without an answer stays one of its own, and the next one is not taken for its end. */
+const noAnswer = '(This question got no answer.)';
+
+/** `answered`: the messages that later commits answer. */
+function turnsIn({ type, data }: ThreadEvent, answered: ReadonlySet<string>): Turn[] {
   if (type === 'ThreadStarted') return data.turns;
-  if (type === 'AnswerRated') return [];
-  const question: Turn = { role: 'user', text: data.question };
-  return data.answer === '' ? [question] : [question, { role: 'assistant', text: data.answer }];
+  if (type === 'AnswerRated' || (type === 'QuestionAsked' && answered.has(data.messageId))) return [];
+  const answer = type === 'QuestionAnswered' && data.answer !== '' ? data.answer : noAnswer;
+  return [
+    { role: 'user', text: data.question },
+    { role: 'assistant', text: answer },
+  ];
 }
 
 /** The turns and one more. If the same side spoke last, it becomes part of that turn. */

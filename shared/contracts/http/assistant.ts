@@ -148,3 +148,29 @@ export const feedbackAnswerSchema = feedbackBodySchema
   .pick({ threadId: true, messageId: true, rating: true })
   .strip()
   .meta({ title: 'Rating' });
+
+/** A conversation, oldest question first. */
+export const threadAnswerSchema = z
+  .object({
+    threadId: z.string(),
+    createdAt: z.iso.datetime(),
+    messages: z.array(
+      z.object({
+        messageId: z.string(),
+        askedAt: z.iso.datetime(),
+        question: z.string(),
+        /** As far as it was written; '' when it never began. */
+        answer: z.string(),
+        sources: z.array(z.object({ url: z.string(), title: z.string() })),
+        /**
+         * `answered`; `unanswered`: the documentation had nothing to say; `unfinished`: the answer was cut; `answering`: it may still come.
+         */
+        status: z.enum(['answered', 'unanswered', 'unfinished', 'answering']),
+        rating: z.enum(['up', 'down']).optional(),
+        comment: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ title: 'Thread' });
+
+export type ThreadAnswer = z.infer<typeof threadAnswerSchema>;

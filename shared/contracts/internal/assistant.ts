@@ -7,6 +7,7 @@ import {
   pageBodySchema,
   searchAnswerSchema,
   searchBodySchema,
+  threadAnswerSchema,
   v1MessageBodySchema,
 } from '../http/assistant.ts';
 import { internalCall } from './internal-call.ts';
@@ -40,6 +41,15 @@ const base = {
   callers: ['gateway'],
   method: 'POST',
   headers: readerHeaders,
+  answerWithinMs,
+  idleMs,
+} as const;
+const thread = {
+  service: 'assistant',
+  callers: ['gateway'],
+  path: '/internal/threads/:threadId',
+  params: z.object({ threadId: z.string() }),
+  errors: ['not_found'],
   answerWithinMs,
   idleMs,
 } as const;
@@ -84,4 +94,7 @@ export const assistant = {
     answer: feedbackAnswerSchema,
     errors: ['invalid_json', 'invalid_request', 'not_found', 'rate_limited'],
   }),
+  readThread: internalCall({ ...thread, method: 'GET', answer: threadAnswerSchema }),
+  /** Takes the thread out of the log. */
+  eraseThread: internalCall({ ...thread, method: 'DELETE', answer: z.object({}) }),
 };
