@@ -158,6 +158,12 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   });
 }
 
+/** The SDK gives errors as JSON with a stack. */
+function lineOf(message: string): string {
+  const [, line] = /"message":"((?:[^"\\]|\\.)*)"/.exec(message) ?? [];
+  return (line ?? message).slice(0, mostMessageCharacters);
+}
+
 /**
  * Sends the spans of this process to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, with all settings of OpenTelemetry's environment
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Without one nothing is loaded. Before services start.
@@ -171,7 +177,14 @@ export async function collectTraces(
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (!endpoint || env.OTEL_SDK_DISABLED === 'true') return async () => {};
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
-  const warn = (message: string) => logger.warn({ endpoint }, `traces: ${withoutKeys(message)}`);
+  const said = new Set<string>();
+  // The same line every few seconds, while a collector is away, would hide others.
+  const warn = (message: string): void => {
+    const line = withoutKeys(lineOf(message));
+    if (said.has(line)) return;
+    said.add(line);
+    logger.warn({ endpoint }, `traces: ${line}`);
+  };
   const ignore = () => {};
   diag.setLogger({ error: warn, warn, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN);
   const [only] = services.length === 1 ? services : [];
