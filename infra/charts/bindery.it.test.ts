@@ -97,7 +97,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       expect(deployments.map(({ metadata }) => metadata.name).toSorted()).toEqual(
         serviceNames.map((name) => `docs-bindery-${name}`).toSorted(),
       );
-      const others = new Set(['BINDERY_LOG_LEVEL', 'BINDERY_SECRETS', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS']);
+      const others = new Set(['BINDERY_LOG_LEVEL', 'BINDERY_SECRETS', 'NODE_EXTRA_CA_CERTS']);
       for (const [name, settings, workload] of [
         ...serviceNames.map((each) => [each, serviceSettings[each], named(deployments, each)] as const),
         ['provision', provisionSettings, named(ofKind<Workload>(list, 'Job'), 'provision')] as const,
@@ -107,7 +107,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         expect(objectStoreFromConfig(config)).toMatchObject({ kind: 's3' });
         const known = new Set(Object.values(settings).map(({ env }) => env));
         const unknown = Object.keys(environmentOf(workload)).filter((variable) => !known.has(variable));
-        expect(unknown.filter((variable) => !others.has(variable))).toEqual([]);
+        expect(unknown.filter((variable) => !others.has(variable) && !variable.startsWith('OTEL_'))).toEqual([]);
       }
     },
   );
@@ -186,7 +186,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       const { 'helm.sh/hook': hook, 'helm.sh/hook-weight': weight } = annotations;
       return hook === undefined ? [] : [{ kind, name, hook, weight }];
     });
-    const hook = 'pre-install,pre-upgrade';
+    const hook = 'pre-install,pre-upgrade,pre-rollback';
     expect(hooks).toEqual([
       { kind: 'NetworkPolicy', name: 'docs-bindery-provisioner', hook, weight: '-1' },
       { kind: 'Job', name: 'docs-bindery-provision', hook, weight: '0' },
@@ -234,6 +234,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         .map(podsOf)
         .toSorted();
     expect(reaching(443)).toEqual(['assistant']);
+    expect(reaching(4_318)).toEqual(serviceNames.toSorted());
     expect(reaching(19_200)).toEqual(['assistant', 'indexer']);
     expect(reaching(9_200)).toEqual([]);
     expect(reaching(6_379)).toEqual(['gateway']);
@@ -306,6 +307,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         'rendererScaling.by=backlog',
         'rendererScaling.minReplicas=20',
         'rendererScaling.backlog.scaler=prometheus',
+        'traces.endpoint=collector:4318',
         'env.BINDERY_HASH_KEY=abc',
         'services.gateway.env.BINDERY_REDIS_PASSWORD=abc',
       ],
@@ -318,6 +320,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       'search.username needs search.existingSecret',
       'model.provider is mistral, which needs model.existingSecret',
       'ingress.enabled needs ingress.host',
+      'traces.endpoint must be the address of a collector',
       'rendererScaling.minReplicas is greater',
       'needs rendererScaling.backlog.prometheusUrl',
       'env has BINDERY_HASH_KEY, which is a secret',

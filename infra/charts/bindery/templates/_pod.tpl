@@ -169,6 +169,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- $_ := set $env "BINDERY_NATS_REPLICAS" (toString $v.nats.replicas) }}
 {{- else }}
 {{- $_ := set $env "BINDERY_LOG_LEVEL" $v.logLevel }}
+{{- $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" $v.traces.endpoint }}
 {{- end }}
 {{- range $called := $special.calls | default list }}
 {{- $_ := set $env (printf "BINDERY_%s_URL" ($called | upper | replace "-" "_")) (printf "http://%s-%s:8080" $name $called) }}
