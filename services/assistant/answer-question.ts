@@ -1,14 +1,12 @@
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { streamText, toUIMessageStream } from 'ai';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import type { FoundPassage } from '#shared/search/search-index.ts';
-import { answerPrompt, type AnswerPrompt, promptPassage } from './answer-prompt.ts';
+import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
+import { linkedAsAllowed, ownLinks } from './answer-links.ts';
 import {
   type AnswerWire,
   type FinishReason,
@@ -18,14 +16,15 @@ import {
   type UiChunk,
 } from './answer-wire.ts';
 import { answerCut, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
+import { clientStream } from './client-stream.ts';
+import { findPassages } from './find-passages.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
 import {
   type AssistantContext,
   pagePathOf,
   pageUrl,
-  retrievalQuery,
-  retrievePassages,
   searchedContent,
+  trustedGroups,
   unknownFilter,
 } from './retrieval.ts';
 import type { Thread, Threads } from './threads.ts';
@@ -123,9 +122,6 @@ type PreparedAnswer = {
   chunks(signal: AbortSignal, outcome: AnswerOutcome): AsyncGenerator<UiChunk>;
 };
 
-const defaultPassages = 5;
-const passagesPerPage = 3;
-
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
 /** Finds the passages and writes the prompt. Without content to search, the answer is a fixed sentence. */
@@ -135,9 +131,8 @@ async function prepareAnswer(
   body: MessageBody,
   turns: readonly Turn[],
 ): Promise<PreparedAnswer> {
-  const query = retrievalQuery(turns);
   const withoutModel = (text: string): PreparedAnswer => ({
-    query,
+    query: turns.at(-1)?.text ?? '',
     found: [],
     chunks: (_signal, outcome) => fixedAnswer(text, outcome),
   });
@@ -147,20 +142,14 @@ async function prepareAnswer(
   const unknown = unknownFilter(body.filter, facets);
   if (unknown !== undefined) return withoutModel(unknown);
 
+  const { query, found, passages } = await findPassages(context, caller, scope, body, turns);
   const currentPath = pagePathOf(body.currentPath);
-  const found = await retrievePassages(context, caller, scope, {
-    query,
-    limit: body.retrievalPageSize ?? defaultPassages,
-    passagesPerPage,
-    filter: body.filter,
-    near: currentPath,
-  });
-  const passages = found.map(promptPassage);
   const prompt = answerPrompt(turns, passages, { items: body.context ?? [], currentPath });
+  const isAllowed = ownLinks(context, scope, trustedGroups(caller, body.filter?.groups), passages);
   return {
     query,
     found: found.map(foundSource),
-    chunks: (signal, outcome) => modelAnswer(context, { prompt, passages, signal }, outcome),
+    chunks: (signal, outcome) => modelAnswer(context, { prompt, passages, isAllowed, signal }, outcome),
   };
 }
 
@@ -171,13 +160,21 @@ const foundSource = ({ path, anchor, title, heading, text }: FoundPassage): Foun
   metadata: { title, heading },
 });
 
+type ModelQuestion = {
+  prompt: AnswerPrompt;
+  passages: readonly PromptPassage[];
+  /** Whether the answer may link there. */
+  isAllowed: (url: string) => Promise<boolean> | boolean;
+  signal: AbortSignal;
+};
+
 /**
  * The model's answer as chunks of one step, with its sources before the step ends. When the model fails, the last chunk is an `error`; this
  * does not throw.
  */
 async function* modelAnswer(
   { model, logger }: AssistantContext,
-  { prompt, passages, signal }: { prompt: AnswerPrompt; passages: readonly PromptPassage[]; signal: AbortSignal },
+  { prompt, passages, isAllowed, signal }: ModelQuestion,
   outcome: AnswerOutcome,
 ): AsyncGenerator<UiChunk> {
   // Also when nobody reads on: the call to the model must not outlive the answer.
@@ -196,9 +193,12 @@ async function* modelAnswer(
   });
   const chunks = toUIMessageStream({ stream: result.stream, sendSources: false, onError: failureSentence });
   try {
-    for await (const chunk of chunks as AsyncIterable<UiChunk>) {
+    for await (const chunk of linkedAsAllowed(chunks as AsyncIterable<UiChunk>, isAllowed)) {
       if (chunk.type === 'text-delta') outcome.text += String(chunk.delta);
-      if (chunk.type === 'finish-step') yield* sourceChunks(passages, outcome);
+      if (chunk.type === 'finish-step') {
+        yield* sourceChunks(passages, outcome);
+        yield* suggestionChunks(passages, outcome);
+      }
       if (chunk.type === 'finish') {
         const cut = chunk.finishReason === 'interrupted';
         if (cut) yield { type: 'error', errorText: answerCut };
@@ -232,6 +232,16 @@ function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcom
   }
 }
 
+const mostSuggestions = 3;
+
+/** What the reader may ask next: sections that were found and that the answer does not link to. */
+function* suggestionChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
+  if (outcome.text === '') return;
+  const others = uniqueByUrl(passages).filter(({ url }) => !outcome.text.includes(`(${url})`));
+  const data = [...new Set(others.map(({ title }) => title.replaceAll(' › ', ': ')))].slice(0, mostSuggestions);
+  if (data.length > 0) yield { type: 'data-suggestions', data };
+}
+
 const uniqueByUrl = (passages: readonly PromptPassage[]): PromptPassage[] => [
   ...new Map(passages.map((passage) => [passage.url, passage])).values(),
 ];
@@ -263,41 +273,3 @@ const newOutcome = (): AnswerOutcome => ({
   aborted: true,
   sources: [],
 });
-
-const keepAliveMs = 15_000;
-/** A client that reads nothing for this long counts as gone. */
-const drainMs = 30_000;
-
-/** The open answer to one client. */
-type ClientStream = {
-  /** Aborts when the client is gone. */
-  gone: AbortSignal;
-  /** Resolves when there is room for more; does nothing once the client is gone. */
-  write(bytes: string): Promise<void>;
-  end(): void;
-};
-
-/** Takes over a response whose head has been written. */
-function clientStream(response: ServerResponse, keepAlive: string): ClientStream {
-  const gone = disconnectSignal(response);
-  const timer = setInterval(() => {
-    // While a write waits for room there is nothing to keep alive.
-    if (!response.writableNeedDrain && !response.writableEnded) response.write(keepAlive);
-  }, keepAliveMs);
-  response.once('close', () => {
-    clearInterval(timer);
-  });
-  return {
-    gone,
-    async write(bytes) {
-      if (bytes === '' || gone.aborted || response.destroyed) return;
-      if (response.write(bytes)) return;
-      const signal = AbortSignal.any([gone, AbortSignal.timeout(drainMs)]);
-      await once(response, 'drain', { signal }).catch(() => response.destroy());
-    },
-    end() {
-      clearInterval(timer);
-      response.end();
-    },
-  };
-}

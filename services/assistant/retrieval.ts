@@ -1,12 +1,10 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
-import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from '#shared/search/search-index.ts';
 
 /** What the assistant works with. */
@@ -46,7 +44,7 @@ type ClientFilter = {
 
 /** The best passages that the caller may see. */
 export function retrievePassages(
-  { searchIndex }: AssistantContext,
+  { searchIndex }: Pick<AssistantContext, 'searchIndex'>,
   caller: Caller,
   scope: SearchScope,
   { filter, ...query }: Omit<SearchQuery, keyof SearchScope | 'filter'> & { filter: ClientFilter | null | undefined },
@@ -75,21 +73,6 @@ export function trustedGroups(
 ): readonly string[] {
   if (trusted === 'named') return named ?? [];
   return named ? trusted.filter((group) => named.includes(group)) : trusted;
-}
-
-/** Words that show that a question is about what was said before. */
-const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else)\b/i;
-const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
-
-/** What to search for: the last question, and the one before it if the last is not clear alone. */
-export function retrievalQuery(turns: readonly Turn[]): string {
-  const [question = '', before] = turns
-    .filter((turn) => turn.role === 'user')
-    .map((turn) => turn.text)
-    .reverse();
-  if (before === undefined) return question;
-  const isShort = analyzeQuery(question).length < 2;
-  return isShort || pointsBack.test(question) || goesOn.test(question) ? `${question}\n${before}` : question;
 }
 
 /** A sentence about filter values that no page has; undefined when there are none. Pure. */

@@ -1,0 +1,47 @@
+import type { Turn } from '#shared/aggregates/thread/thread.ts';
+import { analyzeQuery } from '#shared/search/analyze-text.ts';
+
+/** Words that show that a question is about what was said before. */
+const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else|here)\b/i;
+const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
+/** All words of a question that only wants more of what was said. */
+const wantsMore =
+  /^(?:\W|(?:can|could|you|please|tell|show|give|me|us|more|some|details?|about|on|of|that|this|it|them|those|go|continue|explain|elaborate|further|an|examples?|again|with|in|depth|say|the|a)\b)+$/i;
+const pageItself = /\b(?:this|the current|the) (?:page|article|guide|document|section)\b|\bhere\b/i;
+
+const mostQuestions = 6;
+const selectionCharacters = 300;
+
+/** Whether a question is about the page that its reader is on. Pure. */
+export const isAboutPage = (question: string): boolean => pageItself.test(question);
+
+/** Whether a question only asks to go on: it has no words of its own to search for. Pure. */
+export const asksForMore = (question: string): boolean => wantsMore.test(question) && /\p{L}/u.test(question);
+
+/**
+ * What to search for: the last question; those before it, as far back as they are not clear alone; and what the reader has selected, where the
+ * question is about that. Pure.
+ */
+export function retrievalQuery(turns: readonly Turn[], selections: readonly { value: string }[] = []): string {
+  const questions = turns
+    .filter(({ role }) => role === 'user')
+    .map(({ text }) => text)
+    .reverse();
+  const [question = ''] = questions;
+  const selected = selections
+    .map(({ value }) => value.slice(0, selectionCharacters).trim())
+    .filter((text) => text !== '');
+  if (selected.length > 0 && isUnclear(question)) return [...ownWords(question), ...selected].join('\n');
+  const until = questions.findIndex((text) => !isUnclear(text));
+  const needed = questions.slice(0, Math.min(until === -1 ? questions.length : until + 1, mostQuestions));
+  const searched = needed.flatMap(ownWords);
+  return searched.length === 0 ? question : searched.join('\n');
+}
+
+const ownWords = (question: string): string[] => (asksForMore(question) ? [] : [question]);
+
+function isUnclear(question: string): boolean {
+  return (
+    asksForMore(question) || analyzeQuery(question).length < 2 || pointsBack.test(question) || goesOn.test(question)
+  );
+}
