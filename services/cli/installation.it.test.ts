@@ -100,6 +100,37 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
     expect(await ready.json()).toMatchObject({ ready: true });
   });
 
+  test('with tls:// there is TLS, and a command that waits for the bus says why', async () => {
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const selfSigned = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject];
+    await promisify(execFile)('openssl', [...selfSigned, '-keyout', key, '-out', certificate]);
+    const [port = 0, monitorPort = 0] = await freePorts(2);
+    const config = ['-c', join(folder, 'nats', 'nats.conf'), '-p', `${port}`, '-m', `${monitorPort}`];
+    const tls = ['--tls', '--tlscert', certificate, '--tlskey', key, '--store_dir', join(folder, 'secure')];
+    running.push(
+      await startServerProcess({ program: requireServer('nats-server'), args: [...config, ...tls] }, /Server is ready/),
+    );
+    const secure = {
+      ...environment(),
+      BINDERY_SECRETS: join(folder, 'provisioner'),
+      BINDERY_NATS_URL: `tls://127.0.0.1:${port}`,
+    };
+    expect(await runCommand(['provision'], { ...secure, NODE_EXTRA_CA_CERTS: certificate })).toMatchObject({ code: 0 });
+
+    const waiting = (more: Record<string, string>, why: RegExp) =>
+      startServerProcess(
+        { program: execPath, args: [main, 'provision'], env: { PATH: process.env.PATH, ...secure, ...more } },
+        why,
+      );
+    const plain = natsUrl.replace('nats:', 'tls:');
+    const both = await Promise.all([
+      waiting({}, /waiting for the bus at tls:.*self-signed certificate/),
+      waiting({ BINDERY_NATS_URL: plain }, /waiting for the bus at tls:.*server does not support 'tls'/),
+    ]);
+    for (const each of both) await each.kill();
+  });
+
   test('replicas that a cluster cannot have are a sentence', async () => {
     const outcome = await runCommand(['provision'], {
       ...environment(),

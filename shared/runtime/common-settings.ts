@@ -12,7 +12,7 @@ export const busSettings = (service: string) => ({
   natsUrl: setting(
     'BINDERY_NATS_URL',
     z.string().default('nats://127.0.0.1:4222'),
-    'addresses of the NATS servers, comma-separated',
+    'addresses of the NATS servers, comma-separated; tls:// insists on TLS',
   ),
   natsPassword: secretSetting(
     `BINDERY_NATS_PASSWORD_${variableName(service)}`,

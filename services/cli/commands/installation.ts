@@ -119,7 +119,9 @@ export function provisionCommand(program: Command): void {
       const { provision } = await import('#shared/messaging/nats/provision.ts');
       const { rendererVersion } = await import('#shared/docs/render/renderer-version.ts');
       const { natsUrl: url, natsPassword: password, replicas } = config;
-      await provision({ url, password, replicas, rendererVersions: [await rendererVersion()] });
+      const warn = (line: string) => void process.stderr.write(`${line}\n`);
+      const log = { warn, info: warn, error: (_: object, line: string) => warn(line) };
+      await provision({ url, password, replicas, rendererVersions: [await rendererVersion()], log });
       process.stdout.write(`The bus at ${url} has its streams, buckets and consumers.\n`);
       const store = objectStoreFromConfig(config);
       if (store.kind === 'folder') return;

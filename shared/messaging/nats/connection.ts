@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
-import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
+import { connect, errors, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
-import type { Logger } from '#shared/runtime/telemetry.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type BusTraffic, BusUnavailable } from '../bus.ts';
 
 export type BusAddress = {
-  /** Comma-separated. */
+  /** Comma-separated. With one of `tls://` no server without TLS will do, and its certificate must be one that Node trusts. */
   url: string;
   user: string;
   password: string;
@@ -16,26 +16,49 @@ export type BusAddress = {
 /** A server that dies in the middle of a handshake is not noticed by the client, which would wait for 20 s before it tries again. */
 const handshakeMs = 3_000;
 
-/** A connection that waits for its server at the start, and always reconnects. */
-export async function openConnection(address: BusAddress, name: string, log?: Logger): Promise<NatsConnection> {
-  const connection = await connect({
-    servers: address.url.split(','),
+/** Servers that start at the same time are there by then. */
+const sayWhyAfterMs = 3_000;
+
+/** What a connection tells about the server; a logger, or the output of a command. */
+export type ConnectionLog = {
+  info(line: string): void;
+  warn(line: string): void;
+  error(what: object, line: string): void;
+};
+
+/** A connection that waits for its server at the start, saying once what it waits for, and always reconnects. */
+export async function openConnection(address: BusAddress, name: string, log?: ConnectionLog): Promise<NatsConnection> {
+  const servers = address.url.split(',').map((server) => server.trim());
+  const options: NodeConnectionOptions = {
+    servers,
     user: address.user,
     pass: address.password,
     name,
     inboxPrefix: inboxPrefix(address.user),
     maxReconnectAttempts: -1,
-    waitOnFirstConnect: true,
     timeout: handshakeMs,
     reconnectTimeWait: 100,
     reconnectJitter: 100,
     pingInterval: 5_000,
     maxPingOut: 2,
-  });
+    // The client leaves it to the server whether there is TLS, whatever the scheme says.
+    ...(servers.some((server) => server.startsWith('tls://')) ? { tls: {} } : {}),
+  };
+  const waiting = setTimeout(() => void sayWhy(options, address.url, log), sayWhyAfterMs);
+  const connection = await connect({ ...options, waitOnFirstConnect: true }).finally(() => clearTimeout(waiting));
   const state: ConnectionState = { connected: true, disconnects: 0 };
   states.set(connection, state);
   void followStatus(connection, state, log);
   return connection;
+}
+
+/** The client keeps to itself why it has no connection yet. One that does not wait says it. */
+async function sayWhy(options: NodeConnectionOptions, url: string, log?: ConnectionLog): Promise<void> {
+  try {
+    await (await connect({ ...options, reconnect: false })).close();
+  } catch (error) {
+    log?.warn(`waiting for the bus at ${url}: ${messageOf(error)}`);
+  }
 }
 
 type ConnectionState = { connected: boolean; disconnects: number };
@@ -56,7 +79,7 @@ export function trafficOf(connection: NatsConnection): BusTraffic {
   };
 }
 
-async function followStatus(connection: NatsConnection, state: ConnectionState, log?: Logger): Promise<void> {
+async function followStatus(connection: NatsConnection, state: ConnectionState, log?: ConnectionLog): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {
       state.connected = false;

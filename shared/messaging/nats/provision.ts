@@ -22,7 +22,7 @@ import {
   type StreamRow,
   streamRows,
 } from '#shared/messaging/subjects/subject-table.ts';
-import { openConnection, whileAway } from './connection.ts';
+import { type ConnectionLog, openConnection, whileAway } from './connection.ts';
 
 const deadlineMs = 20_000;
 
@@ -40,10 +40,12 @@ export async function provision(options: {
   password: string;
   rendererVersions: string[];
   replicas?: number;
+  log?: ConnectionLog;
 }): Promise<void> {
   const connection = await openConnection(
     { url: options.url, user: 'provisioner', password: options.password },
     'provisioner',
+    options.log,
   );
   try {
     const jsm = await jetstreamManager(connection, { checkAPI: false });
