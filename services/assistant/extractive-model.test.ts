@@ -18,7 +18,7 @@ test('streams its answer in small pieces through the AI SDK', async () => {
   for await (const delta of result.textStream) deltas.push(delta);
   expect(deltas.length).toBeGreaterThan(3);
   expect(deltas.join('')).toBe(
-    'The documentation says:\n\n[Start › Install](/start#install):\n\n> Install it with one command, then start the server.',
+    'Install it with one command, then start the server.\n\n[Start › Install](/start#install)',
   );
   expect(await result.finishReason).toBe('stop');
   expect((await result.usage).outputTokens).toBeGreaterThan(5);
@@ -42,7 +42,7 @@ test('stops when it is told to', async () => {
     if (part.type === 'abort') aborted = true;
   }
   expect(aborted).toBe(true);
-  expect(text).not.toContain('start the server');
+  expect(text).not.toContain('](/start#install)');
 });
 
 const passage = (more: object) => ({
@@ -55,42 +55,50 @@ const passage = (more: object) => ({
 
 test('quotes what answers, with a link to it', () => {
   expect(extractAnswer('How do I rotate a key?', [passage({})])).toBe(
-    'The documentation says:\n\n[Keys › Rotate](/keys#rotate):\n\n> Rotate a key once a year.',
+    'Rotate a key once a year.\n\n[Keys › Rotate](/keys#rotate)',
   );
 });
 
-test('says so plainly when nothing is good enough', () => {
-  expect(extractAnswer('What is the capital of France?', [passage({ relevance: 0.43 })])).toBe(notInDocumentation);
+test('says so plainly when nothing is good enough, and names the nearest pages', () => {
+  expect(extractAnswer('What is the capital of France?', [passage({ relevance: 0.45 })])).toBe(
+    `${notInDocumentation}\n\nThe nearest pages are:\n\n- [Keys › Rotate](/keys#rotate)`,
+  );
   expect(extractAnswer('Anything?', [])).toBe(notInDocumentation);
 });
 
-test('leaves out passages far behind the best', () => {
-  const answer = extractAnswer('rotate key', [passage({ relevance: 1 }), passage({ url: '/other', relevance: 0.6 })]);
-  expect(answer).not.toContain('/other');
+test('a section that is called like the question needs fewer words of it', () => {
+  const found = [passage({ title: 'Master key › Resetting the master key', relevance: 0.43 })];
+  expect(extractAnswer('I lost the master key', found)).toContain('once a year');
 });
 
-test('of a long passage quotes the part with the words of the question', () => {
-  const filler = 'Nothing of interest is said in this sentence at all. '.repeat(14);
-  const text = `${filler}\n\nTo rotate the key, press the button.\n\n${filler}`;
-  const answer = extractAnswer('How to rotate the key?', [passage({ text })]);
-  expect(answer).toContain('> To rotate the key, press the button.');
-  expect(answer.length).toBeLessThan(800);
+test('quotes a page once, its better section, and only links to others', () => {
+  const answer = extractAnswer('rotate key', [
+    passage({ url: '/keys', title: 'Keys', relevance: 0.5, text: 'About keys.' }),
+    passage({ relevance: 1 }),
+    passage({ url: '/other', title: 'Other', relevance: 0.9, text: 'Something else.' }),
+  ]);
+  expect(answer).toBe('Rotate a key once a year.\n\n[Keys › Rotate](/keys#rotate)\n\nSee also [Other](/other).');
 });
 
-test('code keeps its lines', () => {
-  const answer = extractAnswer('rotate key', [passage({ text: 'Run this:\n\nkeys \\\n  rotate' })]);
-  expect(answer).toContain('> Run this:\n>\n> keys \\\\\n>   rotate');
+test('whoever wants to start gets a page from its start', () => {
+  const answer = extractAnswer('How do I get started?', [
+    passage({ url: '/quickstart#stop', title: 'Quickstart › How to stop it', text: 'Ctrl-C stops the services.' }),
+    passage({ url: '/quickstart', title: 'Quickstart', relevance: 0.2, text: 'Run this:\n\n```sh\nnpm start\n```' }),
+  ]);
+  expect(answer).toBe('Run this:\n\n```sh\nnpm start\n```\n\n[Quickstart](/quickstart)');
 });
 
-test('what it quotes is text, even where a page shows Markdown or HTML', () => {
-  const text =
-    'Write this:\n\n# Rotate a [key](javascript:alert(1))\n\n<img src=x onerror=alert(1)> ![x](https://example.com/?q)\n\n- ```key```';
-  const answer = extractAnswer('rotate key', [passage({ text, title: 'Keys](https://example.com) [x' })]);
-  expect(answer.split('\n\n').slice(1).join('\n')).toBe(
-    [
-      '[Keys\\](https://example.com) \\[x](/keys#rotate):',
-      '> Write this:\n>\n> \\# Rotate a \\[key](javascript:alert(1))\n>',
-      '> \\<img src=x onerror=alert(1)> !\\[x](https://example.com/?q)\n>\n> \\- \\`\\`\\`key\\`\\`\\`',
-    ].join('\n'),
-  );
+test('"this page" is answered from its start', () => {
+  const page = passage({
+    url: '/keys',
+    title: 'Keys',
+    relevance: 1,
+    text: '# Keys\n\n> All about keys.\n\nThey open doors.',
+  });
+  expect(extractAnswer('What is on this page?', [page])).toBe('> All about keys.\n\nThey open doors.\n\n[Keys](/keys)');
+});
+
+test('the text of a link cannot end it', () => {
+  const answer = extractAnswer('rotate key', [passage({ title: 'Keys](https://example.com) [x' })]);
+  expect(answer).toContain('[Keys\\](https://example.com) \\[x](/keys#rotate)');
 });

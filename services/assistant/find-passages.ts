@@ -1,8 +1,11 @@
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
-import type { FoundPage, FoundPassage, SearchScope } from '#shared/search/search-index.ts';
+import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
+import { markdownOfBlocks, markdownSection, shortTable } from './markdown-blocks.ts';
+import { markdownText } from './markdown-text.ts';
 import type { PromptPassage } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, retrievePassages, trustedGroups } from './retrieval.ts';
 import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
@@ -19,6 +22,7 @@ export type FoundPassages = {
 const defaultPassages = 5;
 const passagesPerPage = 3;
 const pageCharacters = 8_000;
+const sectionCharacters = 6_000;
 
 /** Finds what answers the last question of a conversation, among what the caller may see. */
 export async function findPassages(
@@ -48,10 +52,42 @@ export async function findPassages(
       : undefined,
   ]);
   const found = (isForMore ? notYetShown(all, turns) : all).slice(0, limit);
-  const passages = found.map(promptPassage);
+  const passages = await withMarkdown(context.searchIndex, scope, groups, query, found);
   if (page === undefined) return { query, found, passages };
   const ofPage = found.filter(({ path }) => path === page.path);
-  return { query, found: ofPage, passages: [pagePassage(page), ...ofPage.map(promptPassage)] };
+  const sections = passages.filter(({ url }) => url.startsWith(`${pageUrl(page.path, '')}#`));
+  return { query, found: ofPage, passages: [pagePassage(page), ...sections] };
+}
+
+/** The sections that were found, each once, as their pages' Markdown has them; what cannot be found there stays text. */
+async function withMarkdown(
+  searchIndex: Pick<SearchIndex, 'findPage'>,
+  scope: SearchScope,
+  groups: readonly string[],
+  query: string,
+  found: readonly FoundPassage[],
+): Promise<PromptPassage[]> {
+  const paths = [...new Set(found.map(({ path }) => path))];
+  const pages = new Map(
+    await Promise.all(paths.map(async (path) => [path, await searchIndex.findPage(scope, path, groups)] as const)),
+  );
+  const terms = new Set(analyzeQuery(query));
+  const passages = new Map<string, PromptPassage>();
+  for (const passage of found) {
+    const { text, ...rest } = promptPassage(passage);
+    const known = passages.get(rest.url);
+    if (known !== undefined) {
+      known.relevance = Math.max(known.relevance, rest.relevance);
+      continue;
+    }
+    const markdown = pages.get(passage.path)?.markdown;
+    const blocks = markdown === undefined ? undefined : markdownSection(markdown, passage.heading);
+    const section = blocks?.map((block) => shortTable(block, terms)) ?? [];
+    const written = markdownOfBlocks(section);
+    const isWhole = section.length > 0 && written.length <= sectionCharacters;
+    passages.set(rest.url, { ...rest, text: isWhole ? written : markdownText(text) });
+  }
+  return [...passages.values()];
 }
 
 /** Who asks for more has read what earlier answers link to; when there is nothing else, that again. */

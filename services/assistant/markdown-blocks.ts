@@ -1,0 +1,97 @@
+import { analyzeText } from '#shared/search/analyze-text.ts';
+
+/** A piece of Markdown that must not be cut: a paragraph, a whole list, a table, code, a quotation or a heading. */
+export type MarkdownBlock = { kind: 'paragraph' | 'list' | 'table' | 'code' | 'quote' | 'heading'; text: string };
+
+const fenceMark = /^\s*(`{3,}|~{3,})/;
+const listItem = /^(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** The blocks of a Markdown text, in its order. Pure. */
+export function markdownBlocks(markdown: string): MarkdownBlock[] {
+  const blocks: MarkdownBlock[] = [];
+  let lines: string[] = [];
+  let fence: string | undefined;
+  const end = (): void => {
+    const text = lines.join('\n').trimEnd();
+    if (text.trim() !== '') blocks.push({ kind: kindOf(lines), text });
+    lines = [];
+  };
+  for (const line of markdown.split('\n')) {
+    const [, mark] = fenceMark.exec(line) ?? [];
+    if (fence !== undefined) {
+      lines.push(line);
+      if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
+      continue;
+    }
+    const inList = lines.length > 0 && kindOf(lines) === 'list';
+    const goesOn = inList && (/^\s+\S/.test(line) || listItem.test(line));
+    if (line.trim() === '') {
+      // A list goes on after an empty line; what comes next decides.
+      if (inList) lines.push(line);
+      else end();
+      continue;
+    }
+    if (inList && !goesOn && lines.at(-1) === '') end();
+    if (/^#{1,6}\s/.test(line) || (mark !== undefined && !goesOn)) end();
+    fence = mark;
+    lines.push(line);
+    if (/^#{1,6}\s/.test(line)) end();
+  }
+  end();
+  return blocks;
+}
+
+function kindOf([first = '', second = '']: readonly string[]): MarkdownBlock['kind'] {
+  if (fenceMark.test(first)) return 'code';
+  if (/^#{1,6}\s/.test(first)) return 'heading';
+  if (listItem.test(first)) return 'list';
+  if (first.startsWith('>')) return 'quote';
+  if (first.includes('|') && /^\s*\|?[\s:|-]+\|?\s*$/.test(second) && second.includes('-')) return 'table';
+  return 'paragraph';
+}
+
+/**
+ * The section of a page under a heading, without the heading; for `''` what comes before the first one. Undefined where there is none of that name.
+ * `heading`: as passages have it, outermost first. Pure.
+ */
+export function markdownSection(markdown: string, heading: string): MarkdownBlock[] | undefined {
+  const blocks = markdownBlocks(markdown);
+  const wanted = plain(heading.split(' › ').at(-1) ?? '');
+  const isTitle = ({ kind, text }: MarkdownBlock): boolean => kind === 'heading' && text.startsWith('# ');
+  const start = blocks.findIndex((block) =>
+    wanted === '' ? isTitle(block) : block.kind === 'heading' && !isTitle(block) && plain(block.text) === wanted,
+  );
+  if (start === -1) return undefined;
+  const rest = blocks.slice(start + 1);
+  const end = rest.findIndex(({ kind }) => kind === 'heading');
+  return end === -1 ? rest : rest.slice(0, end);
+}
+
+const plain = (heading: string): string =>
+  heading
+    .replace(/^#+\s+/, '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+    .toLowerCase();
+
+const mostRows = 6;
+const bestRows = 4;
+
+/** A long table with only the rows that have most of the terms, in their order. Pure. */
+export function shortTable({ kind, text }: MarkdownBlock, terms: ReadonlySet<string>): MarkdownBlock {
+  const [head = '', rule = '', ...rows] = text.split('\n');
+  if (kind !== 'table' || rows.length <= mostRows) return { kind, text };
+  const counted = rows.map((row, at) => ({ at, row, count: termCount(row, terms) }));
+  const best = counted.toSorted((a, b) => b.count - a.count || a.at - b.at).slice(0, bestRows);
+  const most = best[0]?.count ?? 0;
+  const kept = best.filter(({ count }) => count * 2 >= most).toSorted((a, b) => a.at - b.at);
+  return { kind, text: [head, rule, ...kept.map(({ row }) => row)].join('\n') };
+}
+
+/** How many of the terms a text has. Pure. */
+export const termCount = (text: string, terms: ReadonlySet<string>): number =>
+  new Set(analyzeText(text)).intersection(terms).size;
+
+/** Blocks as one Markdown text. Pure. */
+export const markdownOfBlocks = (blocks: readonly MarkdownBlock[]): string =>
+  blocks.map(({ text }) => text).join('\n\n');

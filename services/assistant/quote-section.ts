@@ -1,0 +1,90 @@
+import { type MarkdownBlock, markdownBlocks, markdownOfBlocks, shortTable, termCount } from './markdown-blocks.ts';
+
+/** What kind of answer a question wants. */
+export type QuestionKind = 'start' | 'how' | 'what' | 'other';
+
+/** A section that is not longer is quoted whole. */
+const shortSection = 600;
+const quoteCharacters = 1_100;
+/** No block alone is longer: code that fills a page, or a list of everything. */
+const mostCharacters = 2_600;
+
+/** Pure. */
+export function questionKind(question: string): QuestionKind {
+  if (
+    /\b(?:get(?:ting)? started|quick ?start|begin(?:ning)?|where (?:do|should|can) (?:i|we) start|first steps|try it)\b/i.test(
+      question,
+    )
+  )
+    return 'start';
+  if (/^\s*(?:what(?:'s| is| are| does)|who is|define|meaning of)\b/i.test(question)) return 'what';
+  if (/\b(?:how (?:do|can|to|should|would)|command|install|set up|configure|run|use|add|make|create)\b/i.test(question))
+    return 'how';
+  return 'other';
+}
+
+/**
+ * The part of a section that answers: whole blocks, from the definition for "what is", with the steps or the command for "how", and of a long
+ * table the rows that count. It never ends before what it announces, nor inside a step. Pure.
+ */
+export function quoteSection(markdown: string, terms: ReadonlySet<string>, kind: QuestionKind): string {
+  const blocks = markdownBlocks(markdown)
+    .filter((block) => block.kind !== 'heading')
+    .map((block) => shortTable(block, terms))
+    .map(leadingItems)
+    .filter((block) => block.text.length <= mostCharacters);
+  const size = (some: readonly MarkdownBlock[]): number => some.reduce((sum, { text }) => sum + text.length, 0);
+  if (size(blocks) <= shortSection) return markdownOfBlocks(blocks);
+  const [start, end] = bestRun(blocks, terms, kind);
+  let run = blocks.slice(start, end);
+  // What comes next belongs to it as long as it is short, or says more of what was asked.
+  for (let next = end; next < blocks.length; next += 1) {
+    const longer = blocks.slice(start, next + 1);
+    const adds = termCount(markdownOfBlocks(longer), terms) > termCount(markdownOfBlocks(run), terms);
+    if (size(longer) > (adds ? quoteCharacters : shortSection)) break;
+    run = longer;
+  }
+  while (run.length > 1 && (announces(run.at(-1)) || isLabel(run.at(-1)))) run.pop();
+  return markdownOfBlocks(run);
+}
+
+/** From the block that has most of the terms, back to what introduces it and on to what it announces. */
+function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, kind: QuestionKind): [number, number] {
+  const scores = blocks.map((block, at) => {
+    const does = block.kind === 'code' || block.kind === 'list';
+    const bonus = (kind === 'how' && does ? 0.6 : 0) + (kind === 'what' && at === 0 ? 1.5 : 0);
+    return termCount(block.text, terms) + bonus;
+  });
+  let start = kind === 'start' ? 0 : scores.indexOf(Math.max(...scores));
+  let end = start + 1;
+  while (start > 0 && (announces(blocks[start - 1]) || isShown(blocks[start]))) {
+    start -= 1;
+    if (!isShown(blocks[start])) break;
+  }
+  const wantsIt = (at: number): boolean => kind === 'how' && isShown(blocks[at]) && !isShown(blocks[at - 1]);
+  while (end < blocks.length && (announces(blocks[end - 1]) || wantsIt(end))) end += 1;
+  return [start, end];
+}
+
+const announces = (block: MarkdownBlock | undefined): boolean =>
+  block?.kind === 'paragraph' && /[:：]\W*$/.test(block.text);
+
+/** The title of a tab or a card, whose content would come next. */
+const isLabel = (block: MarkdownBlock | undefined): boolean =>
+  block?.kind === 'paragraph' && /^(?:\*\*[^*]+\*\*|\[[^\]]*\]\([^)]*\))$/.test(block.text);
+
+/** What another block introduces. */
+const isShown = (block: MarkdownBlock | undefined): boolean =>
+  block !== undefined && ['code', 'list', 'table'].includes(block.kind);
+
+/** Of a list that is too long its first items, each whole. */
+function leadingItems(block: MarkdownBlock): MarkdownBlock {
+  if (block.kind !== 'list' || block.text.length <= mostCharacters) return block;
+  const items = block.text.split(/\n(?=(?:[-*+]|\d{1,9}[.)])\s)/);
+  let text = items[0] ?? '';
+  for (const item of items.slice(1)) {
+    if (text.length + item.length > quoteCharacters) break;
+    text += `\n${item}`;
+  }
+  return { kind: 'list', text: text.trimEnd() };
+}

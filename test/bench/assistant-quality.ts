@@ -1,0 +1,114 @@
+/**
+ * How well the extractive answers read: the questions of newcomers (`newcomer-questions.jsonl`), and some that nothing answers
+ * (`unanswerable-questions.jsonl`). Says how many answers link to a right page first or at all, and which were refused. `SHOW=1` prints each answer.
+ * `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Sites that are not there are left out.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pino from 'pino';
+import { answerPrompt } from '#services/assistant/answer-prompt.ts';
+import { extractAnswer } from '#services/assistant/extractive-model.ts';
+import { findPassages } from '#services/assistant/find-passages.ts';
+import { readPromptPassages, saysNotInDocumentation } from '#services/assistant/prompt-passages.ts';
+import { type CutRequest, readAndCut } from '#services/indexer/read-page.ts';
+import { readSitePages } from '#services/indexer/site-pages.ts';
+import { callerSchema } from '#shared/contracts/internal/caller.ts';
+import type { SearchScope } from '#shared/search/search-index.ts';
+import { localProject, ownDocumentation } from '../support/docs-projects.ts';
+import { publishedProject } from '../support/published-project.ts';
+import { openTestIndex } from './open-test-index.ts';
+
+type Question = { site: string; query: string; pages?: string[] };
+
+const corpus = process.argv[2] ?? join(import.meta.dirname, '../../../shared/corpus');
+const folderOf = (site: string): string => (site === 'demo' ? ownDocumentation : join(corpus, site));
+const questionsIn = (file: string): Question[] =>
+  readFileSync(join(import.meta.dirname, file), 'utf8')
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Question]))
+    .filter(({ site }) => existsSync(folderOf(site)));
+
+const caller = callerSchema.parse({
+  requestId: 'req_1',
+  organization: 'bench',
+  organizationPlan: 'enterprise',
+  domain: 'docs',
+  groupTrust: 'claimed',
+  trustedGroups: 'named',
+  actor: { kind: 'service', id: 'bench' },
+  address: '127.0.0.1',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+});
+const scopeOf = (site: string): SearchScope => ({ organization: 'bench', domain: site, contentVersion: 'whole' });
+
+const { index, end } = await openTestIndex('sqlite');
+try {
+  const answerable = questionsIn('newcomer-questions.jsonl');
+  const unanswerable = questionsIn('unanswerable-questions.jsonl');
+  for (const site of new Set([...answerable, ...unanswerable].map((question) => question.site))) await fill(site);
+  const counts = { first: 0, firstThree: 0, refused: 0 };
+  for (const { site, query, pages = [] } of answerable) {
+    const { answer, links } = await ask(site, query);
+    const rank = links.findIndex((link) => pages.some((page) => isPage(link, page))) + 1;
+    if (rank === 1) counts.first += 1;
+    if (rank >= 1 && rank <= 3) counts.firstThree += 1;
+    if (saysNotInDocumentation(answer)) counts.refused += 1;
+    show(`${saysNotInDocumentation(answer) ? 'REFUSED' : `rank ${rank}`} · ${site} · ${query} → ${pages[0]}`, answer);
+  }
+  let answered = 0;
+  for (const { site, query } of unanswerable) {
+    const { answer } = await ask(site, query);
+    if (!saysNotInDocumentation(answer)) answered += 1;
+    show(`${saysNotInDocumentation(answer) ? 'refused' : 'ANSWERED'} · ${site} · ${query}`, answer);
+  }
+  console.log(
+    `of ${answerable.length} questions of newcomers ${counts.first} are answered from a right page first, ${counts.firstThree} within three, ${counts.refused} are refused;` +
+      ` of ${unanswerable.length} that nothing answers ${answered} are answered`,
+  );
+} finally {
+  await end();
+}
+
+function show(title: string, answer: string): void {
+  if (process.env.SHOW === '1') console.log(`\n━━ ${title}\n\n${answer}\n`);
+}
+
+function isPage(link: string, page: string): boolean {
+  return [page, `${page}/index`].includes(link);
+}
+
+/** As the assistant does it: what is found, through the prompt, to the answer and the pages that it links to. */
+async function ask(site: string, query: string): Promise<{ answer: string; links: string[] }> {
+  const turns = [{ role: 'user' as const, text: query }];
+  const filter = site === 'mintlify-docs' ? { language: 'en' } : undefined;
+  const { passages } = await findPassages({ searchIndex: index }, caller, scopeOf(site), { filter }, turns);
+  const { messages } = answerPrompt(turns, passages, { items: [], currentPath: undefined });
+  const content = messages.at(-1)?.content;
+  const { passages: read, question } = readPromptPassages(typeof content === 'string' ? content : '');
+  const answer = extractAnswer(question, read);
+  const links = passages
+    .map(({ url }) => ({ url, at: answer.indexOf(`](${url})`) }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ url }) => url);
+  if (process.env.SHOW === '1') console.log(passages.map((p) => `   ${p.relevance.toFixed(2)} ${p.url}`).join('\n'));
+  const pages = [...new Set(links.map((url) => url.split('#')[0] ?? ''))];
+  return { answer, links: pages };
+}
+
+/** As publication and indexer do it. */
+async function fill(site: string): Promise<void> {
+  const { model, read } = await publishedProject(await localProject(folderOf(site)));
+  const scope = scopeOf(site);
+  const content = {
+    model,
+    source: read,
+    text: async (file: Parameters<typeof read>[0]) => String(Buffer.from(await read(file))),
+  };
+  const pool = { run: async (request: unknown) => readAndCut(request as CutRequest) };
+  const context = { pool, slots: 1, logger: pino({ level: 'silent' }) };
+  const build = await index.startBuild(scope);
+  for await (const some of readSitePages(context, scope, content, () => true, new AbortController().signal))
+    await build.add(some);
+  await build.commit();
+}
