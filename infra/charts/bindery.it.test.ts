@@ -14,16 +14,20 @@ import { type Container, helmChart, type Resource } from '../../test/support/hel
 import { secretVariables } from '../../test/support/needed-secrets.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 
-type Selector = { matchLabels: Record<string, string> };
+type Selector = { matchLabels: Labels };
 type Source = { secret: { name: string; items: { key: string; path: string }[] } };
 type Pod = {
   automountServiceAccountToken: boolean;
   enableServiceLinks: boolean;
   securityContext: object;
-  containers: (Container & Record<'readinessProbe' | 'livenessProbe' | 'startupProbe' | 'ports', unknown>)[];
+  containers: (Container &
+    Record<'readinessProbe' | 'livenessProbe' | 'startupProbe', unknown> & { ports: object[] })[];
   volumes: { name: string; projected?: { sources: Source[] }; secret?: { secretName: string } }[];
 };
-type Workload = Resource & { spec: { replicas?: number; template: { metadata: object; spec: Pod } } };
+type Labels = Record<string, string>;
+type Workload = Resource & { spec: { replicas?: number; template: { metadata: { labels: Labels }; spec: Pod } } };
+type Service = Resource & { spec: { selector: Labels; ports: object[] } };
+type Selecting = Resource & { spec: { selector: Selector } };
 type Peer = { podSelector?: Selector; namespaceSelector?: Selector; ipBlock?: { cidr: string } };
 type Policy = Resource & {
   spec: {
@@ -35,6 +39,7 @@ type Policy = Resource & {
 };
 
 const chart = helmChart('bindery');
+const isPartOf = (part: Labels, whole: Labels) => Object.entries(part).every(([name, value]) => whole[name] === value);
 const component = 'app.kubernetes.io/component';
 const podsOf = ({ spec }: Policy): string => spec.podSelector.matchLabels[component] ?? 'all';
 
@@ -164,6 +169,57 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         });
       }
     }
+  });
+
+  test('an address of a service leads to its pods, at a port on which it listens', async () => {
+    const list = chart.resources({ example: 'prometheus.yaml' });
+    const deployments = ofKind<Workload>(list, 'Deployment');
+    const services = ofKind<Service>(list, 'Service');
+    const callees = new Set<string>();
+    for (const caller of deployments) {
+      for (const [variable, value] of Object.entries(environmentOf(caller))) {
+        if (!value.startsWith('http://docs-bindery-')) continue;
+        const url = new URL(value);
+        const service = services.find(({ metadata }) => metadata.name === url.hostname);
+        expect(`BINDERY_${url.hostname.replace('docs-bindery-', '').toUpperCase().replace('-', '_')}_URL`).toBe(
+          variable,
+        );
+        expect(service?.spec.ports).toEqual([{ name: 'http', port: Number(url.port), targetPort: 'http' }]);
+        callees.add(url.hostname.replace('docs-bindery-', ''));
+      }
+    }
+    expect([...callees].toSorted()).toEqual([...new Set(callPairs.map(({ service }) => service))].toSorted());
+    for (const { metadata, spec } of services) {
+      const target = deployments.filter(({ spec: { template } }) => isPartOf(spec.selector, template.metadata.labels));
+      expect(target.map((each) => each.metadata.name)).toEqual([metadata.name]);
+    }
+    for (const name of serviceNames) {
+      const deployment = named(deployments, name);
+      const config = await configOf(deployment, serviceSettings[name]);
+      const [container] = deployment.spec.template.spec.containers;
+      expect(container?.ports[0]).toEqual({ name: 'http', containerPort: config['port'] });
+      expect(config).toMatchObject(
+        name === 'gateway' ? { host: '0.0.0.0', insideHost: '0.0.0.0', insidePort: 9090 } : { host: '0.0.0.0' },
+      );
+    }
+  });
+
+  test('budgets, policies and monitors mean the pods of one service each', () => {
+    const list = chart.resources({ example: 'prometheus.yaml' });
+    const pods = workloads(list).map(({ spec: { template } }) => template.metadata.labels);
+    const selectors = [
+      ...ofKind<Policy>(list, 'NetworkPolicy').map(({ metadata, spec }) => ({ metadata, selector: spec.podSelector })),
+      ...ofKind<Selecting>(list, 'PodDisruptionBudget').map(({ metadata, spec }) => ({ metadata, ...spec })),
+    ];
+    for (const { metadata, selector } of selectors) {
+      const selected = pods.filter((labels) => isPartOf(selector.matchLabels, labels));
+      expect(selected.map((labels) => `docs-bindery-${labels[component]}`)).toEqual([metadata.name]);
+    }
+    const monitored = ofKind<Selecting>(list, 'PodMonitor').map(
+      ({ spec }) => pods.filter((labels) => isPartOf(spec.selector.matchLabels, labels)).length,
+    );
+    // All but those that the first one names as exceptions, and the gateway.
+    expect(monitored).toEqual([serviceNames.length + 1, 1]);
   });
 
   test('no secret is in a manifest', () => {
