@@ -1,12 +1,12 @@
-import { streamText, toUIMessageStream } from 'ai';
+import { isStepCount, streamText, type ToolSet, toUIMessageStream } from 'ai';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
-import type { FoundPassage } from '#shared/search/search-index.ts';
 import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
 import { linkedAsAllowed, ownLinks } from './answer-links.ts';
+import { answerTools, mostSteps } from './answer-tools.ts';
 import {
   type AnswerWire,
   type FinishReason,
@@ -17,16 +17,9 @@ import {
 } from './answer-wire.ts';
 import { answerCut, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
 import { clientStream } from './client-stream.ts';
-import { findPassages } from './find-passages.ts';
+import { findPassages, foundSource } from './find-passages.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
-import {
-  type AssistantContext,
-  pagePathOf,
-  pageUrl,
-  searchedContent,
-  trustedGroups,
-  unknownFilter,
-} from './retrieval.ts';
+import { type AssistantContext, pagePathOf, searchedContent, trustedGroups, unknownFilter } from './retrieval.ts';
 import type { Thread, Threads } from './threads.ts';
 
 type QuestionToAnswer = {
@@ -146,22 +139,18 @@ async function prepareAnswer(
   const currentPath = pagePathOf(body.currentPath);
   const prompt = answerPrompt(turns, passages, { items: body.context ?? [], currentPath });
   const isAllowed = ownLinks(context, scope, trustedGroups(caller, body.filter?.groups), passages);
+  const tools = answerTools(context, caller, scope, body, passages);
   return {
     query,
     found: found.map(foundSource),
-    chunks: (signal, outcome) => modelAnswer(context, { prompt, passages, isAllowed, signal }, outcome),
+    chunks: (signal, outcome) => modelAnswer(context, { prompt, tools, passages, isAllowed, signal }, outcome),
   };
 }
 
-const foundSource = ({ path, anchor, title, heading, text }: FoundPassage): FoundSource => ({
-  content: text,
-  path,
-  url: pageUrl(path, anchor),
-  metadata: { title, heading },
-});
-
 type ModelQuestion = {
   prompt: AnswerPrompt;
+  tools: ToolSet;
+  /** Those of the prompt, and what tools find on the way. */
   passages: readonly PromptPassage[];
   /** Whether the answer may link there. */
   isAllowed: (url: string) => Promise<boolean> | boolean;
@@ -169,12 +158,12 @@ type ModelQuestion = {
 };
 
 /**
- * The model's answer as chunks of one step, with its sources before the step ends. When the model fails, the last chunk is an `error`; this
+ * The model's answer as chunks, with its sources before the last step ends. When the model fails, the last chunk is an `error`; this
  * does not throw.
  */
 async function* modelAnswer(
   { model, logger }: AssistantContext,
-  { prompt, passages, isAllowed, signal }: ModelQuestion,
+  { prompt, tools, passages, isAllowed, signal }: ModelQuestion,
   outcome: AnswerOutcome,
 ): AsyncGenerator<UiChunk> {
   // Also when nobody reads on: the call to the model must not outlive the answer.
@@ -182,6 +171,9 @@ async function* modelAnswer(
   const result = streamText({
     model,
     ...prompt,
+    tools,
+    stopWhen: isStepCount(mostSteps),
+    prepareStep: ({ stepNumber }) => (stepNumber === mostSteps - 1 ? { toolChoice: 'none' } : {}),
     abortSignal: AbortSignal.any([signal, stop.signal]),
     maxRetries: 2,
     onError: ({ error }) => {
@@ -192,10 +184,13 @@ async function* modelAnswer(
     },
   });
   const chunks = toUIMessageStream({ stream: result.stream, sendSources: false, onError: failureSentence });
+  let callsTools = false;
   try {
     for await (const chunk of linkedAsAllowed(chunks as AsyncIterable<UiChunk>, isAllowed)) {
       if (chunk.type === 'text-delta') outcome.text += String(chunk.delta);
-      if (chunk.type === 'finish-step') {
+      if (chunk.type === 'start-step') callsTools = false;
+      if (chunk.type === 'tool-input-available' || chunk.type === 'tool-input-error') callsTools = true;
+      if (chunk.type === 'finish-step' && !callsTools) {
         yield* sourceChunks(passages, outcome);
         yield* suggestionChunks(passages, outcome);
       }

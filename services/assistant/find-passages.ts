@@ -4,6 +4,7 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
+import type { FoundSource } from './answer-wire.ts';
 import { markdownOfBlocks, markdownSection, shortTable } from './markdown-blocks.ts';
 import { markdownText } from './markdown-text.ts';
 import type { PromptPassage } from './prompt-passages.ts';
@@ -19,6 +20,9 @@ export type FoundPassages = {
   passages: PromptPassage[];
 };
 
+/** Fields of a request that steer what is found. */
+export type SteeringFields = Pick<MessageBody, 'context' | 'currentPath' | 'filter' | 'retrievalPageSize'>;
+
 const defaultPassages = 5;
 const passagesPerPage = 3;
 const pageCharacters = 8_000;
@@ -29,7 +33,7 @@ export async function findPassages(
   context: Pick<AssistantContext, 'searchIndex'>,
   caller: Caller,
   scope: SearchScope,
-  body: Pick<MessageBody, 'context' | 'currentPath' | 'filter' | 'retrievalPageSize'>,
+  body: SteeringFields,
   turns: readonly Turn[],
 ): Promise<FoundPassages> {
   const question = turns.at(-1)?.text ?? '';
@@ -102,4 +106,12 @@ const pagePassage = ({ path, title, markdown }: FoundPage): PromptPassage => ({
   title,
   relevance: 1,
   text: markdown.slice(0, pageCharacters),
+});
+
+/** A passage as clients see it. */
+export const foundSource = ({ path, anchor, title, heading, text }: FoundPassage): FoundSource => ({
+  content: text,
+  path,
+  url: pageUrl(path, anchor),
+  metadata: { title, heading },
 });

@@ -6,6 +6,7 @@ import { languageModelSettings, openLanguageModel } from '#services/assistant/la
 import { loadConfig } from '#shared/runtime/config.ts';
 import {
   type MistralAnswer,
+  mistralCalls,
   mistralChunk,
   mistralFails,
   mistralSays,
@@ -94,6 +95,50 @@ test('what a model thinks is told apart from what it says', async () => {
   expect(errors).toEqual([]);
   expect(text).toBe('Press it.');
   expect(events.filter(({ type }) => type === 'reasoning-delta').map(({ delta }) => delta)).toEqual(['Let me see.']);
+});
+
+const call = (id: string, name: string, args: unknown) => ({ id, name, args });
+const modelSaw = (at: number) =>
+  JSON.stringify(mistral.requests[at]?.body.messages.filter(({ role }) => role === 'tool'));
+
+test('a model searches and reads pages, sees only what the reader may see, and links to what it found', async () => {
+  mistral.answers(
+    mistralCalls(
+      call('abcdefgh1', 'search', { query: 'start an export job' }),
+      call('abcdefgh2', 'search', { query: 'signing secret staff quarter' }),
+    ),
+    mistralCalls(
+      call('abcdefgh3', 'readPage', { path: '/guides/export' }),
+      call('abcdefgh4', 'readPage', { path: '/internal/runbook' }),
+    ),
+    mistralSays('Send a POST, see [export](/guides/export#start-a-job).'),
+  );
+  const { text, errors, events, end } = await ask();
+  expect([text, errors]).toEqual(['Send a POST, see [export](/guides/export#start-a-job).', []]);
+  expect(end).toMatchObject({ finishReason: 'stop' });
+  expect(mistral.requests[0]?.body.tools?.map((each) => each.function.name)).toEqual(['search', 'readPage']);
+  expect(modelSaw(1)).toContain('Start an export job with a POST request');
+  expect(modelSaw(2)).toContain('# Static export');
+  expect(modelSaw(2)).toContain('There is no such page.');
+  expect(modelSaw(2)).not.toContain('rotated by the staff');
+  expect(events.filter(({ type }) => type === 'source-url')).toEqual([
+    expect.objectContaining({ url: '/guides/export#start-a-job', title: 'Static export › Start a job' }),
+  ]);
+  expect(events.filter(({ type }) => type === 'tool-output-available')).toHaveLength(4);
+  expect(JSON.stringify(events)).not.toContain('rotated by the staff');
+});
+
+test('a model that calls tools wrongly hears so, and one that never stops calling them has to answer', async () => {
+  const calls = ['{"que', { path: 1 }, { query: 'x' }].map((args, at) =>
+    mistralCalls(call(`abcdefg1${at}`, 'search', args)),
+  );
+  const [first, ...others] = calls;
+  if (first === undefined) throw new Error('no calls');
+  mistral.answers(first, ...others, mistralSays('Press it.'));
+  const { text, errors } = await ask();
+  expect([text, errors]).toEqual(['Press it.', []]);
+  expect(mistral.requests).toHaveLength(4);
+  expect(mistral.requests.map(({ body }) => body.tool_choice)).toEqual(['auto', 'auto', 'auto', 'none']);
 });
 
 const busy = 'The language model has too many questions at the moment. Ask again in a minute.';

@@ -12,6 +12,7 @@ type MistralRequest = {
     temperature?: number;
     messages: { role: string; content: unknown; tool_calls?: unknown[]; tool_call_id?: string }[];
     tools?: { function: { name: string } }[];
+    tool_choice?: string;
   };
   /** Resolves when the connection of this request is closed before its answer has ended. */
   closed: Promise<void>;
@@ -21,7 +22,10 @@ type MistralRequest = {
 export type MistralAnswer = (response: ServerResponse, request: MistralRequest) => void | Promise<void>;
 
 /** One event of a streamed answer, with the fields that Mistral's server has in it. */
-export function mistralChunk(delta: { content: unknown }, finishReason: string | null = null): string {
+export function mistralChunk(
+  delta: { content: unknown; tool_calls?: unknown },
+  finishReason: string | null = null,
+): string {
   const usage = { prompt_tokens: 200, completion_tokens: 7, total_tokens: 207 };
   return `data: ${JSON.stringify({
     id: 'cmpl-1',
@@ -45,6 +49,19 @@ export const mistralSays =
     startsStream(response);
     for (const content of contents) response.write(mistralChunk({ content }));
     response.end(`${mistralChunk({ content: '' }, 'stop')}data: [DONE]\n\n`);
+  };
+
+/** The model wants tools to be called; ids are nine alphanumerics. */
+export const mistralCalls =
+  (...calls: { id: string; name: string; args: unknown }[]): MistralAnswer =>
+  (response) => {
+    startsStream(response);
+    const toolCalls = calls.map(({ id, name, args }, index) => ({
+      id,
+      index,
+      function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    }));
+    response.end(`${mistralChunk({ content: '', tool_calls: toolCalls }, 'tool_calls')}data: [DONE]\n\n`);
   };
 
 export const mistralFails =

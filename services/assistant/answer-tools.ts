@@ -1,0 +1,77 @@
+import { tool, type ToolSet } from 'ai';
+import { z } from 'zod';
+import type { Caller } from '#shared/contracts/internal/caller.ts';
+import type { SearchScope } from '#shared/search/search-index.ts';
+import type { FoundSource } from './answer-wire.ts';
+import { findPassages, foundSource, type SteeringFields } from './find-passages.ts';
+import { failureFacts } from './model-failures.ts';
+import { escapeText, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
+import { type AssistantContext, pagePathOf, pageUrl, trustedGroups } from './retrieval.ts';
+
+/** A model that has looked for something so often has to answer. */
+export const mostSteps = 4;
+
+const pageCharacters = 12_000;
+
+/**
+ * What a model may do beside reading the passages that it gets: search again, and read a page. It sees what the caller may see, and nothing
+ * else. What it finds is added to `passages`. The model gets our own sentence when a tool fails.
+ */
+export function answerTools(
+  context: Pick<AssistantContext, 'searchIndex' | 'logger'>,
+  caller: Caller,
+  scope: SearchScope,
+  steering: SteeringFields,
+  passages: PromptPassage[],
+): ToolSet {
+  const failed = (error: unknown): never => {
+    context.logger.warn(failureFacts(error), 'a tool of the language model failed');
+    throw new Error('This did not work. Answer from what you have.');
+  };
+  return {
+    search: tool({
+      description: 'Searches the documentation. Use it when the passages do not answer the question.',
+      inputSchema: z.object({ query: z.string().min(1).max(500).describe('what to search for, in a few words') }),
+      async execute({ query }): Promise<FoundSource[]> {
+        const turns = [{ role: 'user' as const, text: query }];
+        const { retrievalPageSize, filter } = steering;
+        const more = await findPassages(context, caller, scope, { retrievalPageSize, filter }, turns).catch(failed);
+        const isKnown = ({ url }: PromptPassage): boolean => passages.some((passage) => passage.url === url);
+        passages.push(...more.passages.filter((passage) => !isKnown(passage)));
+        return more.found.map(foundSource);
+      },
+      toModelOutput({ output }) {
+        const found = passages.filter(({ url }) => output.some((source) => source.url === url));
+        const value = found.length === 0 ? 'Nothing was found.' : writePromptPassages(found);
+        return { type: 'text', value };
+      },
+    }),
+    readPage: tool({
+      description: 'Reads a page of the documentation. Use it when a passage is only a part of what is asked for.',
+      inputSchema: z.object({ path: z.string().min(1).max(300).describe('the path in the url of a passage') }),
+      async execute({ path }): Promise<{ path: string; title: string } | { problem: string }> {
+        const page = await read(path);
+        if (page === undefined) return { problem: 'There is no such page.' };
+        return { path: pageUrl(page.path, ''), title: page.title };
+      },
+      async toModelOutput({ input, output }) {
+        const page = 'problem' in output ? undefined : await read(input.path);
+        if (page === undefined) return { type: 'text', value: 'There is no such page.' };
+        const text = escapeText(page.markdown.slice(0, pageCharacters));
+        return { type: 'text', value: `<page url="${escapeText(pageUrl(page.path, ''))}">\n${text}\n</page>` };
+      },
+    }),
+  };
+
+  async function read(address: string) {
+    const path = pagePathOf(address);
+    if (path === undefined) return undefined;
+    const groups = trustedGroups(caller, steering.filter?.groups);
+    const page = await context.searchIndex.findPage(scope, path, groups).catch(failed);
+    if (page === undefined) return undefined;
+    const url = pageUrl(page.path, '');
+    const text = page.markdown.slice(0, pageCharacters);
+    if (!passages.some((passage) => passage.url === url)) passages.push({ url, title: page.title, relevance: 1, text });
+    return page;
+  }
+}
