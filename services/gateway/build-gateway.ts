@@ -78,6 +78,8 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     reply.headers({ 'x-request-id': request.id, ...securityHeaders });
   });
   app.addHook('onSend', async (_request, reply) => {
+    // A request that arrives on a kept connection while it is being closed has no answer.
+    if (context.draining()) reply.header('connection', 'close');
     // Answers are about one caller and one moment, unless their route says otherwise.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
@@ -93,10 +95,10 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
 }
 
 /** What the gateway needs, and what it has to say about itself. */
-export function gatewayHealth({ bus, objectStore, rateLimiter, stopping, metrics }: GatewayContext): Health {
+export function gatewayHealth({ bus, objectStore, rateLimiter, draining, metrics }: GatewayContext): Health {
   return {
     checks: { bus: () => bus.check(), 'object store': () => objectStore.check() },
-    draining: () => stopping.aborted,
+    draining,
     degraded: () => {
       const problem = rateLimiter.problem();
       return problem === undefined ? {} : { 'rate limits': problem };

@@ -91,6 +91,11 @@ export const gatewaySettings = {
     wholeNumber(1, 3_600).default(60),
     'a connection on which nothing moves for so many seconds ends, unless its request is being worked on',
   ),
+  lingerSeconds: setting(
+    'BINDERY_LINGER_SECONDS',
+    wholeNumber(0, 60).default(0),
+    'how long it still answers when it is told to stop, and ends connections with their next answer: as long as the load balancer in front takes to send it nothing new',
+  ),
   operatorToken: secretSetting(
     'BINDERY_OPERATOR_TOKEN',
     z.string().min(16),

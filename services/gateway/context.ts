@@ -35,6 +35,8 @@ export type GatewayContext = {
   sitePages: SitePages;
   /** Tests compare answers with what their routes declare. */
   onAnswer?: (seen: SeenAnswer) => void;
+  /** Whether the gateway was told to stop. */
+  draining: () => boolean;
   /** Aborts when the gateway stops: streams without an end of their own end then. */
   stopping: AbortSignal;
 };

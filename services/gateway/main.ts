@@ -41,6 +41,7 @@ export function start(config: GatewayConfig): Promise<Running> {
     };
     return {
       app: await buildGateway(context),
+      lingerMs: config.lingerSeconds * 1_000,
       inside: { at: { host: config.insideHost, port: config.insidePort }, health: gatewayHealth(context) },
       async drain() {
         gateways.stop();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { BusConnection, BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { countDeadLetters } from '#shared/messaging/count-dead-letters.ts';
@@ -38,6 +39,8 @@ export type ServiceParts = {
   inside?: { at: { host: string; port: number }; health: Health };
   /** What it needs to be of use beside the bus and the object store. */
   checks?: ReadinessChecks;
+  /** How long it goes on as before when it is told to stop, but for its `/readyz`: whoever spreads requests sends it nothing new meanwhile. */
+  lingerMs?: number;
   /** Lets work in hand end, for a few seconds at most. The server still answers meanwhile. */
   drain?: () => Promise<void>;
   /** Closes what `open` opened, after the server. */
@@ -68,7 +71,8 @@ export async function startService<Name extends BusUser>(
   const objectStore = await openObjectStore(config);
   const stop = new AbortController();
   const checks = { bus: () => bus.check(), 'object store': () => objectStore.check() };
-  const draining = () => stop.signal.aborted;
+  let isLeaving = false;
+  const draining = () => isLeaving;
   const metrics = serviceMetrics(name);
   measureBus(metrics, bus);
   const tools = { logger, metrics, clock: systemClock, random: randomBase62 };
@@ -88,6 +92,8 @@ export async function startService<Name extends BusUser>(
     url,
     insideUrl,
     async stop() {
+      isLeaving = true;
+      await delay(parts.lingerMs ?? 0);
       stop.abort();
       await parts.drain?.();
       await closeServer(app);

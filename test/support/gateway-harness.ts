@@ -86,6 +86,7 @@ export async function gatewayHarness(
       const problem = undeclaredPart(seen);
       if (problem !== undefined) undeclared.push(`${seen.route}: ${problem}`);
     },
+    draining: () => stop.signal.aborted,
     stopping: stop.signal,
   };
   const projections = startProjections({ bus, instance: 'test', logger, clock, auditKey: testAuditKey }, stop.signal);
