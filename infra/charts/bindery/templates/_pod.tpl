@@ -175,10 +175,10 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- $_ := set $env (printf "BINDERY_%s_URL" ($called | upper | replace "-" "_")) (printf "http://%s-%s:8080" $name $called) }}
 {{- end }}
 {{- if eq .service "gateway" }}
-# After preStop nothing new comes, but on connections that are kept.
-- { name: BINDERY_LINGER_SECONDS, value: "5" }
 {{- $_ := set $env "BINDERY_PORT" "8080" }}
 {{- $_ := set $env "BINDERY_GATEWAY_PORT" "9090" }}
+{{- /* After preStop nothing new comes, but on connections that are kept. */}}
+{{- $_ := set $env "BINDERY_LINGER_SECONDS" "5" }}
 {{- $_ := set $env "BINDERY_TRUST_PROXY" $v.trustProxy }}
 {{- else if ne .service "provisioner" }}
 {{- $_ := set $env (printf "BINDERY_%s_PORT" (.service | upper | replace "-" "_")) "8080" }}
