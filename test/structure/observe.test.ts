@@ -1,0 +1,64 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { expect, test } from 'vitest';
+import { serviceNames } from '#infra/supervisor/services.ts';
+
+const root = join(import.meta.dirname, '../..');
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+const observe = 'infra/observe';
+
+/** Names of metrics as our code and the client of Prometheus have them, without what histograms add. */
+const known = new Set<string>(['up', ...namesInCode(), ...namesOfProcess()]);
+
+function namesInCode(): string[] {
+  const files = globSync('{services,shared}/**/*.ts', { cwd: root });
+  return files.flatMap((file) => [...text(file).matchAll(/'(bindery_[a-z_]+)'/g)].map(([, name = '']) => name));
+}
+
+function namesOfProcess(): string[] {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return register.getMetricsAsArray().map(({ name }) => name);
+}
+
+const unknownIn = (expression: string): string[] =>
+  [...expression.matchAll(/\b(?:bindery|nodejs|process)_[a-z0-9_]+/g)]
+    .map(([name]) => name)
+    .filter((name) => !known.has(name) && !known.has(name.replace(/_(bucket|count|sum)$/, '')));
+
+type Rule = { alert: string; expr: string; annotations: Record<string, string> };
+const { groups } = load(text(`${observe}/alerts.yaml`)) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+
+test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics that there are', (_name, rule) => {
+  expect(unknownIn(rule.expr)).toEqual([]);
+  expect(rule.annotations.runbook).toMatch(/^.{30,}[.]$/);
+  expect(rule.annotations.summary).toMatch(/.{10,}/);
+});
+
+test('the board asks for metrics that there are, and its panels have numbers of their own', () => {
+  type Panel = { id: number; title: string; targets?: { expr: string }[] };
+  const { panels } = JSON.parse(text(`${observe}/grafana/bindery.json`)) as { panels: Panel[] };
+  expect(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => unknownIn(expr)))).toEqual([]);
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+});
+
+test('every service is read', () => {
+  const { scrape_configs: jobs } = load(text(`${observe}/prometheus.yaml`)) as {
+    scrape_configs: { dns_sd_configs: { names: string[] }[] }[];
+  };
+  const read = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names }) => names));
+  expect(read.toSorted()).toEqual([...serviceNames].toSorted());
+});
+
+test('commands that runbooks name are those of the command line, and files that Compose hands out are there', () => {
+  const commands = text('infra/docs/reference/commands.mdx');
+  for (const { annotations } of rules)
+    for (const [, command = ''] of (annotations.runbook ?? '').matchAll(/"bindery ([a-z]+(?: [a-z]+)?)/g))
+      expect(commands).toContain(`bindery ${command}`);
+  const compose = load(text('docker-compose.yml')) as { configs: Record<string, { file: string }> };
+  for (const { file } of Object.values(compose.configs))
+    expect([file, existsSync(join(root, file))]).toEqual([file, true]);
+});
