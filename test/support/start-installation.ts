@@ -98,7 +98,11 @@ export type CommandOutcome = { code: number | null; stdout: string; stderr: stri
 const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
 
 /** Runs the real `bindery` to its end, with only the given variables and the PATH. */
-export function runCommand(args: readonly string[], environment: Record<string, string> = {}): Promise<CommandOutcome> {
+export function runCommand(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  input = '',
+): Promise<CommandOutcome> {
   const child = spawn(process.execPath, [main, ...args], {
     env: {
       PATH: process.env.PATH,
@@ -107,8 +111,10 @@ export function runCommand(args: readonly string[], environment: Record<string, 
       BINDERY_DATA: '/nowhere',
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A command that does not read it may be gone before.
+  child.stdin.on('error', () => {}).end(input);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

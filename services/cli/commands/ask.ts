@@ -1,30 +1,78 @@
 import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type ApiClient, sseData } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { createOutput } from '../terminal.ts';
+import { createOutput, type Output } from '../terminal.ts';
 
 type Options = ServerCommandOptions & { thread?: string };
 
 export function askCommand(program: Command): void {
   withConnection(program.command('ask'))
-    .description('ask a question about the documentation of a domain')
+    .description('ask about the documentation of a domain, and go on asking')
     .argument('<domain>', 'slug or host name')
-    .argument('<question>', 'in your own words')
+    .argument('[question]', 'in your own words; without one, each line of the input is a question')
     .option('--thread <threadId>', 'go on with an earlier conversation')
-    .action(async (domain: string, question: string, options: Options) => {
-      const output = createOutput(options.json);
-      const live = !options.json && process.stdout.isTTY;
-      const answer = await askQuestion(connect(options, 'assistant'), domain, question, {
-        ...(options.thread === undefined ? {} : { threadId: options.thread }),
-        ...(live ? { onText: (text: string) => void process.stdout.write(text) } : {}),
-      });
-      const sources = answer.sources.map((source) => `→ ${source.title} (${source.url})`);
-      const thread = answer.threadId === undefined ? [] : [`thread ${answer.threadId}`];
-      output.result(answer, [live ? '' : answer.text, '', ...sources, ...thread].join('\n'));
+    .action(async (domain: string, question: string | undefined, options: Options) => {
+      const client = connect(options, 'assistant');
+      let threadId = options.thread;
+      const ask = async (text: string): Promise<void> => {
+        const answer = await answerTo(client, domain, text, { threadId, output: createOutput(options.json) });
+        threadId = answer.threadId ?? threadId;
+      };
+      if (question !== undefined) await ask(question);
+      if (question === undefined || (!options.json && process.stdin.isTTY && process.stdout.isTTY)) await converse(ask);
     });
 }
+
+/** Asks line by line until the input ends, or an empty line on a terminal. */
+async function converse(ask: (question: string) => Promise<void>): Promise<void> {
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  const invite = (): void => {
+    if (isTerminal) process.stdout.write('\nGo on asking, or press Enter to stop: ');
+  };
+  invite();
+  for await (const line of lines) {
+    const question = line.trim();
+    if (question === '' && isTerminal) break;
+    if (question !== '') await ask(question);
+    invite();
+  }
+  lines.close();
+}
+
+/** Asks, and writes the answer: on a terminal as it comes, with its sources as links. */
+async function answerTo(
+  client: ApiClient,
+  domain: string,
+  question: string,
+  { threadId, output }: { threadId: string | undefined; output: Output },
+): Promise<Answer> {
+  const live = !output.json && process.stdout.isTTY;
+  const answer = await askQuestion(client, domain, question, {
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(live ? { onText: (text: string) => void process.stdout.write(shownText(text)) } : {}),
+  });
+  const sources = answer.sources.map((source) => `→ ${sourceText(source, domain, live)}`);
+  const thread = answer.threadId === undefined ? [] : [`thread ${answer.threadId}`];
+  output.result(answer, [live ? '' : shownText(answer.text), '', ...sources, ...thread].join('\n'));
+  return answer;
+}
+
+/** A source with its address; with the host of the site where we know it, and on a terminal as a link. Pure. */
+export function sourceText({ title, url }: Answer['sources'][number], domain: string, asLink: boolean): string {
+  const address = domain.includes('.') && url.startsWith('/') ? `https://${domain}${url}` : url;
+  const isAbsolute = /^https?:/.test(address);
+  const shown = `${plainText(title)} (${plainText(address)})`;
+  // OSC 8: what terminals make a link of.
+  return asLink && isAbsolute ? `\u001b]8;;${encodeURI(decodeURI(address))}\u001b\\${shown}\u001b]8;;\u001b\\` : shown;
+}
+
+/** What tenants and models write must not steer a terminal. */
+const shownText = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
+const plainText = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ');
 
 export type Answer = { text: string; sources: { title: string; url: string }[]; threadId: string | undefined };
 
