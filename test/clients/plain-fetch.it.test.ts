@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../support/gateway-harness.ts';
+import { startAssistantHarness } from './assistant-harness.ts';
+
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+let folder: string;
+beforeAll(async () => {
+  gateway = await gatewayHarness({}, async ({ bus }) => {
+    const assistant = await startAssistantHarness(undefined, bus);
+    return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
+  });
+  acme = await createOrganization(gateway);
+  folder = await mkdtemp(join(tmpdir(), 'bindery-fetch-'));
+});
+afterAll(async () => {
+  await gateway.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('the script of the documentation asks, and goes on, as it stands there', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../infra/docs/interfaces/assistant-api.mdx'), 'utf8');
+  const [, script = ''] = /```js ask\.mjs\n(.*?)\n```/s.exec(page) ?? [];
+  const file = join(folder, 'ask.mjs');
+  await writeFile(file, script);
+  const BASE = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+  const run = (key: string) =>
+    promisify(execFile)(process.execPath, [file], { env: { BASE, DOMAIN: 'docs', ASSISTANT_KEY: key } });
+  const { stdout } = await run(acme.assistantKey);
+  expect(stdout.match(/press "Rotate" on the keys page/g)).toHaveLength(2);
+  expect(stdout.match(/'\/guides\/keys#rotate-a-key'/g)).toHaveLength(2);
+  const [state] = await Promise.all(
+    (await gateway.bus.threads.subjects('threads.acme.docs.*')).map((subject) => gateway.bus.threads.last(subject)),
+  );
+  expect(state?.commit.data.state.turnCount).toBe(2);
+  await expect(run('svc_dsc_wrong')).rejects.toMatchObject({ stderr: expect.stringContaining('Error: The API key') });
+});
