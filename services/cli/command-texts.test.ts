@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContentList } from '#shared/contracts/http/content.ts';
-import type { ShownApiKey } from '#shared/contracts/http/directory.ts';
+import type { ListedApiKey } from '#shared/contracts/http/directory.ts';
 import { diagnosticTable } from './commands/check.ts';
 import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './commands/content.ts';
@@ -13,7 +13,7 @@ import { drawBar, paintFor, terminalWidth } from './terminal.ts';
 const now = new Date('2026-03-01T10:00:00.000Z');
 
 test('keys are told apart by state', () => {
-  const key = (changes: Partial<ShownApiKey>): ShownApiKey => ({
+  const key = (changes: Partial<ListedApiKey>): ListedApiKey => ({
     id: `key_${'a'.repeat(16)}`,
     kind: 'admin',
     name: '',
@@ -25,14 +25,14 @@ test('keys are told apart by state', () => {
   });
   const lines = keyTable(
     [
-      key({ name: 'site' }),
+      key({ name: 'site', lastUsedAt: '2026-02-28T23:59:58.000Z' }),
       key({ expiresAt: '2026-02-01T00:00:00.000Z' }),
       key({ expiresAt: '2027-02-01T00:00:00.000Z', revokedAt: '2026-01-02T00:00:00.000Z' }),
     ],
     now,
   ).split('\n');
-  expect(lines[1]).toMatch(/good +2026-01-01 +never +site$/);
-  expect(lines[2]).toContain('expired');
+  expect(lines[1]).toMatch(/good +2026-01-01 +never +2026-02-28 23:59 +site$/);
+  expect(lines[2]).toMatch(/expired .*2026-02-01 +never$/);
   expect(lines[3]).toContain('revoked');
   expect(keyTable([], now)).toBe('No API keys.');
 });

@@ -9,6 +9,7 @@ import type { RateLimiter } from '#shared/http/rate-limit.ts';
 import type { BusOutage } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
 import type { KeyDirectory } from './auth/key-directory.ts';
+import type { KeyUses } from './auth/key-uses.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
 import type { SitePages } from './exports/site-pages.ts';
 
@@ -30,6 +31,7 @@ export type GatewayContext = {
   logger: Logger;
   metrics: Metrics;
   keys: KeyDirectory;
+  keyUses: KeyUses;
   jobStatusFeed: JobStatusFeed;
   /** Pages of contents, by content version. */
   sitePages: SitePages;

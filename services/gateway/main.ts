@@ -2,6 +2,7 @@ import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import { openRateLimiter } from '#shared/http/open-rate-limiter.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
+import { keyUses } from './auth/key-uses.ts';
 import { buildGateway, gatewayHealth, publicRoutes } from './build-gateway.ts';
 import { failingFast, watchBus } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
@@ -26,6 +27,7 @@ export function start(config: GatewayConfig): Promise<Running> {
     const rateLimiter = measuredLimits(limiter, metrics, publicRoutes);
     const feed = jobStatusFeed(bus.liveUpdates, logger);
     const keys = keyDirectory(bus.readModels.directoryKeys, clock, logger, stopping);
+    const uses = keyUses(bus.keyUses, clock, logger);
     metrics.gauge('bindery_gateways_live', 'Gateways that share the limits, this one included.', () =>
       gateways.count(),
     );
@@ -36,6 +38,7 @@ export function start(config: GatewayConfig): Promise<Running> {
       busOutage,
       rateLimiter,
       keys,
+      keyUses: uses,
       jobStatusFeed: feed,
       sitePages: sitePages(objectStore),
     };
@@ -48,6 +51,7 @@ export function start(config: GatewayConfig): Promise<Running> {
       },
       async close() {
         feed.close();
+        await uses.close();
         await rateLimiter.close();
       },
     };

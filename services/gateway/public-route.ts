@@ -160,6 +160,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         if (principal === undefined) return;
         if (crossOrigin) checkOrigin(request, reply, principal.key);
         if (declaration.plan !== undefined) requirePlan(declaration.plan, principal);
+        context.keyUses.note(principal.organization, principal.key.id);
         principals.set(request, { principal, keyEnded: endsWithKey(context, principal, reply) });
       },
       handler: async (request, reply) => {

@@ -121,7 +121,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
   addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },
 
-  listApiKeys: { answer: { apiKeys: [adminKey, siteKey] } },
+  listApiKeys: { answer: { apiKeys: [{ ...adminKey, lastUsedAt: time }, siteKey] } },
   createApiKey: {
     body: { kind: 'assistant', name: 'docs site', scopes: ['read'], allowedOrigins: ['https://docs.acme.com'] },
     answer: { ...siteKey, key: secret },

@@ -84,6 +84,10 @@ export type ActiveJobDocument = z.infer<typeof activeJobDocumentSchema>;
 export const exportPlacesSchema = z.object({ places: z.array(z.object({ jobId: z.string(), takenAt: timestamp })) });
 export type ExportPlaces = z.infer<typeof exportPlacesSchema>;
 
+/** Bucket `key-uses`, key `<org>.<key id>`: when the key opened a route last, to the minute. */
+export const keyUseSchema = z.object({ lastUsedAt: timestamp });
+export type KeyUse = z.infer<typeof keyUseSchema>;
+
 /** Bucket `conversation-sizes`, key `<org>`: what an organization's conversations take in the log, oldest day first. */
 export const conversationSizesSchema = z.object({
   /** `lastSequence`: of the newest message that was counted for the day (UTC). */
@@ -115,6 +119,7 @@ export const listPartKey = (organization: string, day: string, part: number): st
 export const listDaysKey = (organization: string): string => organization;
 export const organizationKey = (organization: string): string => organization;
 export const apiKeyKey = (sha256: string): string => sha256;
+export const keyUseKey = (organization: string, keyId: string): string => `${organization}.${keyId}`;
 export const contentsKey = (organization: string, domain: string): string => `${organization}.${domain}`;
 /** `month` is `yyyy-mm`, in UTC. */
 export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;

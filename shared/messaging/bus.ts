@@ -10,6 +10,7 @@ import type {
   ConversationSizes,
   ExportPlaces,
   Generation,
+  KeyUse,
   ProjectionName,
   ProjectionPointer,
   RebuildRequest,
@@ -71,6 +72,8 @@ export type BusParts = {
   activeJobs: DocumentStore<ActiveJobDocument>;
   /** The gateway's list of what counts against the limit of active exports. */
   exportPlaces: DocumentStore<ExportPlaces>;
+  /** The gateways' times of when each API key was used last. */
+  keyUses: DocumentStore<KeyUse>;
   /** The assistant's count of what each organization's conversations take. */
   conversationSizes: DocumentStore<ConversationSizes>;
   presence: Presence;
@@ -80,7 +83,10 @@ export type BusParts = {
 
 /** Which parts each user gets. `subjects/` gives it the rights for them. */
 export const busPartsOf = {
-  gateway: ['exports', 'content', 'directory', 'facts', 'exportPlaces', 'readModels', 'liveUpdates', 'presence'],
+  gateway: [
+    ...(['exports', 'content', 'directory', 'facts', 'exportPlaces', 'keyUses'] as const),
+    ...(['readModels', 'liveUpdates', 'presence'] as const),
+  ],
   publisher: ['content'],
   indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog'],
   assistant: ['threads', 'conversationSizes', 'readModels'],

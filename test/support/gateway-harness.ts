@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import pino, { type Logger } from 'pino';
 import { keyDirectory } from '#services/gateway/auth/key-directory.ts';
+import { keyUses } from '#services/gateway/auth/key-uses.ts';
 import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
@@ -80,6 +81,7 @@ export async function gatewayHarness(
     logger,
     metrics: serviceMetrics('gateway'),
     keys: keyDirectory(bus.readModels.directoryKeys, clock, logger, stop.signal),
+    keyUses: keyUses(bus.keyUses, clock, logger),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     sitePages: sitePages(objectStore),
     onAnswer: (seen) => {
@@ -101,6 +103,7 @@ export async function gatewayHarness(
       stop.abort();
       await app.close();
       await projections;
+      await context.keyUses.close();
       await context.rateLimiter.close();
       await services?.close();
       await objectStore.close();

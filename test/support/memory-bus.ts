@@ -109,6 +109,7 @@ export function memoryBus(): MemoryBus {
     readModels: generations.blue,
     activeJobs: memoryDocuments(gate),
     exportPlaces: memoryDocuments(gate),
+    keyUses: memoryDocuments(gate),
     conversationSizes: memoryDocuments(gate),
     generations,
     projections: {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { keyScopes } from '#shared/aggregates/directory/directory.ts';
-import type { CreatedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
+import type { CreatedApiKey, ListedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { printable } from '../format.ts';
@@ -21,9 +21,9 @@ export function keysCommand(program: Command): void {
   const keys = program.command('keys').description("an organization's API keys");
 
   withConnection(keys.command('list'))
-    .description('list all keys, also revoked ones; secrets are never shown again')
+    .description('list all keys, also revoked ones, and when each was used last; secrets are never shown again')
     .action(async (options: ServerCommandOptions) => {
-      const answer = await connect(options, 'admin').json<{ apiKeys: ShownApiKey[] }>('/v1/api-keys');
+      const answer = await connect(options, 'admin').json<{ apiKeys: ListedApiKey[] }>('/v1/api-keys');
       createOutput(options.json).result(answer, keyTable(answer.apiKeys, new Date()));
     });
 
@@ -85,10 +85,10 @@ const createdText = ({ id, kind, key, expiresAt }: CreatedApiKey): string =>
   `${key}\nThis is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
 
 /** Pure; `now` tells which have expired. */
-export function keyTable(keys: readonly ShownApiKey[], now: Date): string {
+export function keyTable(keys: readonly ListedApiKey[], now: Date): string {
   if (keys.length === 0) return 'No API keys.';
   return textTable(
-    ['Key', 'Kind', 'Scopes', 'State', 'Created', 'Expires', 'Name'],
+    ['Key', 'Kind', 'Scopes', 'State', 'Created', 'Expires', 'Last used', 'Name'],
     keys.map((key) => [
       key.id,
       key.kind,
@@ -96,6 +96,7 @@ export function keyTable(keys: readonly ShownApiKey[], now: Date): string {
       keyState(key, now),
       key.createdAt.slice(0, 10),
       key.expiresAt?.slice(0, 10) ?? 'never',
+      key.lastUsedAt?.slice(0, 16).replace('T', ' ') ?? 'never',
       printable(key.name),
     ]),
   );

@@ -26,13 +26,23 @@ export const apiKeyRoutes = [
       id: 'listApiKeys',
       method: 'GET',
       path: '/v1/api-keys',
-      summary: "Lists the organization's API keys, without their secrets.",
+      summary: "Lists the organization's API keys, without their secrets, and when each was used last, to the minute.",
       key: 'admin',
       answer: apiKeyListSchema,
     },
-    async ({ bus }, { principal: { organization } }) => {
+    async ({ bus, keyUses }, { principal: { organization } }) => {
       const stored = await askBus(bus.readModels.directoryOrganizations.get(organizationKey(organization)));
-      return { apiKeys: (stored?.document.state.keys ?? []).map(toShownApiKey) };
+      const keys = stored?.document.state.keys ?? [];
+      const uses = await keyUses.lastUses(
+        organization,
+        keys.map(({ id }) => id),
+      );
+      return {
+        apiKeys: keys.map((key) => {
+          const lastUsedAt = uses.get(key.id);
+          return { ...toShownApiKey(key), ...(lastUsedAt === undefined ? {} : { lastUsedAt }) };
+        }),
+      };
     },
   ),
   publicRoute(

@@ -11,7 +11,7 @@ import {
 } from '#shared/aggregates/directory/directory.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { addressRange, familyNamedWhole } from '#shared/http/address-ranges.ts';
-import { domainSlug, hostName, organizationId, organizationPlans } from '../identifiers.ts';
+import { domainSlug, hostName, organizationId, organizationPlans, timestamp } from '../identifiers.ts';
 
 const organizationName = z.string().trim().min(1).max(100);
 
@@ -136,7 +136,14 @@ const shownApiKeySchema = apiKeySchema.omit({ sha256: true }).meta({ title: 'Api
 
 export type ShownApiKey = z.infer<typeof shownApiKeySchema>;
 
-export const apiKeyListSchema = z.object({ apiKeys: z.array(shownApiKeySchema) }).meta({ title: 'ApiKeyList' });
+/** `lastUsedAt`: to the minute; a use shows within two minutes. Missing: never used. */
+const listedApiKeySchema = shownApiKeySchema
+  .extend({ lastUsedAt: timestamp.optional() })
+  .meta({ title: 'ListedApiKey' });
+
+export type ListedApiKey = z.infer<typeof listedApiKeySchema>;
+
+export const apiKeyListSchema = z.object({ apiKeys: z.array(listedApiKeySchema) }).meta({ title: 'ApiKeyList' });
 
 /** Answer when a key was created; `key` is the secret, which is shown this once. */
 export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() }).meta({ title: 'CreatedApiKey' });

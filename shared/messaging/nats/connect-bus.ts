@@ -12,6 +12,7 @@ import {
   activeJobDocumentSchema,
   conversationSizesSchema,
   exportPlacesSchema,
+  keyUseSchema,
   type Generation,
   inGeneration,
   projectionPointerSchema,
@@ -150,6 +151,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     }),
     activeJobs: () => documents('active-jobs', activeJobDocumentSchema),
     exportPlaces: () => documents('export-places', exportPlacesSchema),
+    keyUses: () => documents('key-uses', keyUseSchema),
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
     presence: () => natsPresence(connection),
     leases: async () => {

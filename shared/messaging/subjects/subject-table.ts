@@ -217,6 +217,14 @@ export const bucketRows: readonly BucketRow[] = [
     kept: 'as long as its organization; jobs that ended leave it with the next start',
   },
   {
+    name: 'key-uses',
+    key: '<org>.<key>',
+    writers: ['gateway'],
+    readers: [],
+    byKey: ['gateway'],
+    kept: 'as long as its organization',
+  },
+  {
     name: 'conversation-sizes',
     key: '<org>',
     writers: ['assistant'],

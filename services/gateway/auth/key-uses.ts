@@ -1,0 +1,111 @@
+import { keyUseKey, type KeyUse } from '#shared/contracts/read-models.ts';
+import type { DocumentStore } from '#shared/messaging/read-models.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { Logger } from '#shared/runtime/telemetry.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { askBus } from '../ask-bus.ts';
+
+/** When API keys were used last, as all gateways of the installation know it. */
+export type KeyUses = {
+  /** Notes that a key is used now. Asks nobody, waits for nothing and cannot fail. */
+  note(organization: string, keyId: string): void;
+  /**
+   * When keys were used last (ISO), by their ids; those that never were are missing. Uses of the last two minutes may be missing when another
+   * gateway saw them. Throws `unavailable` when the bus is away: a key must not look unused because nobody could be asked.
+   */
+  lastUses(organization: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Stores what only this gateway knows. Never rejects; what could not be stored stays for the next time. */
+  flush(): Promise<void>;
+  /** Stores the rest, for two seconds at most, and ends. */
+  close(): Promise<void>;
+};
+
+const flushEveryMs = 60_000;
+const closeWithinMs = 2_000;
+const atOnce = 16;
+/** Each conflict is another gateway's write, so two in a row are rare. */
+const mostAttempts = 5;
+
+/**
+ * Keeps the last use of each key in memory and stores it once a minute. Whichever gateway comes first stores a key; the others leave it alone
+ * for a minute, so a key is written at most once a minute however many gateways serve it. A stored time never goes back. While the bus is away
+ * the uses wait here, one number for each key.
+ */
+export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logger): KeyUses {
+  /** Milliseconds since 1970, by the key of the document. */
+  const waiting = new Map<string, number>();
+  let flushing: Promise<void> | undefined;
+  let isAway = false;
+
+  const flush = (last = false): Promise<void> => {
+    flushing ??= storeAll(last).finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  };
+  const timer = setInterval(() => void flush(), flushEveryMs).unref();
+
+  async function storeAll(last: boolean): Promise<void> {
+    try {
+      await inParallel([...waiting.keys()], atOnce, (key) => storeOne(key, last));
+      isAway = false;
+    } catch (error) {
+      if (!isAway) logger.warn({ problem: messageOf(error) }, 'last uses of API keys wait: they cannot be stored now');
+      isAway = true;
+    }
+  }
+
+  async function storeOne(key: string, last: boolean): Promise<void> {
+    for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+      const used = waiting.get(key);
+      if (used === undefined) return;
+      const stored = await askBus(store.get(key, { fromLeader: true }));
+      const before = stored === undefined ? undefined : Date.parse(stored.document.lastUsedAt);
+      // Stored by another gateway a moment ago: a later flush has the newest use.
+      if (before !== undefined && before < used && used - before < flushEveryMs && !last) return;
+      const isNews = before === undefined || before < used;
+      const document = { lastUsedAt: new Date(used).toISOString() };
+      const expectedRevision = stored?.revision ?? 0;
+      if (isNews && (await askBus(store.put(key, document, { expectedRevision }))) === undefined) continue;
+      if (waiting.get(key) === used) waiting.delete(key);
+      return;
+    }
+  }
+
+  return {
+    note(organization, keyId) {
+      waiting.set(keyUseKey(organization, keyId), clock.now().getTime());
+    },
+
+    async lastUses(organization, keyIds) {
+      const ids = new Map(keyIds.map((id) => [keyUseKey(organization, id), id]));
+      const uses = new Map<string, string>();
+      for (const read of await askBus(store.getMany([...ids.keys()]))) {
+        const id = ids.get(read.key);
+        if (id !== undefined && 'document' in read) uses.set(id, read.document.lastUsedAt);
+      }
+      for (const [key, id] of ids) {
+        const used = waiting.get(key);
+        if (used === undefined) continue;
+        const here = new Date(used).toISOString();
+        if (here > (uses.get(id) ?? '')) uses.set(id, here);
+      }
+      return uses;
+    },
+
+    flush: () => flush(),
+
+    async close() {
+      clearInterval(timer);
+      const rest = async () => {
+        await flushing;
+        await flush(true);
+      };
+      await withDeadline(rest(), closeWithinMs, () => new Error('The bus took too long.')).catch((error: unknown) => {
+        logger.warn({ problem: messageOf(error), keys: waiting.size }, 'last uses of API keys were not stored');
+      });
+    },
+  };
+}
