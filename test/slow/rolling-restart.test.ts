@@ -9,6 +9,7 @@ import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { processEnvironment, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { jobPath } from '#services/cli/api-client.ts';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { addOrganization, exportHistory, type Organization } from '../support/installation-exports.ts';
@@ -124,7 +125,7 @@ describeWithServers(['nats-server'], 'every service restarted, one after the oth
           },
           ...(start && { method: 'POST', body: JSON.stringify(start.json) }),
           signal: AbortSignal.timeout(minuteMs),
-        }).catch((error: Error) => count(`broke: ${String(error.cause ?? error)}`));
+        }).catch((error: Error) => count(`broke: ${messageOf(error.cause ?? error)}`));
         if (answer !== undefined) {
           count(String(answer.status));
           const body = (await answer.json()) as ExportJob;
