@@ -165,7 +165,10 @@ export function answerCall<C extends InternalCall>(
 function callerOf(request: FastifyRequest): Caller {
   const { headers } = request;
   const parsed = callerSchema.safeParse(JSON.parse(String(headers[callerHeader] ?? 'null')));
-  if (parsed.success) return { ...parsed.data, traceparent: traceparentOf(request) };
+  if (parsed.success) {
+    const traceparent = headers.traceparent === undefined ? parsed.data.traceparent : traceparentOf(request);
+    return { ...parsed.data, traceparent };
+  }
   throw new Error(`The header ${callerHeader} is wrong: ${parsed.error.message}`);
 }
 
