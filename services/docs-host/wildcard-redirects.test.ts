@@ -28,6 +28,25 @@ test.each([
   expect(wildcardRedirects([rule(source, '/new')])(path)).toBeUndefined();
 });
 
+test.each([
+  // What the reader wrote would name the server.
+  ['/old*', 'https://new.example*', '/old.evil.example/x'],
+  ['/old/*', 'https://*.new.example', '/old/evil.example/x'],
+  ['/old/:a', 'https://:a/x', '/old/evil.example'],
+  // Three wildcards in one part would take time with the third power of its length.
+  ['/:a-:b-:c/end', '/new', '/a-b-c/end'],
+])('%s to %s leads nowhere from %s', (source, destination, path) => {
+  expect(wildcardRedirects([rule(source, destination)])(path)).toBeUndefined();
+});
+
+test.each([
+  ['/old*', 'https://new.example*', '/old/x', 'https://new.example/x'],
+  ['/of/:name/:page', 'https://:name.new.example/:page', '/of/acme/x', 'https://acme.new.example/x'],
+  ['/:from-to-:to', '/:to/:from', '/a-b-to-c', '/c/a-b'],
+])('%s to %s keeps its server, from %s', (source, destination, path, to) => {
+  expect(wildcardRedirects([rule(source, destination)])(path)?.to).toBe(to);
+});
+
 test('the first that fits counts', () => {
   const lead = wildcardRedirects([rule('/a/b/:x*', '/one', false), rule('/a/:x*', '/two')]);
   expect([lead('/a/b/c'), lead('/a/c')]).toEqual([
