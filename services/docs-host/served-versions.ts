@@ -47,9 +47,17 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
       }
       return undefined;
     },
-    /** Answers from a stored version from now on: one assignment, so no answer sees anything between two versions. */
+    /**
+     * Answers from a stored version from now on: one assignment, so no answer sees anything between two versions. Nothing is left of a version
+     * that cannot be named as the active one.
+     */
     async swap(next: StoredVersion): Promise<void> {
-      await folder.activate(next.id, active?.id);
+      try {
+        await folder.activate(next.id, active?.id);
+      } catch (error) {
+        await folder.remove(next);
+        throw error;
+      }
       if (active !== undefined) {
         active.replacedAt = now();
         older = [active, ...older];

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '#shared/runtime/failures.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { BundleRefused } from './download-bundle.ts';
 import { type PreparedSite, prepareSite, readPreparedSite } from './prepared-site.ts';
 import { copyBundle, type UnpackedBundle } from './unpack-bundle.ts';
 
@@ -43,29 +44,48 @@ export async function openSiteFolder(
   for (const name of await readdir(versions))
     if (name.startsWith('unfinished-')) await rm(join(versions, name), { recursive: true, force: true });
   const isAirGapped = (manifest: PreparedSite['manifest']) => (deployment ?? manifest.deployment) === 'air-gapped';
+  /** Versions that stay in the folder. */
+  const kept = new Set<string | undefined>();
   const state = await readState();
 
-  async function readState() {
+  /** Where `state.json` is lost, or of another program, the two newest versions are as good as what it said. */
+  async function readState(): Promise<z.infer<typeof stateSchema> | undefined> {
     try {
       const text = await readFile(stateFile, 'utf8');
       return stateSchema.parse(JSON.parse(text));
-    } catch {
-      return undefined;
+    } catch (error) {
+      const ids = await newestFirst();
+      const [active, previous] = ids;
+      if (active === undefined) return undefined;
+      logger.error(
+        { versions: ids },
+        `the newest stored version is taken, for the state cannot be read: ${messageOf(error)}`,
+      );
+      return { formatVersion: 1, active, ...(previous !== undefined && { previous }) };
     }
   }
 
-  /** Undefined, with a line in the log, for a version that is not whole. One that was made for another path or deployment type is made again from its files. */
+  async function newestFirst(): Promise<string[]> {
+    const found = (await readdir(versions)).map(async (id) => ({ id, at: (await stat(join(versions, id))).mtimeMs }));
+    return (await Promise.all(found)).sort((a, b) => b.at - a.at).map(({ id }) => id);
+  }
+
+  /**
+   * Undefined, with a line in the log, for a version that cannot be served. One that was made for another path or deployment type, or by
+   * another program, is made again from its files.
+   */
   async function load(id: string | undefined): Promise<StoredVersion | undefined> {
     if (id === undefined) return undefined;
     const at = join(versions, id);
     try {
       const source = sourceSchema.parse(JSON.parse(await readFile(join(at, 'source.json'), 'utf8')));
       const site = await readPreparedSite(at);
-      if (site === undefined) throw new Error('it is not whole');
-      if (site.base === base && site.isAirGapped === isAirGapped(site.manifest))
+      if (site?.base === base && site.isAirGapped === isAirGapped(site.manifest))
         return { id, folder: at, site, source };
       return await add(source, (files) => copyBundle(join(at, 'files'), files));
     } catch (error) {
+      // What may be whole stays: there was no room to make it again, or it could not be read now.
+      if (!(error instanceof BundleRefused) && errorCode(error) !== 'ENOENT') kept.add(id);
       logger.error({ version: id }, `a stored version cannot be served: ${messageOf(error)}`);
       return undefined;
     }
@@ -98,8 +118,13 @@ export async function openSiteFolder(
   const first = active ?? previous;
   const second = active === undefined ? undefined : previous;
   const isAsStored = first?.id === state?.active && second?.id === state?.previous;
-  if (first !== undefined && !isAsStored) await activate(first.id, second?.id);
-  const kept = new Set([active?.id, previous?.id]);
+  if (first !== undefined && !isAsStored)
+    await activate(first.id, second?.id).catch((error: unknown) => {
+      // It is served all the same.
+      for (const id of [state?.active, state?.previous]) kept.add(id);
+      logger.error(`the state of the data folder cannot be written: ${messageOf(error)}`);
+    });
+  for (const version of [active, previous]) kept.add(version?.id);
   for (const name of await readdir(versions))
     if (!kept.has(name)) await rm(join(versions, name), { recursive: true, force: true });
 
