@@ -67,13 +67,13 @@ export type AssistantHarness = {
   close(): Promise<void>;
 };
 
-type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number };
+type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number };
 
 /** The assistant service over HTTP with a small searched site, and everything behind it in this process. */
 export async function startAssistantHarness(
   model: LanguageModelV4 = extractiveModel(),
   bus: MemoryBus = memoryBus(),
-  { logger = pino({ level: 'silent' }), answerTimeoutMs = 60_000 }: HarnessOptions = {},
+  { logger = pino({ level: 'silent' }), answerTimeoutMs = 60_000, budgetBytes = 1_000_000 }: HarnessOptions = {},
 ): Promise<AssistantHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-assistant-'));
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
@@ -104,7 +104,7 @@ export async function startAssistantHarness(
       clock: systemClock,
       random: randomBase62,
       hashKey: 'a hash key for tests',
-      budgetBytes: 1_000_000,
+      budgetBytes,
       answerTimeoutMs,
       cutAnswers: new AbortController().signal,
     },

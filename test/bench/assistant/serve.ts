@@ -1,0 +1,64 @@
+/**
+ * One process of the benchmark, forked by `run.ts`: `model` (a server that speaks Mistral's wire), `bare` (the pipeline of the AI SDK and nothing else) or
+ * `assistant` (the service). The last two get the address of the first. Says where it listens, and answers `measure` with what it has used.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeUIMessageStreamToResponse, streamText, toUIMessageStream } from 'ai';
+import { createMistral } from '@ai-sdk/mistral';
+import { startAssistantHarness } from '../../clients/assistant-harness.ts';
+import { mistralChunk, startMistral, startsStream } from '../../support/start-mistral.ts';
+import type { Ready, Used } from './run.ts';
+
+const tokens = 200;
+const token = mistralChunk({ content: 'word ' });
+
+async function serveModel(): Promise<string> {
+  const model = await startMistral();
+  model.answers(async (response, { body }) => {
+    startsStream(response);
+    response.write(token);
+    // A question with this word stays open, so that memory can be measured.
+    if (JSON.stringify(body.messages.at(-1)).includes('forever')) return;
+    for (let sent = 1; sent < tokens; sent += 1) if (!response.write(token)) await once(response, 'drain');
+    response.end(`${mistralChunk({ content: '' }, 'stop')}data: [DONE]\n\n`);
+  });
+  return model.baseUrl;
+}
+
+async function serveBare(baseURL: string): Promise<string> {
+  const model = createMistral({ apiKey: 'k', baseURL })('m');
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const part of request.setEncoding('utf8')) text += String(part);
+    const { messages } = JSON.parse(text) as { messages: { parts: { text: string }[] }[] };
+    const result = streamText({ model, prompt: messages.at(-1)?.parts[0]?.text ?? '', onError: () => {} });
+    void pipeUIMessageStreamToResponse({ response, stream: toUIMessageStream({ stream: result.stream }) });
+  }
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+async function serveAssistant(baseURL: string): Promise<Ready> {
+  const harness = await startAssistantHarness(createMistral({ apiKey: 'k', baseURL })('m'), undefined, {
+    budgetBytes: Number.MAX_SAFE_INTEGER,
+  });
+  return { url: `${harness.url}/internal/message`, headers: harness.headers() };
+}
+
+const [kind, modelUrl = ''] = process.argv.slice(2);
+process.on('message', () => {
+  globalThis.gc?.();
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  process.send?.({ cpuMs: (user + system) / 1_000, rss, heap: heapUsed + external } satisfies Used);
+});
+process.on('disconnect', () => process.exit());
+const ready: Ready =
+  kind === 'assistant'
+    ? await serveAssistant(modelUrl)
+    : { url: kind === 'model' ? await serveModel() : await serveBare(modelUrl), headers: {} };
+process.send?.(ready);
