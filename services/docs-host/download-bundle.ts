@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { lookup } from 'node:dns';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { addressRange, covers, proxyRanges } from '#shared/http/address-ranges.ts';
 import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
@@ -16,6 +16,11 @@ export class BundleRefused extends Error {
   override name = 'BundleRefused';
 }
 
+/** It was said before anything was downloaded, so it may be asked again soon. */
+export class LinkRefused extends BundleRefused {
+  override name = 'LinkRefused';
+}
+
 export type Download = { file: string; sizeBytes: number; sha256: string };
 
 /** What is known of a bundle before it is here. */
@@ -23,6 +28,8 @@ export type ExpectedBundle = { sha256?: string | undefined; sizeBytes?: number |
 
 const mostRedirects = 5;
 const stalledAfterMs = 30_000;
+/** Of an answer that only says why there is no bundle. */
+const mostReasonBytes = 64 * 1024;
 
 /**
  * Downloads a bundle into `folder`, and goes on where an earlier try stopped. The file is whole and has the expected size and SHA-256; where
@@ -37,13 +44,14 @@ export async function downloadBundle(
 ): Promise<Download> {
   await mkdir(folder, { recursive: true });
   const part = await partOf(link, folder);
+  await part.removeOthers();
   const answer = await ask(new URL(link), part, signal);
   const { statusCode, headers, body } = answer;
   // Whatever happens to the body, somebody listens.
   body.on('error', () => {});
   const isRest = statusCode === 206 && part.bytes > 0 && contentStart(headers['content-range']) === part.bytes;
   if (statusCode !== 200 && !isRest) {
-    const text = await body.text().catch(() => '');
+    const text = await textOf(body, mostReasonBytes).catch(() => '');
     if (statusCode === 416) {
       await part.remove();
       throw new Unavailable('the bundle changed while it was downloaded; it is downloaded anew');
@@ -94,6 +102,18 @@ export async function downloadBundle(
   return { file: part.file, sizeBytes: bytes, sha256 };
 }
 
+/** The text of an answer. Rejects with `Unavailable` when it has more than `mostBytes`: whoever sends it may never end. */
+export async function textOf(body: Dispatcher.ResponseData['body'], mostBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new Unavailable(`an answer has more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 export async function sha256OfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
@@ -124,6 +144,11 @@ async function partOf(link: string, folder: string) {
     bytes: etag === undefined ? 0 : bytes,
     etag,
     remove,
+    /** What is left of other bundles is not wanted any more, and takes the room of this one. */
+    async removeOthers(): Promise<void> {
+      for (const other of await readdir(folder))
+        if (!other.startsWith(`${name}.`)) await rm(join(folder, other), { recursive: true, force: true });
+    },
     async begin(newEtag: string | undefined): Promise<void> {
       await remove();
       if (newEtag !== undefined) await writeFile(note, JSON.stringify({ etag: newEtag }));
@@ -200,8 +225,8 @@ function refusalOf(status: number, text: string, link: string): Error {
   const { host } = new URL(link);
   if (status === 408 || status === 429 || status >= 500) return new Unavailable(`${host} answered ${status}`);
   if (/expired/i.test(text))
-    return new BundleRefused(`the link has expired (${host} answered ${status}). Ask the platform for a fresh one`);
-  return new BundleRefused(
+    return new LinkRefused(`the link has expired (${host} answered ${status}). Ask the platform for a fresh one`);
+  return new LinkRefused(
     `${host} answered ${status} to the link: it has expired, or is not whole. Ask the platform for a fresh one`,
   );
 }

@@ -6,7 +6,7 @@ import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { BundleOrigin, DocsHostConfig } from './config.ts';
-import { BundleRefused, downloadBundle, type ExpectedBundle, sha256OfFile } from './download-bundle.ts';
+import { BundleRefused, downloadBundle, type ExpectedBundle, LinkRefused, sha256OfFile } from './download-bundle.ts';
 import { newestExport } from './newest-export.ts';
 import type { ServedVersions } from './served-versions.ts';
 import type { SiteFolder, StoredVersion } from './site-folder.ts';
@@ -24,7 +24,7 @@ type Wanted = {
 export const bundleOutcomes = ['taken', 'refused', 'unavailable'] as const;
 
 const downloadRetries: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 60_000 };
-/** What is refused once is looked at again now and then: somebody may have mended it. */
+/** What is refused once is looked at again now and then, though it seems the same: somebody may have mended it. */
 const refusedAgainMs = 600_000;
 
 /**
@@ -52,6 +52,9 @@ export function followBundle(
 ) {
   /** Why the newest version is not served; undefined while all is well. */
   let problem: string | undefined;
+  /** What was refused last, until it is looked at again. */
+  let refused: { key: string; why: BundleRefused; until: number } | undefined;
+  const now = () => performance.now();
   const maxBytes = config.maxBundleMegabytes * 1_000_000;
 
   async function wanted(): Promise<Wanted | undefined> {
@@ -80,9 +83,17 @@ export function followBundle(
       if (active !== undefined) checkVersion(active.site.manifest.label);
       return undefined;
     }
-    const next = await take(found);
-    await versions.swap(next);
-    return next;
+    if (refused?.key === found.key && now() < refused.until) throw refused.why;
+    try {
+      const next = await take(found);
+      await versions.swap(next);
+      return next;
+    } catch (error) {
+      // Else gigabytes would be downloaded each minute to be refused again.
+      if (error instanceof BundleRefused && !(error instanceof LinkRefused))
+        refused = { key: found.key, why: error, until: now() + refusedAgainMs };
+      throw error;
+    }
   }
 
   async function take({ key, link, mounted, expected }: Wanted): Promise<StoredVersion> {
@@ -94,12 +105,14 @@ export function followBundle(
         throw new BundleRefused(`the bundle is to have the SHA-256 ${expected.sha256}, but ${mounted} ${has}`);
       }
       return await store({ key, sha256 }, (files) =>
-        isFolder ? copyBundle(mounted, files) : unpackBundle(mounted, files, maxBytes),
+        isFolder ? copyBundle(mounted, files) : unpackBundle(mounted, files, maxBytes, sha256),
       );
     }
     if (link === undefined) throw new Error('a bundle without a place');
     const signed = await link();
-    const { file, sha256 } = await downloadBundle(signed.url, folder.incoming, signed.expected, { maxBytes, signal });
+    // What the settings say counts more than what the platform says.
+    const both = { ...signed.expected, ...(expected.sha256 !== undefined && { sha256: expected.sha256 }) };
+    const { file, sha256 } = await downloadBundle(signed.url, folder.incoming, both, { maxBytes, signal });
     try {
       return await store({ key, sha256 }, (files) => unpackBundle(file, files, maxBytes));
     } finally {

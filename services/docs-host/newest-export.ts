@@ -2,7 +2,7 @@ import { bundleLinkSchema, exportListSchema } from '#shared/contracts/http/expor
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { z } from 'zod';
 import type { BundleOrigin } from './config.ts';
-import { BundleRefused, type ExpectedBundle, safeRequest } from './download-bundle.ts';
+import { BundleRefused, type ExpectedBundle, LinkRefused, safeRequest, textOf } from './download-bundle.ts';
 
 type Platform = Extract<BundleOrigin, { kind: 'platform' }>;
 
@@ -10,6 +10,7 @@ export type NewestExport = { jobId: string; link: () => Promise<{ url: string; e
 
 const mostPages = 20;
 const answerWithinMs = 10_000;
+const mostAnswerBytes = 4 * 1024 * 1024;
 
 /**
  * The newest completed export of a domain, of one version if that is said. `link` signs a link to its bundle. Rejects with `Unavailable`
@@ -65,14 +66,14 @@ async function call<S extends z.ZodType>(
     signal,
   });
   body.on('error', () => {});
-  const text = await body.text().catch((error: unknown) => {
+  const text = await textOf(body, mostAnswerBytes).catch((error: unknown) => {
     throw new Unavailable(`the platform's answer broke off`, { cause: error });
   });
   if (statusCode === 429 || statusCode >= 500) throw new Unavailable(`the platform answered ${statusCode}`);
   const answer = jsonOf(text);
   if (statusCode !== 200) {
     const said = typeof answer === 'object' && answer !== null && 'error' in answer ? `: ${String(answer.error)}` : '';
-    throw new BundleRefused(`the platform answered ${statusCode}${said}`);
+    throw new LinkRefused(`the platform answered ${statusCode}${said}`);
   }
   const parsed = schema.safeParse(answer);
   if (!parsed.success) throw new Unavailable(`${address.host} answered something that is no answer of Bindery`);

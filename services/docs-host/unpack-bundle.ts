@@ -35,17 +35,33 @@ const manifestSchema = z.looseObject({
 
 /**
  * Unpacks a bundle into a new folder and checks every file against the manifest. Throws `BundleRefused`, with what is wrong, when it is not
- * exactly what its manifest lists; keep nothing of the folder then.
+ * exactly what its manifest lists; keep nothing of the folder then. `sha256`: of the archive, where it may be replaced while it is read.
  */
-export async function unpackBundle(file: string, folder: string, maxBytes: number): Promise<UnpackedBundle> {
+export async function unpackBundle(
+  file: string,
+  folder: string,
+  maxBytes: number,
+  sha256?: string,
+): Promise<UnpackedBundle> {
   const budgets = {
     packedBytes: maxBytes,
     unpackedBytes: maxBytes * unpackedByPacked,
     entries: mostEntries,
     ratio: mostRatio,
   };
-  const archive = readArchive(createReadStream(file), budgets, { portableNames: true, oneMember: true });
-  return await checked(withoutTopFolder(archive), folder);
+  const whole = createHash('sha256');
+  const packed = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      whole.update(chunk);
+      done(null, chunk);
+    },
+  });
+  pipeline(createReadStream(file), packed).catch(() => {}); // An error comes out of `packed`.
+  const archive = readArchive(packed, budgets, { portableNames: true, oneMember: true });
+  const unpacked = await checked(withoutTopFolder(archive), folder);
+  if (sha256 !== undefined && whole.digest('hex') !== sha256)
+    throw new BundleRefused('the bundle changed while it was unpacked');
+  return unpacked;
 }
 
 /** Copies an unpacked bundle into a new folder, and checks it in the same way. */
