@@ -273,6 +273,12 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     expect(await access({}, { organization, job: jobId })).toEqual(['unanchored']);
     await store.put(key, part.document);
     expect(await access()).toEqual([]);
+    const { requestId: _, ...byOlderProjector } = first;
+    await store.put(key, { entries: [byOlderProjector, ...others] });
+    expect(await access()).toEqual([]);
+    await store.put(key, { entries: [{ ...first, requestId: 'req_another' }, ...others] });
+    expect(await access()).toEqual(['changed']);
+    await store.put(key, part.document);
   }, 60_000);
 
   test('stored bundles are read: one that was damaged is found, and a replay stores the right bytes again', async () => {

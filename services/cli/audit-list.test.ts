@@ -87,6 +87,10 @@ describe('the audit', () => {
       { action: 'organization.changed', jobId: undefined, domain: undefined, name: 'Acme', plan: 'pro' },
       /"Acme", plan pro$/,
     ],
+    [
+      { action: 'export.requested', addressHash: 'ab'.repeat(32), requestId: 'req_1' },
+      new RegExp(`docs ${jobId}  address abababab…, request req_1$`),
+    ],
   ])('%o', (changes, line) => {
     expect(auditText({ entries: [entry(changes)] }, looks)).toMatch(line);
   });

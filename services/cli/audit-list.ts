@@ -12,6 +12,8 @@ type Options = ServerCommandOptions & {
   job?: string;
   actor?: string;
   action?: string;
+  address?: string;
+  request?: string;
   since?: string;
   until?: string;
   limit?: number;
@@ -31,14 +33,27 @@ export function auditListCommand(audit: Command): void {
         ...auditActions,
       ]),
     )
+    .option('--address <address>', 'only what came from this IP address')
+    .option('--request <requestId>', 'only what this request led to, such as req_1a2B…')
     .option('--since <time>', 'only what was done since, such as 2026-01-31 or 2026-01-31T12:00:00Z')
     .option('--until <time>', 'only what was done until then; a date includes its whole day')
     .option('--limit <number>', 'the most entries (50)', wholeNumber(1, 500))
     .option('--cursor <cursor>', 'go on after an earlier list: its "nextCursor"')
     .addOption(new Option('--ndjson', 'all entries, one JSON object a line').default(false).conflicts('json'))
     .action(async (options: Options) => {
-      const { domain, job: jobId, actor, action, since, until, limit, cursor } = options;
-      const query = { domain, jobId, actor, action, since, until, limit: limit?.toString(), cursor };
+      const { domain, job: jobId, actor, action, address, request: requestId, since, until, limit, cursor } = options;
+      const query = {
+        domain,
+        jobId,
+        actor,
+        action,
+        address,
+        requestId,
+        since,
+        until,
+        limit: limit?.toString(),
+        cursor,
+      };
       const client = connect(options, 'admin');
       if (options.ndjson) {
         const answer = await client.raw('/v1/audit', { query, headers: { accept: 'application/x-ndjson' } });
@@ -121,6 +136,8 @@ function factsOf(entry: AuditEntry): string[] {
     ),
     ...fact(entry.sha256, (digest) => `sha256 ${shortened(digest)}`),
     ...fact(entry.error, printable),
+    ...fact(entry.addressHash, (hash) => `address ${shortened(hash)}`),
+    ...fact(entry.requestId, (id) => `request ${printable(id)}`),
   ];
 }
 

@@ -40,7 +40,7 @@ describeWithServers(['nats-server'], 'lists over a real bus', () => {
   });
 
   test('are read by key: a gateway may make no consumer for them', async () => {
-    const context = { bus: gateway, clock: systemClock };
+    const context = { bus: gateway, clock: systemClock, config: { hashKey: 'the-hash-key-of-tests' } };
     await vi.waitFor(async () => {
       expect((await listJobs(context, 'acme', { domain: undefined, limit: 100 })).jobs).toHaveLength(jobCount);
     }, 20_000);

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
-import type { Actor } from '#shared/contracts/commit.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { InternalCall } from '#shared/contracts/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, errorCodes, type ErrorCode } from '#shared/http/errors.ts';
 import { type CallParts, callService, type ServiceAddress, type ServiceAnswer } from '#shared/http/internal-client.ts';
+import { addressHashOf, type RequestOrigin } from './audit/request-behind.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { allowAnyOrigin, answerPreflight, checkOrigin } from './auth/cross-origin.ts';
 import { authenticateKey, authenticateOperator, type Principal, resolveDomain } from './auth/authenticate.ts';
@@ -119,9 +119,6 @@ export type RouteRequest<D extends RouteDeclaration> = {
   reply: FastifyReply;
 };
 
-/** Whom a change is from, for the logs. */
-export type RequestOrigin = { actor: Actor; requestId: string; traceparent: string };
-
 type Answer<D> = D extends { answer: infer S extends z.ZodType } ? z.input<S> : void;
 
 export type PublicRoute = {
@@ -231,6 +228,7 @@ function readRequest(
     actor: principal?.actor ?? { kind: 'operator', id: 'operator' },
     requestId: request.id,
     traceparent: traceparentOf(request),
+    address: request.ip,
   };
   return {
     principal,
@@ -257,6 +255,7 @@ function readRequest(
         groupTrust: domain.groups,
         trustedGroups,
         address: readerAddress(request, principal.key),
+        addressHash: addressHashOf(context.config.hashKey, principal.organization, request.ip),
       };
       const ended = [disconnectSignal(reply.raw), known.keyEnded];
       const asked = (cut: readonly AbortSignal[]) =>

@@ -97,6 +97,8 @@ const entry = {
   jobId,
   contentVersion,
   label: 'v2',
+  requestId: 'req_3Kd9sPq0ZtVb7XyR1mNcWa',
+  addressHash: '5f1c0a9e3b7d2468ace013579bdf2468f0e1d2c3b4a5968778695a4b3c2d1e0f',
   commit: { subject: `exports.acme.${jobId}`, revision: 1, id: 'ec_1qW8eR5tY2uI9oP3' },
 };
 

@@ -92,6 +92,7 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
     const contentVersion = await harness.publish(pages(400).map(({ path }) => ({ path: `many/${path}` })));
     const jobId = await harness.request(contentVersion);
     await harness.until(jobId, ({ data }) => data.state.phase !== 'requested');
+    const request = { id: `req_${'7'.repeat(22)}`, addressHash: 'a'.repeat(64) };
     await harness.gateway.facts.record({
       type: 'CancelRequested',
       version: 1,
@@ -100,12 +101,13 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
       time: new Date().toISOString(),
       organization,
       jobId,
-      data: { actor: { kind: 'key', id: 'key_0000000000000007' } },
+      data: { actor: { kind: 'key', id: 'key_0000000000000007' }, request },
     });
     const cancelled = await harness.until(jobId, ended);
     expect(cancelled.data.state).toMatchObject({
       phase: 'cancelled',
       error: 'The export was cancelled by key_0000000000000007.',
     });
+    expect(cancelled.request).toEqual(request);
   });
 });

@@ -7,6 +7,7 @@ import {
   isActive,
   type WorkUnit,
 } from '#shared/aggregates/export-job/export-job.ts';
+import type { RequestBehind } from '#shared/contracts/commit.ts';
 import { jobStatusKey } from '#shared/contracts/read-models.ts';
 import { exportPlanSchema, planKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
@@ -175,12 +176,19 @@ async function decideAndAppend(
       actor: { kind: 'service', id: 'orchestrator' },
       causationId,
       correlationId,
+      request: cancelRequestIn(command),
       // All that is done for an export is under the request that asked for it.
       traceparent,
     },
   });
   if (handled.stored !== undefined) job.stored = handled.stored;
   return handled.events;
+}
+
+/** Who cancelled an export is told by the fact; everything else is decided here. */
+function cancelRequestIn(command: ExportCommand): RequestBehind | undefined {
+  if (command.type !== 'FoldFacts') return undefined;
+  return command.facts.find((fact) => fact.type === 'CancelRequested')?.data.request;
 }
 
 /** The log of exports, which waits while the bus is away. */

@@ -13,7 +13,7 @@ import { type ProjectionSource, updateDocument } from './projection.ts';
  */
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
-  shape: 2,
+  shape: 3,
   openReader: (bus, generation) => bus.projectionReaders.access(generation),
   into: ({ auditAccess, auditAccessDays, usageAccess }, _logs, { auditKey }) => {
     const trail = auditTrail({ days: auditAccessDays, parts: auditAccess }, usageAccess);

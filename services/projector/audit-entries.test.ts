@@ -52,6 +52,17 @@ test('given the request of an export, then who asked for which content of which 
   ]);
 });
 
+test('given a request behind a commit, then which and from where; else the request that started it; a service has none', () => {
+  const commit = exportCommit(exportState(), undefined, [requested()]);
+  const started = `req_${'1'.repeat(22)}`;
+  const request = { id: `req_${'2'.repeat(22)}`, addressHash: digest };
+  const from = (changes: Partial<typeof commit>) => exportAuditEntries({ ...commit, ...changes })[0];
+  expect(from({ correlationId: started, request })).toMatchObject({ requestId: request.id, addressHash: digest });
+  expect(from({ correlationId: started })).toMatchObject({ requestId: started });
+  expect(from({ correlationId: started })).not.toHaveProperty('addressHash');
+  expect(from({ correlationId: `hk_${'1'.repeat(22)}` })).not.toHaveProperty('requestId');
+});
+
 test('given a replay, then it says of which job', () => {
   const original = `se_${'b'.repeat(22)}`;
   expect(entriesOfExport(requested(original))).toMatchObject([{ action: 'export.replayed', replayOf: original }]);
@@ -183,6 +194,7 @@ test('given a link, then to whom, from which address, for what and until when', 
     domain: 'docs',
     jobId,
     address: '192.0.2.7',
+    requestId: `req_${'0'.repeat(22)}`,
     sha256: record.bundleSha256,
     expiresAt: record.expiresAt,
     commit: { subject: `access.acme.${jobId}`, id: record.id },

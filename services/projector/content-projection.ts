@@ -7,7 +7,7 @@ import { commitHandler, type ProjectionSource } from './projection.ts';
 /** The content versions of each domain, and who published and changed what. */
 export const contentProjection: ProjectionSource<ContentCommit> = {
   name: 'content',
-  shape: 2,
+  shape: 3,
   openReader: (bus, generation) => bus.projectionReaders.content(generation),
   into: ({ directoryContents, auditContent, auditContentDays, usageContent }, logs, by) => {
     const trail = auditTrail({ days: auditContentDays, parts: auditContent }, usageContent);

@@ -7,7 +7,7 @@ import { commitHandler, type ProjectionSource, updateDocument } from './projecti
 /** The organizations, what each API key allows (under the key's hash), and who changed what of them. */
 export const directoryProjection: ProjectionSource<DirectoryCommit> = {
   name: 'directory',
-  shape: 2,
+  shape: 3,
   openReader: (bus, generation) => bus.projectionReaders.directory(generation),
   into: ({ directoryOrganizations, directoryKeys, auditDirectory, auditDirectoryDays }, logs, by) => {
     const trail = auditTrail({ days: auditDirectoryDays, parts: auditDirectory });

@@ -12,7 +12,7 @@ import { commitHandler, type ProjectionSource } from './projection.ts';
 /** The status of each job, the jobs of each day, and who exported what. */
 export const exportProjection: ProjectionSource<ExportCommit> = {
   name: 'exports',
-  shape: 2,
+  shape: 3,
   openReader: (bus, generation) => bus.projectionReaders.exports(generation),
   archived: {
     histories: archivedHistories,

@@ -85,13 +85,20 @@ export async function publishProject(
 /** Appends to a domain's content log what `decide` says for the caller's domain, and answers with the revision that has it. */
 export async function appendContent(
   { bus, clock, random }: Pick<PublisherContext, 'bus' | 'clock' | 'random'>,
-  { organization, domain, actor, requestId, traceparent }: Caller,
+  { organization, domain, actor, requestId, addressHash, traceparent }: Caller,
   decide: (state: ContentState | undefined) => ContentEvent[],
 ): Promise<{ revision: number }> {
   const { stored } = await handleCommand({ log: bus.content, clock, random }, contentAggregate, {
     subject: contentLogSubject(organization, domain),
     decide,
-    origin: { source: 'publisher', actor, causationId: requestId, correlationId: requestId, traceparent },
+    origin: {
+      source: 'publisher',
+      actor,
+      causationId: requestId,
+      correlationId: requestId,
+      ...(addressHash === undefined ? {} : { request: { id: requestId, addressHash } }),
+      traceparent,
+    },
   });
   return { revision: stored?.commit.revision ?? 0 };
 }

@@ -43,6 +43,10 @@ export const auditEntrySchema = z.object({
   keyId: z.string().optional(),
   /** The caller's address. It is personal data, so its documents are removed together with the record. */
   address: z.string().optional(),
+  /** The request that asked for it; of the end of an export that was not cancelled, the request that started it. */
+  requestId: z.string().max(100).optional(),
+  /** HMAC-SHA-256 of the address of that request: the same address gives the same hash within an organization. Older entries have none. */
+  addressHash: sha256Hex.optional(),
   /** The job that was done again. */
   replayOf: z.string().optional(),
   /** The key that the new one replaces. */

@@ -7,6 +7,14 @@ export const actorSchema = z.object({ kind: z.enum(['key', 'operator', 'service'
 export type Actor = z.infer<typeof actorSchema>;
 
 /**
+ * The request that made a change: its id, and a keyed hash of the address that it came from (`addressHashOf`). The address itself is
+ * in no log that is kept for good.
+ */
+export const requestBehindSchema = z.object({ id: z.string().min(1).max(100), addressHash: sha256Hex });
+
+export type RequestBehind = z.infer<typeof requestBehindSchema>;
+
+/**
  * One message of the log: all events of one decision and the folded state after it. The envelope uses the names of CloudEvents 1.0
  * where there is one; `revision` counts the aggregate's own commits (1, 2, …). `hash` covers everything else in the commit, with
  * `previousHash` in it, so a hole or a changed byte shows; `previousSequence` is the stream sequence of the commit before (0: none).
@@ -24,6 +32,8 @@ export const commitSchema = <Event extends z.ZodType, State extends z.ZodType>(e
     causationId: z.string(),
     /** Same for everything that follows from one request. */
     correlationId: z.string(),
+    /** Absent: a service decided on its own account, or the commit is from before requests were kept. */
+    request: requestBehindSchema.optional(),
     traceparent: z.string().optional(),
     revision: z.int().min(1),
     previousSequence: z.int().min(0),
@@ -44,6 +54,7 @@ export type Commit<E extends CommitEvent = CommitEvent, S = unknown> = {
   actor: z.infer<typeof actorSchema>;
   causationId: string;
   correlationId: string;
+  request?: RequestBehind | undefined;
   traceparent?: string | undefined;
   revision: number;
   previousSequence: number;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { actorSchema } from './commit.ts';
+import { actorSchema, requestBehindSchema } from './commit.ts';
 import { storedMessage } from './upcast.ts';
 import { domainSlug, jobId, organizationId, sha256Hex, timestamp } from './identifiers.ts';
 
@@ -48,7 +48,8 @@ export const factSchema = z.discriminatedUnion('type', [
   fact('SegmentsLost', { chunks: z.array(z.int().min(-1)).min(1), reason: z.string().max(500) }),
   fact('BundleJoined', { attempt, bundleKey: z.string(), sizeBytes: z.int(), sha256: sha256Hex }),
   fact('BundleFailed', { attempt, reason: z.string().max(500) }),
-  fact('CancelRequested', { actor: actorSchema }),
+  /** `request` is absent in facts of older gateways. */
+  fact('CancelRequested', { actor: actorSchema, request: requestBehindSchema.optional() }),
 ]);
 
 export type Fact = z.infer<typeof factSchema>;

@@ -7,7 +7,7 @@ import { accessSubject } from './subjects/subject-names.ts';
  * What auditors see of a link. Records are not chained, so each has an anchor of its own: it vouches for every field of the record. Pure.
  */
 export function accessAuditEntry(record: AccessRecord, auditKey: string): AuditEntry & { anchor: string } {
-  const { id, time, organization, jobId, domain, actor, address, bundleSha256, expiresAt } = record;
+  const { id, time, organization, jobId, domain, actor, address, requestId, bundleSha256, expiresAt } = record;
   return {
     id: `${id}.0`,
     time,
@@ -16,6 +16,7 @@ export function accessAuditEntry(record: AccessRecord, auditKey: string): AuditE
     ...(domain === undefined ? {} : { domain }),
     jobId,
     address,
+    requestId,
     sha256: bundleSha256,
     expiresAt,
     commit: { subject: accessSubject(organization, jobId), id },

@@ -1,4 +1,4 @@
-import type { Actor, Commit, CommitEvent } from '#shared/contracts/commit.ts';
+import type { Actor, Commit, CommitEvent, RequestBehind } from '#shared/contracts/commit.ts';
 import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import type { StoredCommit, StoredText } from './event-log.ts';
 
@@ -10,6 +10,7 @@ export type CommitOrigin = {
   time: Date;
   causationId: string;
   correlationId: string;
+  request?: RequestBehind | undefined;
   traceparent?: string | undefined;
 };
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Actor, Aggregate, Commit, CommitEvent, EventMetadata } from '#shared/contracts/commit.ts';
+import type { Actor, Aggregate, Commit, CommitEvent, EventMetadata, RequestBehind } from '#shared/contracts/commit.ts';
 import { Conflict } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
@@ -14,6 +14,7 @@ type CommandOrigin = {
   /** Id of the message that made the decision necessary: a request, a fact, a commit. */
   causationId: string;
   correlationId: string;
+  request?: RequestBehind | undefined;
   traceparent?: string | undefined;
 };
 

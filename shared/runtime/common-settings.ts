@@ -51,7 +51,10 @@ export const dataFolderSettings = {
   ),
 };
 
-/** Key of keyed hashes: job ids from idempotency keys, fingerprints. Changing it forgets idempotency keys and threads. */
+/**
+ * Key of keyed hashes: job ids from idempotency keys, fingerprints, addresses in the audit. Changing it forgets idempotency keys and threads,
+ * and the audit finds nothing older by its address.
+ */
 export const hashKeySettings = {
   hashKey: secretSetting(
     'BINDERY_HASH_KEY',

@@ -17,6 +17,7 @@ import type { GatewayContext } from '../context.ts';
 import { readJob } from '../exports/read-job.ts';
 import { accepts } from '../parse-input.ts';
 import { publicRoute } from '../public-route.ts';
+import { addressHashOf } from './request-behind.ts';
 import { auditLines, listAudit, parseAuditCursor } from './list-audit.ts';
 
 const ndjson = 'application/x-ndjson';
@@ -40,10 +41,14 @@ export const auditRoutes = [
       },
       errors: ['not_found'],
     },
-    async (context, { principal: { organization, domains }, query: { limit, cursor, ...query }, request, reply }) => {
+    async (
+      context,
+      { principal: { organization, domains }, query: { limit, cursor, address, ...query }, request, reply },
+    ) => {
       const filter = {
         ...query,
         domain: query.domain === undefined ? undefined : resolveDomain(domains, query.domain).slug,
+        addressHash: address && addressHashOf(context.config.hashKey, organization, address),
         before: cursor === undefined ? undefined : parseAuditCursor(cursor),
       };
       if (query.jobId !== undefined) {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import { type AuditList, auditListSchema, type Usage, usageSchema } from '#shared/contracts/http/audit.ts';
 import {
@@ -7,6 +8,7 @@ import {
   createOrganization,
   type GatewayHarness,
   gatewayHarness,
+  operatorToken,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
 import { accessRecord, contentCommit, exportCommit, exportState } from '../../../test/support/make-commit.ts';
@@ -103,6 +105,83 @@ test('what happened, newest first, of all logs, with who did it and what says so
   expect(entries[3]).toMatchObject({ actor: { kind: 'key', id: acme.adminKeyId }, kind: 'assistant', name: 'site' });
   expect(entries[6]).toMatchObject({ actor: { kind: 'operator' }, name: 'Acme', plan: 'enterprise' });
 });
+
+/** Every change that a request can ask for, from one address each; gives the ids of the requests. */
+async function changeEverything(): Promise<string[]> {
+  const ids: string[] = [];
+  const change = async (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload: object | undefined, key: string) => {
+    const answer = await gateway.app.inject({
+      method,
+      url,
+      headers: bearer(key),
+      remoteAddress: '198.51.100.7',
+      ...(payload === undefined ? {} : { payload }),
+    });
+    expect(answer.statusCode).toBeLessThan(300);
+    ids.push(String(answer.headers['x-request-id']));
+    return answer.body === '' ? undefined : answer.json();
+  };
+  await change('PATCH', `/v1/organizations/${acme.id}`, { name: 'Acme Corp' }, operatorToken);
+  await change('POST', `/v1/organizations/${acme.id}/domains`, { domain: 'blog' }, operatorToken);
+  const made = await change('POST', '/v1/api-keys', { kind: 'admin' }, acme.adminKey);
+  const rotated = await change('POST', `/v1/api-keys/${made.id}/rotate`, {}, acme.adminKey);
+  await change('DELETE', `/v1/api-keys/${rotated.id}`, undefined, acme.adminKey);
+  await published(acme.id, 'v1');
+  await change('POST', '/v1/static-export/jobs', { domain: 'docs' }, acme.adminKey);
+  await gateway.bus.projected();
+  return ids.toReversed();
+}
+
+test('each change says by which request and from where, and the address itself is in no log', async () => {
+  const ids = await changeEverything();
+  const { entries } = await audit('?address=198.51.100.7');
+  expect(actions({ entries })).toEqual([
+    'export.requested',
+    'key.revoked',
+    'key.rotated',
+    'key.created',
+    'domain.added',
+    'organization.changed',
+  ]);
+  expect(entries.map(({ requestId }) => requestId)).toEqual(ids);
+  expect(new Set(entries.map(({ addressHash }) => addressHash)).size).toBe(1);
+  // However the address is written.
+  expect((await audit('?address=::ffff:198.51.100.7')).entries).toEqual(entries);
+  expect((await audit('?address=198.51.100.8')).entries).toEqual([]);
+  expect(actions(await audit(`?requestId=${ids[2]}`))).toEqual(['key.rotated']);
+  const wrong = await get('/v1/audit?address=198.51.100.0/24');
+  expect([wrong.statusCode, wrong.json().error]).toEqual([
+    400,
+    'The parameter "address" must be an IP address such as 192.0.2.7.',
+  ]);
+  const { directory, exports } = gateway.bus;
+  const logs = [];
+  for await (const { commit } of directory.history(directoryLogSubject(acme.id))) logs.push(commit);
+  for await (const { commit } of exports.history(exportLogSubject(acme.id, entries[0]?.jobId ?? ''))) logs.push(commit);
+  expect(logs).toHaveLength(9);
+  expect(logs.every(({ request }) => request !== undefined)).toBe(true);
+  expect(JSON.stringify(logs)).not.toContain('198.51.100');
+});
+
+test('the same address has another hash in another organization', async () => {
+  const hashes = async (key: string) => {
+    const { entries } = auditListSchema.parse((await get('/v1/audit', {}, key)).json());
+    return new Set(entries.map(({ addressHash }) => addressHash));
+  };
+  const [ours, theirs] = [await hashes(acme.adminKey), await hashes(other.adminKey)];
+  expect([ours.size, theirs.size, new Set([...ours, ...theirs]).size]).toEqual([1, 1, 2]);
+});
+
+test('entries of links have the hash of their address, too; older entries have none and are listed', async () => {
+  const jobId = await exported(acme.id, '2026-03-01T12:00:00.000Z');
+  const { entries } = await audit('?address=192.0.2.7');
+  expect(entries).toMatchObject([{ action: 'link.signed', jobId, address: '192.0.2.7' }].map(anyId));
+  const older = (await audit(`?jobId=${jobId}&action=export`)).entries;
+  expect(older).toHaveLength(2);
+  for (const entry of older) expect(entry).not.toHaveProperty('addressHash');
+});
+
+const anyId = (entry: object) => ({ ...entry, requestId: expect.stringMatching(/^req_/) });
 
 test('nobody sees what happened elsewhere', async () => {
   const jobId = await exported(other.id, '2026-03-01T12:00:00.000Z');

@@ -7,15 +7,18 @@ import {
 } from '#shared/contracts/audit-entry.ts';
 import { type AuditList, endOf, type ListAuditQuery } from '#shared/contracts/http/audit.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
+import { addressHashOf } from './request-behind.ts';
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor, wrongCursor } from '../parse-input.ts';
 import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';
+
+type AuditContext = Pick<GatewayContext, 'bus' | 'clock'> & { config: { hashKey: string } };
 
 const defaultLimit = 50;
 
 /** One page of an organization's audit entries, newest first. When few match, it may have fewer than asked for and a cursor that goes on. */
 export async function listAudit(
-  context: Pick<GatewayContext, 'bus' | 'clock'>,
+  context: AuditContext,
   organization: string,
   filter: AuditFilter,
   limit: number = defaultLimit,
@@ -36,7 +39,7 @@ export async function listAudit(
 
 /** All entries that match, newest first, one line of JSON each; at most `limit` of them. */
 export async function* auditLines(
-  context: Pick<GatewayContext, 'bus' | 'clock'>,
+  context: AuditContext,
   organization: string,
   filter: AuditFilter,
   limit: number = Infinity,
@@ -61,7 +64,8 @@ export function parseAuditCursor(cursor: string): string {
 const positionPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (?:~|[!-~]+ \d{9} [!-~]+)$/;
 
 /** `domain` is a slug. `before` comes from a cursor: only entries whose order is smaller match. */
-export type AuditFilter = Pick<ListAuditQuery, 'domain' | 'jobId' | 'actor' | 'action' | 'since' | 'until'> & {
+export type AuditFilter = Omit<ListAuditQuery, 'address' | 'cursor' | 'limit'> & {
+  addressHash: string | undefined;
   before: string | undefined;
 };
 
@@ -73,7 +77,7 @@ type AuditRun = { entries: AuditEntry[]; position: string; cost: number };
  * unread can come between. A run without a match is empty.
  */
 async function* auditEntries(
-  { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
+  { bus, clock, config }: AuditContext,
   organization: string,
   filter: AuditFilter,
 ): AsyncGenerator<AuditRun> {
@@ -110,10 +114,17 @@ async function* auditEntries(
     const run = logs.flatMap((log) => {
       const ready = log.left.filter((entry) => auditOrder(entry) >= position);
       log.left = log.left.slice(ready.length);
-      return ready;
+      return ready.map((entry) => withAddressHash(entry, config.hashKey, organization));
     });
     yield { entries: sorted(run.filter((entry) => matches(entry, filter, range))), position, cost };
   }
+}
+
+/** Records of links have the address itself, while they are kept. Its hash tells what else came from there. */
+function withAddressHash(entry: AuditEntry, hashKey: string, organization: string): AuditEntry {
+  const { address, addressHash } = entry;
+  if (address === undefined || addressHash !== undefined) return entry;
+  return { ...entry, addressHash: addressHashOf(hashKey, organization, address) };
 }
 
 function auditListOf(models: GatewayContext['bus']['readModels'], source: AuditSource): DayList<AuditEntry> {
@@ -156,6 +167,8 @@ function matches(entry: AuditEntry, filter: AuditFilter, { since, until }: Times
     (filter.before === undefined || auditOrder(entry) < filter.before) &&
     (filter.domain === undefined || entry.domain === filter.domain) &&
     (filter.jobId === undefined || entry.jobId === filter.jobId) &&
+    (filter.addressHash === undefined || entry.addressHash === filter.addressHash) &&
+    (filter.requestId === undefined || entry.requestId === filter.requestId) &&
     (filter.actor === undefined || entry.actor.id === filter.actor) &&
     (filter.action === undefined || isOf(entry.action, filter.action))
   );

@@ -22,7 +22,12 @@ test('a slow read takes nothing from the time of the write: the client never hea
     },
   };
   bus.readModels.directoryOrganizations.get = async (key) => ({ key, document: { revision: 1 } as never, revision: 1 });
-  const origin = { actor: { kind: 'operator' as const, id: 'operator' }, requestId: 'req_1', traceparent: '' };
+  const origin = {
+    actor: { kind: 'operator' as const, id: 'operator' },
+    requestId: 'req_1',
+    traceparent: '',
+    address: '192.0.2.1',
+  };
   const key = { id: 'key_0000000000000000', kind: 'admin' as const, name: '', sha256: '0'.repeat(64) };
   const apiKey = {
     ...key,
@@ -32,7 +37,12 @@ test('a slow read takes nothing from the time of the write: the client never hea
     createdAt: '2026-03-01T10:00:00.000Z',
   };
   const outcome = appendToDirectory(
-    { bus, clock: { now: () => new Date('2026-03-01T10:00:00.000Z') }, random: (length) => 'r'.repeat(length) },
+    {
+      bus,
+      clock: { now: () => new Date('2026-03-01T10:00:00.000Z') },
+      random: (length) => 'r'.repeat(length),
+      config: { hashKey: 'the-hash-key-of-tests' },
+    },
     'acme',
     (state) => createOrganization(state, 'acme', { name: 'Acme', plan: 'free' }, apiKey),
     origin,

@@ -8,20 +8,20 @@ import { organizationKey } from '#shared/contracts/read-models.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { directoryLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askedLog, waitForRevision } from '../ask-bus.ts';
+import { commandOrigin, type RequestOrigin } from '../audit/request-behind.ts';
 import type { GatewayContext } from '../context.ts';
-import type { RequestOrigin } from '../public-route.ts';
 
 /** Appends to an organization's log what `decide` says, and answers with the state once the read model shows it. */
 export async function appendToDirectory(
-  { bus, clock, random }: Pick<GatewayContext, 'bus' | 'clock' | 'random'>,
+  { bus, clock, random, config }: Pick<GatewayContext, 'bus' | 'clock' | 'random'> & { config: { hashKey: string } },
   organization: string,
   decide: (state: DirectoryState | undefined, change: EventMetadata) => DirectoryEvent[],
-  { actor, requestId, traceparent }: RequestOrigin,
+  origin: RequestOrigin,
 ): Promise<DirectoryState> {
   const command = {
     subject: directoryLogSubject(organization),
     decide,
-    origin: { source: 'gateway', actor, causationId: requestId, correlationId: requestId, traceparent },
+    origin: commandOrigin(config, organization, origin),
   };
   const log = askedLog(bus.directory);
   const { events, stored } = await handleCommand({ log, clock, random }, directoryAggregate, command);

@@ -9,9 +9,9 @@ import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { askBus, askedLog, writeWithinMs } from '../ask-bus.ts';
+import { commandOrigin, requestBehind, type RequestOrigin } from '../audit/request-behind.ts';
 import { keyRefusal, type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
-import type { RequestOrigin } from '../public-route.ts';
 import { leavePlace, takePlace } from './export-places.ts';
 import { type JobView, readJobForDecision, viewOf } from './read-job.ts';
 import {
@@ -130,7 +130,7 @@ export async function replayExport(
 
 /** Reports that the job should end; the orchestrator decides. Asking again is fine, also when the job has been cancelled. */
 export async function cancelExport(
-  context: Pick<GatewayContext, 'bus' | 'clock' | 'random'>,
+  context: Pick<GatewayContext, 'bus' | 'clock' | 'random' | 'config'>,
   organization: string,
   jobId: string,
   origin: RequestOrigin,
@@ -151,7 +151,7 @@ export async function cancelExport(
         organization,
         jobId,
         traceparent: origin.traceparent,
-        data: { actor: origin.actor },
+        data: { actor: origin.actor, request: requestBehind(context.config, organization, origin) },
       }),
       writeWithinMs,
     );
@@ -258,8 +258,8 @@ function checkSameRequest(state: { requestDigest: string }, requestDigest: strin
 
 /** The first commit of a job. When it exists already, it must come from the same request. */
 async function appendExportRequest(
-  { bus, clock, random }: GatewayContext,
-  { actor, requestId, traceparent }: RequestOrigin,
+  { bus, clock, random, config }: GatewayContext,
+  origin: RequestOrigin,
   data: ExportEventOf<'ExportRequested'>['data'],
 ): Promise<JobView> {
   const command = {
@@ -269,7 +269,7 @@ async function appendExportRequest(
       checkSameRequest(state, data.requestDigest);
       return [];
     },
-    origin: { source: 'gateway', actor, causationId: requestId, correlationId: requestId, traceparent },
+    origin: commandOrigin(config, data.organization, origin),
     known: { stored: undefined },
   };
   const log = askedLog(bus.exports);

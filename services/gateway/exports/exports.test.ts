@@ -459,7 +459,14 @@ describe('cancel', () => {
     expect((await cancel()).statusCode).toBe(202);
     expect((await cancel()).json()).toMatchObject({ jobId, status: 'queued' });
     expect(gateway.bus.recorded.facts).toMatchObject([
-      { type: 'CancelRequested', jobId, data: { actor: { kind: 'key', id: acme.adminKeyId } } },
+      {
+        type: 'CancelRequested',
+        jobId,
+        data: {
+          actor: { kind: 'key', id: acme.adminKeyId },
+          request: { id: expect.stringMatching(/^req_/), addressHash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        },
+      },
       { type: 'CancelRequested' },
     ]);
     await advance(jobId, { phase: 'cancelled', completedAt: completed.completedAt, error: 'Cancelled.' });

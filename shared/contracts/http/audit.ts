@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressRange } from '#shared/http/address-ranges.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { auditActions, auditEntrySchema, someUsageFiguresSchema, usageFigureNames } from '../audit-entry.ts';
 import { domainName, jobId, organizationId } from '../identifiers.ts';
@@ -7,6 +8,8 @@ import { domainName, jobId, organizationId } from '../identifiers.ts';
 export const auditAreas = ['export', 'link', 'content', 'organization', 'domain', 'key'] as const;
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+const isAddress = (text: string): boolean => !text.includes('/') && addressRange(text) !== undefined;
 
 /** Query of `GET /v1/audit`. */
 export const listAuditQuerySchema = z
@@ -17,6 +20,10 @@ export const listAuditQuerySchema = z
     actor: z.string().min(1).max(100).optional(),
     /** One action (`key.created`), or all of an area (`key`). */
     action: z.enum([...auditAreas, ...auditActions]).optional(),
+    /** Only what came from this address. */
+    address: z.string().refine(isAddress, 'must be an IP address such as 192.0.2.7').optional(),
+    /** Only what this request led to: the "requestId" of an answer. */
+    requestId: z.string().min(1).max(100).optional(),
     /** Only entries of this time or later; a date, or a time with offset. */
     since: time.optional(),
     /** Only entries of this time or earlier; a date includes the whole day. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
 import { actorSchema } from '../commit.ts';
-import { domainSlug, organizationId, organizationPlans } from '../identifiers.ts';
+import { domainSlug, organizationId, organizationPlans, sha256Hex } from '../identifiers.ts';
 
 /** What the gateway learned about a request; sent along as the header `x-bindery-caller`, so that nothing is looked up twice. */
 export const callerSchema = z.object({
@@ -18,6 +18,8 @@ export const callerSchema = z.object({
     .default([]),
   actor: actorSchema,
   address: z.string(),
+  /** Keyed hash of the address that the request came from, for the logs. An older gateway does not send it; services have none. */
+  addressHash: sha256Hex.optional(),
   traceparent: z.string(),
 });
 
