@@ -116,7 +116,8 @@ function sendCopy(
   }
 }
 
-const revalidated: Readonly<Record<KeptBy, string>> = { public: 'no-cache', private: 'private, no-cache' };
+/** What is asked for again each time. */
+export const revalidated: Readonly<Record<KeptBy, string>> = { public: 'no-cache', private: 'private, no-cache' };
 
 const etagName = (file: HostedFile): string => file.sha256.slice(0, 16);
 const etagOf = (file: HostedFile, encoding?: Encoding): string =>

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -124,6 +124,31 @@ describe('what is served', () => {
     ]);
     expect(markdown.headers.get('vary')).toContain('Accept');
     expect((await fetch(`${url}/logo.svg`)).headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  test('a redirect to an address with other letters, and one with a line break, are headers', async () => {
+    const leadsTo = (to: string) =>
+      `<!doctype html>\n<html>\n<head>\n<meta http-equiv="refresh" content="0; url=${to}">\n</head>\n<body></body>\n</html>\n`;
+    const { url } = await served(
+      {},
+      { 'a.html': leadsTo('https://example.com/文 ä'), 'b.html': leadsTo('https://example.com/x\r\nset-cookie: a=b') },
+    );
+    const at = async (path: string) => {
+      const { status, headers } = await fetch(url + path, { redirect: 'manual' });
+      return [status, headers.get('location'), headers.get('set-cookie')];
+    };
+    expect(await at('/a')).toEqual([307, 'https://example.com/%E6%96%87%20%C3%A4', null]);
+    expect(await at('/b')).toEqual([307, 'https://example.com/x%0D%0Aset-cookie:%20a=b', null]);
+  });
+
+  test('a config.js that could not be read once is read again', async () => {
+    const { url } = await served();
+    const [version = ''] = await readdir(join(folder, 'docs-host/versions'));
+    const file = join(folder, 'docs-host/versions', version, 'files/_bindery/config.js');
+    await rename(file, `${file}.away`);
+    expect((await fetch(`${url}/_bindery/config.js`)).status).toBe(500);
+    await rename(`${file}.away`, file);
+    expect((await fetch(`${url}/_bindery/config.js`)).status).toBe(200);
   });
 
   test('only GET and HEAD are answered', async () => {

@@ -10,7 +10,7 @@ import Fastify, {
 import { endStalledConnections } from '#shared/http/stalled-connections.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { fileAnswers, type KeptBy, prefersMarkdown, securityHeaders } from './answer-file.ts';
+import { fileAnswers, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { hostConfigScript } from './host-config-script.ts';
@@ -124,6 +124,8 @@ function siteAnswers(
     const read = file === undefined ? Promise.resolve('') : readFile(fileOf(version.folder, configPath, file), 'utf8');
     const script = read.then((text) => Buffer.from(hostConfigScript(text, version.site.manifest, config, platform)));
     scripts.set(version, script);
+    // The next reader may have more luck: with too many files open, say, none can be read for a moment.
+    script.catch(() => scripts.delete(version));
     return script;
   }
 
@@ -179,7 +181,8 @@ function siteAnswers(
     if (asked.kind === 'file') {
       const { path } = asked;
       const file = version.paths.get(path);
-      if (path === configPath) return configOf(version).then((script) => answerScript(script, request, response));
+      if (path === configPath)
+        return configOf(version).then((script) => answerScript(script, request, response, keptBy));
       const twin =
         path.endsWith('.html') && prefersMarkdown(request.headers) ? `${path.slice(0, -'.html'.length)}.md` : undefined;
       const markdown = twin === undefined ? undefined : version.paths.get(twin);
@@ -198,12 +201,12 @@ function siteAnswers(
   }
 }
 
-function answerScript(body: Buffer, request: IncomingMessage, response: ServerResponse): void {
+function answerScript(body: Buffer, request: IncomingMessage, response: ServerResponse, keptBy: KeptBy): void {
   const etag = `"${sha256Of(body).slice(0, 16)}"`;
   const headers = {
     ...securityHeaders,
     etag,
-    'cache-control': 'no-cache',
+    'cache-control': revalidated[keptBy],
     'content-type': 'text/javascript; charset=utf-8',
   };
   if (request.headers['if-none-match'] === etag) response.writeHead(304, headers).end();
@@ -219,7 +222,7 @@ function redirect(
   keptBy: KeptBy,
 ): void {
   // Permanent ones change with the site as well: browsers ask again after an hour.
-  const caching = permanent ? `${keptBy}, max-age=3600` : 'no-cache';
+  const caching = permanent ? `${keptBy}, max-age=3600` : revalidated[keptBy];
   response
     .writeHead(permanent ? 308 : 307, {
       ...securityHeaders,

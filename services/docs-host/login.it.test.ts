@@ -33,6 +33,10 @@ describe('a name and a password', () => {
       const answer = await at('/guides/x', headers);
       expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
     }
+    for (const path of ['/_bindery/config.js', '/old'])
+      expect((await at(path, as('ada', 'correct horse battery'))).headers.get('cache-control')).toBe(
+        'private, no-cache',
+      );
     const page = await (await at('/', as('ada', 'correct horse battery'))).text();
     const script = /src="([^"]*site\.js)"/.exec(page)?.[1] ?? '';
     const asset = await at(script, as('ada', 'correct horse battery'));
@@ -253,5 +257,7 @@ describe('an account at a provider', () => {
     expect((await ask(`${site}/readyz`)).status).toBe(200);
     const later = await served({ ...env, BINDERY_DOCS_HOST_PORT: '0', BINDERY_DATA: join(folder(), 'later') });
     expect(await ask(later.url, looking)).toMatchObject({ status: 503, text: expect.stringContaining('later') });
+    const logout = await ask(`${later.url}/_bindery/logout`, looking);
+    expect([logout.status, cookiesOf(logout).join()]).toEqual([302, expect.stringMatching(/session=;.*Max-Age=0/)]);
   });
 });

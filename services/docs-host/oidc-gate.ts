@@ -131,11 +131,14 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
   }
 
   async function logout(response: ServerResponse): Promise<void> {
-    const configuration = await provider();
-    const hasEnd = configuration.serverMetadata().end_session_endpoint !== undefined;
-    redirect(response, hasEnd ? client.buildEndSessionUrl(configuration).href : `${base}/`, [
-      setCookie(sessionCookie, '', 0),
-    ]);
+    // The session of this site ends also while the provider is away.
+    const configuration = await provider().catch(() => undefined);
+    const hasEnd = configuration?.serverMetadata().end_session_endpoint !== undefined;
+    redirect(
+      response,
+      configuration !== undefined && hasEnd ? client.buildEndSessionUrl(configuration).href : `${base}/`,
+      [setCookie(sessionCookie, '', 0)],
+    );
   }
 
   /** What is not in a session: logs in where a person looks at a page, else hears that it must. */

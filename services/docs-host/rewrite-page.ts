@@ -136,7 +136,13 @@ export function redirectOf(html: string, file: string, site: SiteAddresses): str
   // As the link of a page would be: of tags, only links are rewritten to pages.
   const link = rewritePage(`<a href="${found}">`, file, site);
   const target = decodeEntities(link.slice('<a href="'.length, -'">'.length));
-  return target === '' ? '/' : target;
+  // As a header has it.
+  return target === ''
+    ? '/'
+    : target
+        .toWellFormed()
+        .trim()
+        .replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
 }
 
 /**
