@@ -57,8 +57,9 @@ export function fileAnswers(memoryBytes: number, keptBy: KeptBy = 'public') {
     found: Found,
     answer: FileAnswer,
   ): void | Promise<void> {
-    const { headers } = request;
-    const isPart = answer.status !== 404 && headers.range !== undefined;
+    const { headers, method } = request;
+    // A range means something for GET alone (RFC 9110).
+    const isPart = answer.status !== 404 && method !== 'HEAD' && headers.range !== undefined;
     const encoding = isPart ? undefined : encodingFor(headers['accept-encoding'], found.file);
     const key = `${found.version.id} ${encoding ?? ''} ${answer.caching} ${found.path}`;
     const kept = memory.get(key);
@@ -95,7 +96,11 @@ function sendCopy(
     response.writeHead(304, headers).end();
     return;
   }
-  const isWhole = status !== 200 || asked.range === undefined || isOutdated(asked['if-range'], etagOf(found.file));
+  const isWhole =
+    status !== 200 ||
+    method === 'HEAD' ||
+    asked.range === undefined ||
+    isOutdated(asked['if-range'], etagOf(found.file));
   const range = isWhole ? undefined : rangeOf(asked.range ?? '', size);
   if (range === 'unsatisfiable') {
     response.writeHead(416, { ...securityHeaders, 'content-range': `bytes */${size}`, 'content-length': 0 }).end();

@@ -155,6 +155,7 @@ describe('what is served', () => {
     const { url } = await served();
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await fetch(url, { method: 'HEAD', headers: { range: 'bytes=0-1' } })).status).toBe(200);
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const answer = await fetch(`${url}/guides/x`, { method, ...(method !== 'OPTIONS' && { body: 'x' }) });
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
