@@ -48,6 +48,12 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     expect(withLink.map(({ kind }) => kind)).toEqual(['Secret']);
   });
 
+  test('a digest in capitals and a base path with a slash at its end are what the host takes too', () => {
+    const link = 'staticExport.bundleUrl=https://objects.example.com/x';
+    const list = resources(undefined, link, `staticExport.sha256=${'AB'.repeat(32)}`, 'site.basePath=/docs/');
+    expect(list.map(({ kind }) => kind)).toContain('StatefulSet');
+  });
+
   test('staticExport.enabled=false looks for nothing, whatever else is said', () => {
     const list = resources(
       undefined,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { askedPlatform, bundleOrigin, docsHostSettings } from './config.ts';
 import { hostConfigScript } from './host-config-script.ts';
+import { loginOf } from './login-settings.ts';
 
 const config = (env: Record<string, string>) => loadConfig(docsHostSettings, env);
 const link = 'https://objects.example.com/site.tar.gz?signature=x';
@@ -117,4 +118,19 @@ test('with a key of its own the host is the server that pages ask', () => {
 
 test('a config.js that cannot be read counts as none', () => {
   expect(configOf({}, undefined, 'alert(1)')).toMatchObject({ deployment: 'cloud', serverUrl: '' });
+});
+
+test('a digest in capitals, as some systems print it, is the same digest', () => {
+  expect(config({ BINDERY_STATIC_EXPORT_SHA256: 'AB'.repeat(32) }).sha256).toBe('ab'.repeat(32));
+  expect(() => config({ BINDERY_STATIC_EXPORT_SHA256: 'abc' })).toThrow('must be 64 hexadecimal digits');
+});
+
+test.each([
+  ['BINDERY_LOGIN_USERS', 'reader:sixteen-letters-x'],
+  ['BINDERY_OIDC_ISSUER', 'https://login.example.com'],
+  ['BINDERY_LOGIN_GROUPS', 'engineering'],
+  ['BINDERY_LOGIN_EMAIL_DOMAINS', 'example.com'],
+])('%s without BINDERY_LOGIN is an error, not a site that everybody may read', (name, value) => {
+  expect(() => loginOf(config({ [name]: value }))).toThrow(`${name} is set, but BINDERY_LOGIN is not`);
+  expect(loginOf(config({ [name]: value, BINDERY_LOGIN: 'none' }))).toEqual({ kind: 'none' });
 });

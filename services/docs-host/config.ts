@@ -67,7 +67,11 @@ export const docsHostSettings = {
   ),
   sha256: setting(
     'BINDERY_STATIC_EXPORT_SHA256',
-    sha256Hex.optional(),
+    z
+      .string()
+      .transform((text) => text.toLowerCase())
+      .refine((text) => sha256Hex.safeParse(text).success, 'must be 64 hexadecimal digits')
+      .optional(),
     'SHA-256 of the bundle, as the platform gives it with the link; a bundle with another one is refused',
   ),
   bundlePath: setting(

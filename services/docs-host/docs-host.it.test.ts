@@ -367,3 +367,41 @@ describe('hostile bundles', () => {
     expect(await pageOf(running)).toContain('Version three');
   });
 });
+
+describe('what a newcomer gets wrong is named', () => {
+  const why = async (env: Record<string, string>) => {
+    const { missing } = await readiness(await host(env), isEmpty);
+    return missing.site;
+  };
+  const following = (url: string) =>
+    why({ BINDERY_PLATFORM_URL: url, BINDERY_DOCS_DOMAIN: 'acme', BINDERY_EXPORT_KEY: 'svc_x' });
+
+  test('the folder above the unpacked bundle', async () => {
+    expect(await why({ BINDERY_BUNDLE_PATH: folder })).toContain('name the folder inside that has it');
+  });
+
+  test('https for a platform without it', async () => {
+    const { url } = await server((_request, response) => void response.end());
+    expect(await following(url.replace('http:', 'https:'))).toContain('it speaks no TLS: is its address http://?');
+  });
+
+  test.each([
+    [403, 'This key is of another kind.', 'BINDERY_EXPORT_KEY'],
+    [404, 'There is no such domain.', 'BINDERY_DOCS_DOMAIN and BINDERY_PLATFORM_URL'],
+  ])('the setting behind a %i of the platform', async (status, error, setting) => {
+    const { url } = await server(
+      (_request, response) => void response.writeHead(status).end(JSON.stringify({ error })),
+    );
+    expect(await following(url)).toBe(
+      `Nothing is served: the platform answered ${status}: ${error} Look at ${setting}.`,
+    );
+  });
+
+  test('a port that is taken', async () => {
+    const { url } = await server(() => {});
+    const { port } = new URL(url);
+    await expect(host({ BINDERY_BUNDLE_PATH: folder, BINDERY_DOCS_HOST_PORT: port })).rejects.toThrow(
+      `The port ${port} is taken. Set BINDERY_DOCS_HOST_PORT to another one.`,
+    );
+  });
+});

@@ -192,7 +192,11 @@ export async function safeRequest(url: URL, options: Parameters<typeof request>[
     });
   } catch (error) {
     if (error instanceof BundleRefused) throw error;
-    throw new Unavailable(`${url.host} does not answer (${messageOf(error)})`, { cause: error });
+    const why =
+      errorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER'
+        ? 'it speaks no TLS: is its address http://?'
+        : messageOf(error);
+    throw new Unavailable(`${url.host} does not answer (${why})`, { cause: error });
   }
 }
 

@@ -176,7 +176,7 @@ export function followBundle(
   const sentenceOf = (error: unknown): string => {
     const stays = versions.active() === undefined ? 'Nothing is served' : 'The version that was served stays';
     const why = errorCode(error) === 'ENOSPC' ? 'there is no room for a new version' : messageOf(error);
-    return `${stays}: ${why}.`;
+    return `${stays}: ${why.replace(/\.$/, '')}.`;
   };
 
   return { look, follow, problem: () => problem };
@@ -184,12 +184,18 @@ export function followBundle(
 
 /** Tells whether a mounted bundle was replaced, without reading it. Rejects with `Unavailable` while it is not there. */
 async function mark(path: string): Promise<string> {
+  let isFolder = false;
   try {
     const top = await stat(path);
-    const marked = top.isDirectory() ? await stat(join(path, '_bindery/manifest.json')) : top;
+    isFolder = top.isDirectory();
+    const marked = isFolder ? await stat(join(path, '_bindery/manifest.json')) : top;
     const { size, mtimeMs, ino } = marked;
     return `${path} ${size} ${mtimeMs} ${ino}`;
   } catch (error) {
-    throw new Unavailable(`there is no bundle at ${path} (${messageOf(error)})`, { cause: error });
+    const why =
+      isFolder && errorCode(error) === 'ENOENT'
+        ? 'the folder has no _bindery/manifest.json: name the folder inside that has it'
+        : messageOf(error);
+    throw new Unavailable(`there is no bundle at ${path} (${why})`, { cause: error });
   }
 }

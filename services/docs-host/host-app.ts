@@ -112,7 +112,7 @@ function siteAnswers(
 ) {
   const { basePath: base } = config;
   // Behind a login no cache that readers share may keep an answer.
-  const keptBy = config.login === 'none' ? 'public' : 'private';
+  const keptBy = loginOf(config).kind === 'none' ? 'public' : 'private';
   const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
   const scripts = new WeakMap<ServedVersion, Promise<Buffer>>();
 

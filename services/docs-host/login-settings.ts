@@ -30,8 +30,8 @@ const list = z
 export const loginSettings = {
   login: setting(
     'BINDERY_LOGIN',
-    z.enum(['none', 'basic', 'oidc']).default('none'),
-    'what readers need: nothing, a name and a password, or an account at an OpenID Connect provider',
+    z.enum(['none', 'basic', 'oidc'], 'must be none, basic or oidc').optional(),
+    'what readers need: nothing, a name and a password, or an account at an OpenID Connect provider; default: none',
   ),
   loginUsers: secretSetting(
     'BINDERY_LOGIN_USERS',
@@ -117,6 +117,10 @@ export type OidcLogin = {
 /** Throws `ConfigError` when the settings do not fit together. Pure. */
 export function loginOf(config: LoginConfig): Login {
   const { login, loginUsers, oidcIssuer, oidcClientId, sessionSecret, siteUrl, basePath } = config;
+  if (login === undefined) {
+    refuseOpenSite(config);
+    return { kind: 'none' };
+  }
   if (login === 'none') return { kind: 'none' };
   if (login === 'basic') {
     if (loginUsers === undefined || loginUsers.size === 0)
@@ -145,6 +149,22 @@ export function loginOf(config: LoginConfig): Login {
     origin: new URL(siteUrl).origin,
     base: basePath,
   };
+}
+
+/** Whoever sets up a login and forgets to turn it on does not mean everybody to read. Throws `ConfigError`. */
+function refuseOpenSite({ loginUsers, oidcIssuer, allowedGroups, allowedEmailDomains }: LoginConfig): void {
+  const given = {
+    BINDERY_LOGIN_USERS: loginUsers !== undefined,
+    BINDERY_OIDC_ISSUER: oidcIssuer !== undefined,
+    BINDERY_LOGIN_GROUPS: allowedGroups.length > 0,
+    BINDERY_LOGIN_EMAIL_DOMAINS: allowedEmailDomains.length > 0,
+  };
+  for (const [name, isGiven] of Object.entries(given)) {
+    if (isGiven)
+      throw new ConfigError(
+        `${name} is set, but BINDERY_LOGIN is not, so everybody could read. Set BINDERY_LOGIN to "basic" or "oidc", or to "none" where that is meant.`,
+      );
+  }
 }
 
 /** Without TLS only on this machine: whoever is in between could be any provider. */

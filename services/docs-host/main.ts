@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { ConfigError } from '#shared/runtime/config.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
@@ -61,8 +63,9 @@ export async function start(config: DocsHostConfig): Promise<Running> {
           forceCloseConnections: true,
         });
   addHealthRoutes(healthApp ?? app, 'docs-host', health);
-  const healthUrl = await healthApp?.listen({ host: config.host, port: config.healthPort ?? 0 });
-  const url = await app.listen({ host: config.host, port: config.port });
+  const healthUrl =
+    healthApp && (await listenOn(healthApp, config.host, config.healthPort ?? 0, 'BINDERY_DOCS_HOST_HEALTH_PORT'));
+  const url = await listenOn(app, config.host, config.port, 'BINDERY_DOCS_HOST_PORT');
   const active = versions.active();
   if (active !== undefined)
     logger.info({ version: active.id, label: active.site.manifest.label }, 'the stored version is served');
@@ -78,4 +81,19 @@ export async function start(config: DocsHostConfig): Promise<Running> {
       await healthApp?.close();
     },
   };
+}
+
+/** Returns the address. Rejects with `ConfigError` when the port is taken; `name` is its setting. */
+async function listenOn(
+  app: Pick<FastifyInstance, 'listen'>,
+  host: string,
+  port: number,
+  name: string,
+): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    if (errorCode(error) !== 'EADDRINUSE') throw error;
+    throw new ConfigError(`The port ${port} is taken. Set ${name} to another one.`, { cause: error });
+  }
 }

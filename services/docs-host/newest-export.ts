@@ -73,12 +73,21 @@ async function call<S extends z.ZodType>(
   const answer = jsonOf(text);
   if (statusCode !== 200) {
     const said = typeof answer === 'object' && answer !== null && 'error' in answer ? `: ${String(answer.error)}` : '';
-    throw new LinkRefused(`the platform answered ${statusCode}${said}`);
+    const check = settingsOf[statusCode];
+    const advice = check === undefined ? '' : `${said.endsWith('.') ? '' : '.'} Look at ${check}`;
+    throw new LinkRefused(`the platform answered ${statusCode}${said}${advice}`);
   }
   const parsed = schema.safeParse(answer);
   if (!parsed.success) throw new Unavailable(`${address.host} answered something that is no answer of Bindery`);
   return parsed.data;
 }
+
+/** The settings that a refusal is about. */
+const settingsOf: Readonly<Record<number, string>> = {
+  401: 'BINDERY_EXPORT_KEY',
+  403: 'BINDERY_EXPORT_KEY',
+  404: 'BINDERY_DOCS_DOMAIN and BINDERY_PLATFORM_URL',
+};
 
 function jsonOf(text: string): unknown {
   try {
