@@ -95,7 +95,7 @@ type LoginConfig = ConfigOf<typeof loginSettings> & { siteUrl?: string | undefin
 /** What readers need. */
 export type Login =
   | { kind: 'none' }
-  | { kind: 'basic'; users: ReadonlyMap<string, string> }
+  | { kind: 'basic'; users: ReadonlyMap<string, string>; base: string; isSecure: boolean }
   | ({ kind: 'oidc' } & OidcLogin);
 
 export type OidcLogin = {
@@ -125,7 +125,7 @@ export function loginOf(config: LoginConfig): Login {
   if (login === 'basic') {
     if (loginUsers === undefined || loginUsers.size === 0)
       throw new ConfigError('BINDERY_LOGIN is "basic", so BINDERY_LOGIN_USERS must have a name:password.');
-    return { kind: 'basic', users: loginUsers };
+    return { kind: 'basic', users: loginUsers, base: basePath, isSecure: siteUrl?.startsWith('https:') === true };
   }
   const need = { BINDERY_OIDC_ISSUER: oidcIssuer, BINDERY_OIDC_CLIENT_ID: oidcClientId };
   const all = { ...need, BINDERY_LOGIN_SESSION_SECRET: sessionSecret, BINDERY_SITE_URL: siteUrl };

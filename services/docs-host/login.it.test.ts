@@ -55,6 +55,19 @@ describe('a name and a password', () => {
     expect(post.status).toBe(401);
     for (const path of ['/livez', '/readyz']) expect((await at(path)).status).toBe(200);
   });
+
+  test('pages that show a key of their own, as search and assistant do, are let in by the cookie of the login', async () => {
+    const first = await served({ BINDERY_LOGIN: 'basic', BINDERY_LOGIN_USERS: users });
+    const entered = await fetch(first.url, { headers: as('ada', 'correct horse battery') });
+    const set = entered.headers.get('set-cookie') ?? '';
+    expect(set).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+    const cookie = set.split(';')[0] ?? '';
+    const status = async (value: string) =>
+      (await fetch(first.url, { headers: { authorization: 'Bearer x', cookie: value } })).status;
+    expect(await status(cookie)).toBe(200);
+    expect(await status(cookie.slice(0, -1))).toBe(401);
+    expect(await status(cookie.replace(/=[^.]*/, `=${Buffer.from('bob').toString('base64url')}`))).toBe(401);
+  });
 });
 
 test.each([
