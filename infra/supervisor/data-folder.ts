@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { serverUsers } from '#shared/messaging/subjects/permissions.ts';
@@ -94,47 +93,6 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
     throw error;
   }
 }
-
-/** Another process uses the data folder; the message names it. */
-export class FolderInUse extends Error {
-  override name = 'FolderInUse';
-}
-
-/**
- * Takes the data folder for this process until `release`. The system holds the lock, and lets go of it however the process ends: nobody has
- * to guess whether a number that was left behind is that of a living holder. Throws `FolderInUse`.
- */
-export async function lockFolder(dataFolder: string): Promise<{ release(): Promise<void> }> {
-  const holderFile = join(dataFolder, 'lock');
-  // SQLite has the one lock of this kind in Node. The file stays empty, and is never removed: a second one of its name would be free.
-  const lock = new DatabaseSync(join(dataFolder, 'lock.sqlite'), { timeout: 0 });
-  try {
-    lock.exec('BEGIN EXCLUSIVE');
-    await writeFile(holderFile, String(process.pid), { mode: 0o600 });
-  } catch (error) {
-    lock.close();
-    if (!isLocked(error)) {
-      throw new Error(`The data folder ${dataFolder} cannot be used: ${messageOf(error)}.`, { cause: error });
-    }
-    const holder = await readFile(holderFile, 'utf8').catch(() => '');
-    throw new FolderInUse(
-      holder === ''
-        ? `Another process took the data folder ${dataFolder} just now.`
-        : `Process ${holder} runs on the data folder ${dataFolder} already. Stop it first (Ctrl-C, or "kill ${holder}"), or choose another folder with BINDERY_DATA.`,
-    );
-  }
-  return {
-    async release() {
-      await rm(holderFile, { force: true });
-      lock.close();
-    },
-  };
-}
-
-const sqliteBusy = 5;
-
-const isLocked = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
 
 export function isAlive(pid: number): boolean {
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
-import { lockFolder } from './data-folder.ts';
+import { lockFolder } from '#shared/storage/lock-folder.ts';
 import { runInstallation } from './run-installation.ts';
 import { serviceNames } from './services.ts';
 

@@ -152,8 +152,18 @@ function headersOf(
 /** The smallest copy that the reader takes. Pure. */
 export function encodingFor(accepted: string | undefined, file: Pick<HostedFile, 'br' | 'gzip'>): Encoding | undefined {
   if (accepted === undefined) return undefined;
-  return (['br', 'gzip'] as const).find((encoding) => file[encoding] !== undefined && quality(accepted, encoding) > 0);
+  let taken = knownAccepted.get(accepted);
+  if (taken === undefined) {
+    taken = encodings.filter((encoding) => quality(accepted, encoding) > 0);
+    knownAccepted.set(accepted, taken);
+  }
+  return taken.find((encoding) => file[encoding] !== undefined);
 }
+
+/** The smallest first. */
+const encodings = ['br', 'gzip'] as const satisfies Encoding[];
+/** Browsers send a few different headers. */
+const knownAccepted = new LRUCache<string, readonly Encoding[]>({ max: 100 });
 
 /** What a list such as `br;q=1, *;q=0.1` gives a name; 0 when it is not accepted. `also`: what stands for it. Pure. */
 function quality(list: string, name: string, ...also: string[]): number {

@@ -182,6 +182,14 @@ describe('what is served', () => {
     expect(await pageOf(closed, '/picture')).toContain(`<img alt="A" data-elsewhere-${picture}>`);
   });
 
+  test("two hosts on one folder would take each other's versions: the second one does not start", async () => {
+    const first = await served();
+    await expect(host({ BINDERY_STATIC_EXPORT_ENABLED: '0' })).rejects.toThrow(/folder of its own with BINDERY_DATA/);
+    await first.stop();
+    const next = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
+    expect(await pageOf(next)).toContain('Version one');
+  });
+
   test('an unpacked bundle, one that is replaced, and the path of the site that changes', async () => {
     const file = join(folder, 'site.tar.gz');
     const first = await served();

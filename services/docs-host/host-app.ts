@@ -7,6 +7,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { endStalledConnections } from '#shared/http/stalled-connections.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -22,6 +23,8 @@ import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { answerSentence } from './sentence-page.ts';
 import { closeSlowest, headersWithinMs } from './slow-clients.ts';
 
+const mostRemembered = 2_000;
+const longestRemembered = 300;
 const configPath = '_bindery/config.js';
 const stalledAfterMs = 90_000;
 const keptAliveMs = 75_000;
@@ -115,6 +118,8 @@ function siteAnswers(
   const keptBy = loginOf(config).kind === 'none' ? 'public' : 'private';
   const answerFile = fileAnswers(config.memoryMegabytes * 1_000_000, keptBy);
   const scripts = new WeakMap<ServedVersion, Promise<Buffer>>();
+  /** Where addresses of a version lead. */
+  const found = new WeakMap<ServedVersion, LRUCache<string, Asked>>();
 
   /** `config.js`, made once for each version. */
   function configOf(version: ServedVersion): Promise<Buffer> {
@@ -147,12 +152,7 @@ function siteAnswers(
     const { url = '/' } = request;
     // From here on everything is answered from this version, whatever becomes the active one meanwhile.
     const version = versions.active();
-    const asked = findFile(url, {
-      base,
-      has: (path) => version?.paths.has(path) ?? false,
-      redirects: version?.site.redirects ?? {},
-      wildcard: version?.wildcard ?? (() => undefined),
-    });
+    const asked = find(url, version);
     if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
     if (version === undefined) {
       response.setHeader('retry-after', '10');
@@ -164,6 +164,23 @@ function siteAnswers(
       return;
     }
     return answerAsked(asked, version, request, response);
+  }
+
+  function find(url: string, version: ServedVersion | undefined): Asked {
+    const known = version && (found.get(version) ?? new LRUCache<string, Asked>({ max: mostRemembered }));
+    const before = known?.get(url);
+    if (before !== undefined) return before;
+    const asked = findFile(url, {
+      base,
+      has: (path) => version?.paths.has(path) ?? false,
+      redirects: version?.site.redirects ?? {},
+      wildcard: version?.wildcard ?? (() => undefined),
+    });
+    // What anybody may make up is not worth its place.
+    if (version !== undefined && known !== undefined && asked.kind !== 'missing' && url.length <= longestRemembered) {
+      found.set(version, known.set(url, asked));
+    }
+    return asked;
   }
 
   function answerAsked(

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { ConfigError } from '#shared/runtime/config.ts';
@@ -7,6 +8,7 @@ import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { FolderInUse, lockFolder } from '#shared/storage/lock-folder.ts';
 import { bundleOrigin, type DocsHostConfig } from './config.ts';
 import { bundleOutcomes, followBundle } from './follow-bundle.ts';
 import { hostApp } from './host-app.ts';
@@ -23,7 +25,9 @@ export async function start(config: DocsHostConfig): Promise<Running> {
   const origin = bundleOrigin(config);
   const logger = createLogger('docs-host', `docs-host-${randomBase62(8)}`);
   const loggerInstance: FastifyBaseLogger = logger;
-  const folder = await openSiteFolder(join(config.dataFolder, 'docs-host'), config.basePath, logger, config.deployment);
+  const dataFolder = join(config.dataFolder, 'docs-host');
+  const lock = await lockSiteFolder(dataFolder);
+  const folder = await openSiteFolder(dataFolder, config.basePath, logger, config.deployment);
   const versions = servedVersions(folder);
   const stop = new AbortController();
   const metrics = serviceMetrics('docs-host');
@@ -79,6 +83,7 @@ export async function start(config: DocsHostConfig): Promise<Running> {
       await following;
       await app.close();
       await healthApp?.close();
+      await lock.release();
     },
   };
 }
@@ -96,4 +101,15 @@ async function listenOn(
     if (errorCode(error) !== 'EADDRINUSE') throw error;
     throw new ConfigError(`The port ${port} is taken. Set ${name} to another one.`, { cause: error });
   }
+}
+
+/** Each host removes versions that it does not serve, so two on one folder would take them from each other. */
+async function lockSiteFolder(folder: string): Promise<{ release(): Promise<void> }> {
+  await mkdir(folder, { recursive: true });
+  return await lockFolder(folder).catch((error: unknown) => {
+    if (!(error instanceof FolderInUse)) throw error;
+    throw new FolderInUse(
+      `Another documentation host uses ${folder}. Give each host a folder of its own with BINDERY_DATA, or stop the other one first.`,
+    );
+  });
 }
