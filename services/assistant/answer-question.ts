@@ -2,6 +2,7 @@ import { isStepCount, streamText, type ToolSet, toUIMessageStream } from 'ai';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
+import { spentTokensTrailer } from '#shared/contracts/internal/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
@@ -52,6 +53,8 @@ export async function answerQuestion(
     ...wire.headers,
     'x-thread-id': ids.threadId,
     ...(thread.newKey === undefined ? {} : { 'x-thread-key': thread.newKey }),
+    'x-bindery-prompt-tokens': String(prepared.promptTokens),
+    trailer: spentTokensTrailer,
   });
   const client = clientStream(reply.raw, wire.keepAlive);
   const signal = AbortSignal.any([client.gone, context.cutAnswers, AbortSignal.timeout(context.answerTimeoutMs)]);
@@ -86,6 +89,7 @@ export async function answerQuestion(
     await client.write(wire.chunk({ type: 'error', errorText: notSaved }));
   }
   await client.write(wire.finish(ids, outcome.finishReason, outcome.tokens));
+  reply.raw.addTrailers({ [spentTokensTrailer]: String(outcome.spentTokens) });
   client.end();
 }
 
@@ -111,6 +115,8 @@ type PreparedAnswer = {
   /** What was searched for, and what was found. */
   query: string;
   found: FoundSource[];
+  /** About how many tokens the model is asked with; 0 without a model. */
+  promptTokens: number;
   /** Streams the answer, and fills in the outcome on the way. */
   chunks(signal: AbortSignal, outcome: AnswerOutcome): AsyncGenerator<UiChunk>;
 };
@@ -127,6 +133,7 @@ async function prepareAnswer(
   const withoutModel = (text: string): PreparedAnswer => ({
     query: turns.at(-1)?.text ?? '',
     found: [],
+    promptTokens: 0,
     chunks: (_signal, outcome) => fixedAnswer(text, outcome),
   });
   const scope = await searchedContent(context, caller);
@@ -143,6 +150,7 @@ async function prepareAnswer(
   return {
     query,
     found: found.map(foundSource),
+    promptTokens: tokensOfPrompt(prompt),
     chunks: (signal, outcome) => modelAnswer(context, { prompt, tools, passages, isAllowed, signal }, outcome),
   };
 }
@@ -179,16 +187,25 @@ async function* modelAnswer(
     onError: ({ error }) => {
       if (!signal.aborted) logger.warn(failureFacts(error), 'the language model failed');
     },
-    onEnd: ({ usage }) => {
-      outcome.tokens = { input: usage.inputTokens ?? 0, output: usage.outputTokens ?? 0 };
+    onStepEnd: ({ usage: { inputTokens, outputTokens } }) => {
+      outcome.tokens.input += inputTokens ?? 0;
+      outcome.tokens.output += outputTokens ?? 0;
+      if (inputTokens === undefined && outputTokens === undefined) outcome.spentTokens += guess();
+      else outcome.spentTokens += (inputTokens ?? 0) + (outputTokens ?? 0);
+      textBefore = outcome.text.length;
+      isAsking = false;
     },
   });
+  let isAsking = false;
+  let textBefore = 0;
+  /** Of a call to the model that reports nothing, because it was cut or because its provider never does. */
+  const guess = () => tokensOfPrompt(prompt) + tokensOf(outcome.text.length - textBefore);
   const chunks = toUIMessageStream({ stream: result.stream, sendSources: false, onError: failureSentence });
   let callsTools = false;
   try {
     for await (const chunk of linkedAsAllowed(chunks as AsyncIterable<UiChunk>, isAllowed)) {
       if (chunk.type === 'text-delta') outcome.text += String(chunk.delta);
-      if (chunk.type === 'start-step') callsTools = false;
+      if (chunk.type === 'start-step') [callsTools, isAsking] = [false, true];
       if (chunk.type === 'tool-input-available' || chunk.type === 'tool-input-error') callsTools = true;
       if (chunk.type === 'finish-step' && !callsTools) {
         yield* sourceChunks(passages, outcome);
@@ -214,8 +231,15 @@ async function* modelAnswer(
     yield { type: 'error', errorText: failureSentence(error) };
   } finally {
     stop.abort();
+    // A provider that never answered is paid nothing.
+    if (isAsking && (signal.aborted || outcome.text.length > textBefore)) outcome.spentTokens += guess();
   }
 }
+
+const charactersOfToken = 4;
+const tokensOf = (characters: number): number => Math.ceil(characters / charactersOfToken);
+const tokensOfPrompt = ({ instructions, messages }: AnswerPrompt): number =>
+  tokensOf(messages.reduce((sum, { content }) => sum + content.length, instructions.length));
 
 /** The passages that the answer links to. An answer that links to none has them all as sources. */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
@@ -256,6 +280,8 @@ type AnswerOutcome = {
   text: string;
   finishReason: FinishReason;
   tokens: TokenCounts;
+  /** Those that the model reported, and a guess for calls of which it reported nothing. */
+  spentTokens: number;
   /** The reader went away, the time was up, or the model failed. */
   aborted: boolean;
   sources: { path: string; title: string }[];
@@ -265,6 +291,7 @@ const newOutcome = (): AnswerOutcome => ({
   text: '',
   finishReason: 'error',
   tokens: { input: 0, output: 0 },
+  spentTokens: 0,
   aborted: true,
   sources: [],
 });

@@ -110,6 +110,11 @@ export const gatewaySettings = {
     wholeNumber(1, 1_000_000_000).default(10_000),
     'assistant requests of an IP address (IPv6: of a /64) a day',
   ),
+  tokensPerDay: limit(
+    'BINDERY_LIMIT_TOKENS_PER_DAY',
+    0,
+    "tokens of the language model that the answers to an organization's questions may take a day (UTC); 0: as many as they like",
+  ),
   startsPerHour: limit('BINDERY_LIMIT_STARTS_PER_HOUR', 60, 'exports that an organization may start an hour'),
   publicationsPerHour: limit('BINDERY_LIMIT_PUBLICATIONS_PER_HOUR', 60, 'publications of an organization an hour'),
   linksPerHour: limit('BINDERY_LIMIT_LINKS_PER_HOUR', 600, 'bundle links of an organization an hour'),

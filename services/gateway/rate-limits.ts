@@ -24,6 +24,9 @@ type LimitSetting = { [K in keyof GatewayConfig]: K extends `${string}Per${strin
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
 
+/** No limit of a route: what an answer takes is known only at its end (`discovery/token-budget.ts`). */
+export const tokenBudgetName = 'tokens';
+
 export const perHour = (name: string, requests: RouteLimit['requests']): RouteLimit => ({
   name,
   per: 'organization',
@@ -90,7 +93,9 @@ export function measuredLimits(
   const names = new Set(routes.flatMap(({ declaration: { limits = [] } }) => limits.map(({ name }) => name)));
   const countRefused = metrics.counter('bindery_requests_limited_total', 'Requests that a limit refused.', 'limit', [
     ...names,
+    tokenBudgetName,
   ]);
+
   metrics.gauge(
     'bindery_rate_limits_local',
     '1 while Redis is away, so that this gateway counts requests alone, with its share of each limit.',
@@ -101,6 +106,11 @@ export function measuredLimits(
     async take(limit, key) {
       const outcome = await rateLimiter.take(limit, key);
       if (!outcome.allowed) countRefused(limit.name);
+      return outcome;
+    },
+    async spend(limit, key, amount) {
+      const outcome = await rateLimiter.spend(limit, key, amount);
+      if (amount === 0 && !outcome.allowed) countRefused(limit.name);
       return outcome;
     },
   };

@@ -32,6 +32,8 @@ export type ServiceAnswer<C extends InternalCall> = {
   status: number;
   headers: C extends { answerHeaders: infer H extends z.ZodType } ? z.output<H> : Record<string, never>;
   body: Readable;
+  /** What came after the body; nothing before its end. */
+  trailers(): Readonly<Record<string, string | undefined>>;
   /** Reads the body as what the declaration says. */
   json(): Promise<C['answer'] extends z.ZodType ? z.output<C['answer']> : never>;
 };
@@ -91,6 +93,7 @@ export async function callService<C extends InternalCall>(
       status: answer.statusCode,
       headers: (headers?.data ?? {}) as ServiceAnswer<C>['headers'],
       body: answer.body,
+      trailers: () => answer.trailers,
       json: async () => {
         const bytes = await buffer(answer.body).catch((error: unknown) => {
           throw signal.aborted ? signal.reason : new ServiceUnavailable(call.service, error);

@@ -6,6 +6,7 @@ export function memoryRateLimiter(): RateLimiter {
   const counterOf = counters((keyPrefix, duration) => new RateLimiterMemory({ keyPrefix, points: 1, duration }));
   return {
     take: async (limit, key) => outcomeOf(limit, await counterOf(limit).penalty(key)),
+    spend: async (limit, key, amount) => leftAfter(limit, await counterOf(limit).penalty(key, amount)),
     problem: () => undefined,
     close: async () => {},
   };
@@ -33,4 +34,10 @@ export const outcomeOf = (
   allowed: consumedPoints <= requests,
   remaining: Math.max(0, requests - consumedPoints),
   resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+});
+
+/** What is left of a limit after something was counted. Pure. */
+export const leftAfter = (limit: RateLimit, count: RateLimiterRes): RateLimitOutcome => ({
+  ...outcomeOf(limit, count),
+  allowed: count.consumedPoints < limit.requests,
 });

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
-import { counters, memoryRateLimiter, outcomeOf } from './rate-limit-memory.ts';
+import { counters, leftAfter, memoryRateLimiter, outcomeOf } from './rate-limit-memory.ts';
 import type { RateLimit, RateLimiter } from './rate-limit.ts';
 
 export type RedisRateLimiterOptions = {
@@ -48,16 +48,25 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     requests: Math.max(1, Math.floor(limit.requests / Math.max(1, copies()))),
   });
 
+  /** The count in Redis; undefined when it is away. */
+  async function count(limit: RateLimit, key: string, amount: number): Promise<RateLimiterRes | undefined> {
+    if (circuit.problem() !== undefined) return undefined;
+    try {
+      return await withDeadline(counterOf(limit).penalty(key, amount), answerWithinMs, late);
+    } catch (error) {
+      circuit.open(error);
+      return undefined;
+    }
+  }
+
   return {
     async take(limit, key) {
-      if (circuit.problem() === undefined) {
-        try {
-          return outcomeOf(limit, await withDeadline(counterOf(limit).penalty(key), answerWithinMs, late));
-        } catch (error) {
-          circuit.open(error);
-        }
-      }
-      return await local.take(share(limit), key);
+      const counted = await count(limit, key, 1);
+      return counted === undefined ? await local.take(share(limit), key) : outcomeOf(limit, counted);
+    },
+    async spend(limit, key, amount) {
+      const counted = await count(limit, key, amount);
+      return counted === undefined ? await local.spend(share(limit), key, amount) : leftAfter(limit, counted);
     },
     problem() {
       const problem = circuit.problem();

@@ -44,6 +44,20 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
       await expect.poll(() => limiter.take(brief, 'acme'), { timeout: 5_000 }).toMatchObject({ allowed: true });
     });
 
+    test('an amount is counted at once, also beyond the limit; looking counts nothing', async () => {
+      const tokens = limit(100);
+      expect(await limiter.spend(tokens, 'acme', 0)).toEqual({ allowed: true, remaining: 100, resetSeconds: 3_600 });
+      expect(await limiter.spend(tokens, 'acme', 99)).toMatchObject({ allowed: true, remaining: 1 });
+      expect(await limiter.spend(tokens, 'acme', 0)).toMatchObject({ allowed: true, remaining: 1 });
+      expect(await limiter.spend(tokens, 'acme', 400)).toMatchObject({ allowed: false, remaining: 0 });
+      expect(await limiter.spend({ ...tokens, requests: 500 }, 'acme', 0)).toMatchObject({
+        allowed: true,
+        remaining: 1,
+      });
+      await Promise.all(Array.from({ length: 50 }, () => limiter.spend(tokens, 'other', 2)));
+      expect(await limiter.spend(tokens, 'other', 0)).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
     test('keys may be any text', async () => {
       const odd = limit(1);
       for (const key of ['', ':', 'a:b', '{a}', '*', '2001:db8::/64', 'ü\u0000\r\n', 'x'.repeat(10_000)]) {

@@ -7,6 +7,11 @@ import { addressRange, isIpv4, withoutPort } from './address-ranges.ts';
  */
 export type RateLimiter = {
   take(limit: RateLimit, key: string): Promise<RateLimitOutcome>;
+  /**
+   * Counts `amount` at once, of what is known only afterwards; 0 looks. It is counted also beyond the limit: `allowed` says whether anything
+   * is left.
+   */
+  spend(limit: RateLimit, key: string, amount: number): Promise<RateLimitOutcome>;
   /** Why counts are not shared for now, as a sentence for operators; undefined when they are, or never were to be. */
   problem(): string | undefined;
   close(): Promise<void>;

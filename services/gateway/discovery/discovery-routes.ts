@@ -6,6 +6,7 @@ import { assistant } from '#shared/contracts/internal/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';
 import { publicRoute } from '../public-route.ts';
+import { tokenBudget } from './token-budget.ts';
 import { changes, perAddressPerDay, perHour } from '../rate-limits.ts';
 
 const params = z.object({ domain: domainName });
@@ -64,10 +65,14 @@ const siteRoute = (
         },
       };
       const trustedGroups = await trustedGroupsOf(domain, principal, headers['X-User-Token'], context.clock.now());
+      const budget = call.answer === 'stream' ? tokenBudget(context, reply, principal) : undefined;
+      await budget?.check();
       const answer = await ask(call, domain, parts, trustedGroups);
+      budget?.takeWhenEnded(answer);
+      const { 'x-bindery-prompt-tokens': _, ...answerHeaders } = answer.headers;
       return reply
         .code(answer.status)
-        .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
+        .headers({ 'content-type': 'application/json; charset=utf-8', ...answerHeaders })
         .send(answer.body);
     },
   );

@@ -34,7 +34,12 @@ const streamHeaders = z.object({
   'x-thread-key': text,
   'x-vercel-ai-ui-message-stream': text,
   'x-vercel-ai-data-stream': text,
+  /** For the gateway alone: how many tokens the prompt is thought to have. Absent: no model is asked, or the assistant is older. */
+  'x-bindery-prompt-tokens': text,
 });
+
+/** Trailer of a streamed answer, for the gateway alone: the tokens that the language model reported for it. */
+export const spentTokensTrailer = 'x-bindery-tokens';
 
 const base = {
   service: 'assistant',

@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { spentTokensTrailer } from '#shared/contracts/internal/assistant.ts';
+import { ApiError } from '#shared/http/errors.ts';
+import { type RateLimit, rateLimitHeaders } from '#shared/http/rate-limit.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import type { Principal } from '../auth/authenticate.ts';
+import type { GatewayContext } from '../context.ts';
+import { tokenBudgetName } from '../rate-limits.ts';
+
+const daySeconds = dayMs / 1_000;
+
+/** What an organization may still spend on model tokens today, for one question. */
+export type TokenBudget = {
+  /** Says in the answer's headers what is left. Throws `rate_limited` when that is nothing. */
+  check(): Promise<void>;
+  /**
+   * Takes what an answer has spent from the budget when its `body` has ended, as its trailer says. An answer that was broken off says nothing:
+   * it costs what the assistant thought that its prompt would.
+   */
+  takeWhenEnded(answer: Answer): void;
+};
+
+type Answer = {
+  headers: { 'x-bindery-prompt-tokens'?: string | undefined };
+  body: Readable;
+  trailers(): Readonly<Record<string, string | undefined>>;
+};
+
+/**
+ * The budget of the caller's organization for this day (UTC); undefined when its plan has none. A question that begins within the budget is
+ * answered to its end, so answers that are written at the same time may go beyond it together.
+ */
+export function tokenBudget(
+  { config, rateLimiter, clock, logger }: Pick<GatewayContext, 'config' | 'rateLimiter' | 'clock' | 'logger'>,
+  reply: FastifyReply,
+  { organization, organizationPlan }: Principal,
+): TokenBudget | undefined {
+  const tokens = config.tokensPerDay[organizationPlan];
+  if (tokens === 0) return undefined;
+  const limit: RateLimit = { name: tokenBudgetName, requests: tokens, windowSeconds: daySeconds };
+  const now = clock.now().getTime();
+  // Each day has a count of its own, so that it ends at midnight whenever it began.
+  const key = `${organization}/${new Date(now).toISOString().slice(0, 10)}`;
+  const resetSeconds = Math.ceil((dayMs - (now % dayMs)) / 1_000);
+
+  return {
+    async check() {
+      const outcome = { ...(await rateLimiter.spend(limit, key, 0)), resetSeconds };
+      for (const [name, value] of Object.entries(rateLimitHeaders([{ limit, outcome }]))) {
+        const others = reply.getHeader(name);
+        reply.header(name, others === undefined || name === 'retry-after' ? value : `${String(others)}, ${value}`);
+      }
+      if (outcome.allowed) return;
+      throw new ApiError(
+        'rate_limited',
+        `The organization has spent its ${tokens.toLocaleString('en-US')} model tokens of today. Ask again after midnight UTC, in ${resetSeconds} seconds.`,
+        { retryAfterSeconds: resetSeconds },
+      );
+    },
+
+    takeWhenEnded(answer) {
+      const { body } = answer;
+      let isCounted = false;
+      const count = (spent: string | undefined): void => {
+        const amount = Math.ceil(Number(spent ?? 0));
+        if (isCounted || !(amount > 0)) return;
+        isCounted = true;
+        rateLimiter.spend(limit, key, amount).catch((error: unknown) => {
+          logger.error({ err: error, organization, amount }, 'model tokens were not counted');
+        });
+      };
+      // Before the client sees the end, so that its next question finds it counted.
+      body.once('end', () => count(answer.trailers()[spentTokensTrailer]));
+      body.once('close', () => {
+        if (!body.readableEnded) count(answer.headers['x-bindery-prompt-tokens']);
+      });
+    },
+  };
+}
