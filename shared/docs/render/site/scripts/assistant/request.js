@@ -13,7 +13,7 @@ function postToPlatform(path, body, conversation, signal) {
     method: 'POST',
     headers: headers,
     body: JSON.stringify(body),
-    credentials: 'omit',
+    credentials: 'same-origin',
     referrerPolicy: 'no-referrer',
     signal: signal,
   });

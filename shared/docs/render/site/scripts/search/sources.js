@@ -110,7 +110,7 @@ function askPlatform(query, everywhere) {
       pageSize: 30,
       filter: everywhere ? {} : { language: place.language, version: place.version },
     }),
-    credentials: 'omit',
+    credentials: 'same-origin',
     signal: request.signal,
   })
     .then(function (response) {
