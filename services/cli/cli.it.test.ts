@@ -214,7 +214,12 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
         .map((line) => JSON.parse(line)),
     ).toEqual(entries);
     const shown = await admin('audit', 'list', '--action', 'key');
-    expect(shown.stdout).toMatch(/^\d\d:\d\d:\d\d {2}key\.created .* admin key, "reader"$/m);
+    expect(shown.stdout).toMatch(
+      /^\d\d:\d\d:\d\d {2}key\.created .*\n +↳ admin key, "reader", address [0-9a-f]{8}…, request req_\w{22}$/m,
+    );
+    expect(valueOf(await admin('audit', 'list', '--address', '127.0.0.1', '--action', 'link', '--json'))).toEqual({
+      entries: [entries[0]],
+    });
     const wrong = await admin('audit', 'list', '--since', 'yesterday');
     expect(wrong).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('since') });
 
