@@ -116,6 +116,16 @@ test('with a key of its own the host is the server that pages ask', () => {
   expect(found?.assistantKey).toMatch(/^svc_dsc_[0-9A-Za-z]{36}$/);
 });
 
+test('with a key search and assistant are on, whatever was on when the bundle was exported, unless the host says otherwise', () => {
+  const off = bundle
+    .replace('"search": "server"', '"search": "bundle"')
+    .replace('"assistant": true', '"assistant": false');
+  expect(configOf({}, { domain: 'handbook' }, off)).toMatchObject({ features: { search: 'server', assistant: true } });
+  expect(configOf({ BINDERY_SITE_FEATURES: 'assistant=off' }, { domain: 'handbook' }, off)).toMatchObject({
+    features: { search: 'server', assistant: false },
+  });
+});
+
 test('a config.js that cannot be read counts as none', () => {
   expect(configOf({}, undefined, 'alert(1)')).toMatchObject({ deployment: 'cloud', serverUrl: '' });
 });

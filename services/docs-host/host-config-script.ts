@@ -18,7 +18,7 @@ const placeholderKey = `svc_dsc_${'TheDocumentationHostHasTheKey'.padEnd(36, '0'
 
 /**
  * `_bindery/config.js` as this host serves it: that of the bundle, changed where the settings say so. Another deployment type means the
- * features of that type. Search and assistant go through the host where it has a key for them. Pure.
+ * features of that type. Search and assistant are on, and go through the host, where it has a key for them and its settings say nothing else. Pure.
  */
 export function hostConfigScript(
   bundleScript: string,
@@ -34,8 +34,9 @@ export function hostConfigScript(
   const isAirGapped = deployment === 'air-gapped';
   const throughHost = asked !== undefined && !isAirGapped;
   const features = {
-    ...(throughHost && { search: 'server' as const, assistant: true }),
     ...(isAirGapped ? withoutServer(kept) : kept),
+    // Whoever gives the host a key wants it used. A bundle says what there was when it was exported.
+    ...(throughHost && { search: 'server' as const, assistant: true }),
     ...(isAirGapped ? withoutServer(config.features) : config.features),
   };
   const site = throughHost

@@ -1,4 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -39,6 +41,21 @@ function listAllFiles(folder: string): void {
       return { path: relative(folder, file), size: body.length, sha256: sha256Of(body) };
     });
   writeFileSync(manifest, JSON.stringify({ ...(JSON.parse(readFileSync(manifest, 'utf8')) as object), files }));
+}
+
+/** A platform that finds nothing, and keeps what it was asked. */
+async function startPlatform(): Promise<{ url: string; asked: string[]; stop(): void }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.setHeader('content-type', 'application/json').end('[]');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, stop };
 }
 
 describeWithServers(['chromium'], 'a site from the documentation host, in Chromium', () => {
@@ -104,4 +121,37 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       }
     },
   );
+
+  test('with a key for the platform its search is on, also behind a login', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
+    const platform = await startPlatform();
+    try {
+      listAllFiles(site.folder());
+      const running = await host({
+        BINDERY_DATA: data,
+        BINDERY_BUNDLE_PATH: site.folder(),
+        BINDERY_SITE_DEPLOYMENT: 'client-hosted',
+        BINDERY_PLATFORM_URL: platform.url,
+        BINDERY_DOCS_DOMAIN: 'acme',
+        BINDERY_ASK_KEY: 'svc_dsc_ours',
+        BINDERY_LOGIN: 'basic',
+        BINDERY_LOGIN_USERS: 'ana:a-long-password-of-ana',
+      });
+      await hostReadiness(running, isReady);
+      const { port } = new URL(running.url);
+      const page = await site.open(`http://ana:a-long-password-of-ana@127.0.0.1:${port}/guides/start`);
+      page.setDefaultTimeout(6_000);
+      const refused: string[] = [];
+      page.on('response', (answer) => answer.status() >= 400 && refused.push(`${answer.status()} ${answer.url()}`));
+      await page.keyboard.press('/');
+      const searched = page.waitForResponse((answer) => answer.url().includes('/discovery/'));
+      await page.keyboard.type('porcupine');
+      expect((await searched).status()).toBe(200);
+      expect(platform.asked[0]).toBe('POST /discovery/v1/search/acme Bearer svc_dsc_ours');
+      expect(refused).toEqual([]);
+    } finally {
+      platform.stop();
+      rmSync(data, { recursive: true, force: true });
+    }
+  });
 });
