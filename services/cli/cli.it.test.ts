@@ -197,14 +197,11 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     const ofJob = async () =>
       valueOf(await admin('audit', 'list', '--job', jobId, '--json')) as { entries: Record<string, unknown>[] };
     // Read models follow the logs by some milliseconds.
-    await vi.waitFor(async () => {
-      expect((await ofJob()).entries.map(({ action }) => action)).toEqual([
-        'link.signed',
-        'export.completed',
-        'export.requested',
-      ]);
+    const entries = await vi.waitFor(async () => {
+      const found = (await ofJob()).entries;
+      expect(found.map(({ action }) => action)).toEqual(['link.signed', 'export.completed', 'export.requested']);
+      return found;
     }, 10_000);
-    const { entries } = await ofJob();
     expect(entries[0]).toMatchObject({ domain: harness.domain, address: '127.0.0.1', actor: { kind: 'key' } });
     const lines = await admin('audit', 'list', '--job', jobId, '--ndjson');
     expect(

@@ -61,3 +61,15 @@ test('every command says what it and each of its options and arguments does', as
   ]);
   expect(silent).toEqual([]);
 });
+
+test('each command is found by its name alone, without loading all others', async () => {
+  const all = await addCommands(new Command('bindery'));
+  for (const command of all.commands) {
+    const some = await addCommands(new Command('bindery'), command.name());
+    expect(some.commands.map((each) => each.name())).toContain(command.name());
+    expect(some.commands.length).toBeLessThanOrEqual(4);
+  }
+  for (const unknown of ['help', 'key', '--version', '(', '']) {
+    expect((await addCommands(new Command('bindery'), unknown)).commands).toHaveLength(all.commands.length);
+  }
+});

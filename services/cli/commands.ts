@@ -1,15 +1,28 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 
 const folder = new URL('./commands/', import.meta.url);
 
-/** Adds every sub-command. A new one is one file in `commands/`: each export called `…Command` adds a command to the program. */
-export async function addCommands(program: Command): Promise<Command> {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+/**
+ * Adds every sub-command. A new one is one file in `commands/`: each export called `…Command` adds the command of that name to the program.
+ * With `named`, only the file that has this command is loaded, because all of them take most of the time of a short command; when none
+ * has it, all are.
+ */
+export async function addCommands(program: Command, named?: string): Promise<Command> {
+  const all = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  const having = all.filter((file) => named !== undefined && commandsIn(file).includes(named));
   const modules = await Promise.all(
-    files.map((file) => import(new URL(file, folder).href) as Promise<Record<string, unknown>>),
+    (having.length === 0 ? all : having).map(
+      (file) => import(new URL(file, folder).href) as Promise<Record<string, unknown>>,
+    ),
   );
   const exported = modules.flatMap((each) => Object.entries(each)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, add] of exported) if (name.endsWith('Command')) (add as (to: Command) => void)(program);
   return program;
 }
+
+/** The commands of a file, by its text alone: `export function keysCommand(` is `keys`. */
+const commandsIn = (file: string): string[] =>
+  [...readFileSync(new URL(file, folder), 'utf8').matchAll(/^export function (\w+)Command\(/gm)].map(
+    ([, name = '']) => name,
+  );

@@ -12,7 +12,7 @@ const program = new Command('bindery')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'bindery: ')) })
   .showHelpAfterError('(--help says how it is used)')
   .exitOverride();
-await addCommands(program);
+await addCommands(program, process.argv[2]);
 
 // The reader may stop early: "bindery events … | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
