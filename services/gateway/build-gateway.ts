@@ -115,6 +115,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   else if (answer.code === 'internal') request.log.error({ err: error, requestId: request.id }, 'a request failed');
   else if (answer.status >= 500) request.log.warn({ err: error, requestId: request.id }, 'a needed system is down');
   if (answer.retryAfterSeconds !== undefined) void reply.header('retry-after', String(answer.retryAfterSeconds));
+  if (answer.status === 401) void reply.header('www-authenticate', challengeOf(answer));
   // A stream may have set its own type before it failed.
   void reply
     .code(answer.status)
@@ -124,6 +125,10 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
     .removeHeader('content-length')
     .send(answer.toBody(request.id));
 }
+
+/** How to authenticate (RFC 6750, section 3): a request that came without a key has made no error yet. */
+const challengeOf = ({ code }: ApiError): string =>
+  code === 'missing_key' ? 'Bearer realm="Bindery"' : 'Bearer realm="Bindery", error="invalid_token"';
 
 function noSuchPath(request: FastifyRequest): ApiError {
   const path = request.url.split('?')[0]?.slice(0, 200) ?? '';

@@ -155,6 +155,13 @@ const commonHeaders = {
   ),
   'RateLimit-Policy': header('Each limit: so many requests (`q`) in so many seconds (`w`).', '"starts";q=60;w=3600'),
   'Retry-After': header('Seconds after which to try again.', '5', true),
+  'WWW-Authenticate': header('How to show a key (RFC 6750).', 'Bearer realm="Bindery", error="invalid_token"', true),
+};
+
+const headersOfErrors: Readonly<Record<string, readonly (keyof typeof commonHeaders)[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
 };
 
 const refersTo = (...names: (keyof typeof commonHeaders)[]): Record<string, Reference> =>
@@ -288,7 +295,7 @@ function errorResponses(codes: readonly ErrorCode[], counted: Record<string, Ref
       {
         description: ofStatus.map((code) => `\`${code}\`: ${errorTable[code].sentence}`).join(' '),
         headers: {
-          ...refersTo('X-Request-Id', ...(status === '429' || status === '503' ? (['Retry-After'] as const) : [])),
+          ...refersTo('X-Request-Id', ...(headersOfErrors[status] ?? [])),
           ...(status === '429' ? counted : {}),
         },
         'x-codes': ofStatus,

@@ -418,6 +418,8 @@ test.each<[string, () => Wrong, number, string, string?]>([
   expect(`${body.error} ${JSON.stringify(body.fields)}`).toContain(named);
   expect('fields' in body).toBe(code === 'invalid_request' && body.fields !== undefined);
   expect(answer.headers['retry-after'] !== undefined).toBe(status === 503);
+  const challenge = code === 'missing_key' ? 'Bearer realm="Bindery"' : 'Bearer realm="Bindery", error="invalid_token"';
+  expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
 });
 
 test('the service goes on', async () => {

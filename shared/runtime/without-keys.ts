@@ -1,5 +1,14 @@
+/** A character of a key as it is, or as an address may have it: percent-encoded, also more than once. */
+const orEncoded = (plain: string, hex: string) => `(?:${plain}|%(?:25)*(?:${hex}))`;
+
+const prefix = [orEncoded('s', '73'), orEncoded('v', '76'), orEncoded('c', '63'), orEncoded('_', '5[fF]')].join('');
+const ofAssistant = [orEncoded('d', '64'), orEncoded('s', '73'), orEncoded('c', '63'), orEncoded('_', '5[fF]')].join(
+  '',
+);
+const digit = orEncoded('[0-9A-Za-z]', '3\\d|[46][1-9a-fA-F]|[57][\\daA]');
+
 /** Whole API keys, and such that were cut or mistyped. Their start alone says nothing. */
-const keys = /svc_(?:dsc_)?[0-9A-Za-z]{8,}/g;
+const keys = new RegExp(`${prefix}(?:${ofAssistant})?(?:${digit}){8,}`, 'g');
 
 /**
  * A text as it may be logged or answered: clients put their API keys into addresses, fields and names by mistake, and errors name what was

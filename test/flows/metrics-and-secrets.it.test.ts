@@ -12,6 +12,7 @@ import type { LocalInstallation } from '#services/cli/connection.ts';
 import { publicRoutes } from '#services/gateway/build-gateway.ts';
 import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 
 describeWithServers(['nats-server'], 'a real installation in which everything was used', () => {
@@ -60,6 +61,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     misplaced.push(generateApiKey('admin').slice(0, 30));
     for (const [at, key] of misplaced.entries()) {
       secrets[`misplaced ${at}`] = key;
+      secrets[`misplaced ${at}, encoded`] = encoded(key);
       for (const credential of [adminKey, key]) await misplace(key, credential);
     }
   }, 240_000);
@@ -70,6 +72,10 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     await rm(folder, { recursive: true, force: true });
   }, 60_000);
 
+  /** As an address may have a key. */
+  const encoded = (key: string) =>
+    key.replace('_', '%5F').replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`);
+
   /** Sends a key in each place of every route. */
   async function misplace(key: string, credential: string): Promise<void> {
     const bodies = [
@@ -77,31 +83,27 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
       `{"key": "${key}`,
       key,
     ];
+    const requests: Parameters<typeof send>[] = [];
     for (const { declaration } of publicRoutes) {
       const path = declaration.path.replaceAll(/:\w+/g, key);
-      for (const body of declaration.body === undefined ? [undefined] : bodies) {
-        await send(declaration.method, `${path}?key=${key}&${key}=${key}&since=${key}&limit=${key}`, body, {
-          authorization: `Bearer ${credential}`,
-        });
-      }
+      const query = `?key=${key}&${key}=${key}&since=${key}&limit=${key}`;
+      for (const body of declaration.body === undefined ? [undefined] : bodies)
+        requests.push([declaration.method, `${path}${query}`, body, { authorization: `Bearer ${credential}` }]);
     }
     const odd = [{ authorization: key }, { authorization: `Basic ${key}` }, { 'x-api-key': key, cookie: `key=${key}` }];
-    for (const headers of odd) await send('GET', '/v1/api-keys', undefined, headers);
-    await send('GET', `/${key}`, undefined, {});
-    await send('GET', '/v1/audit', undefined, {
-      authorization: `Bearer ${key} ${key}`,
-      'user-agent': key,
-      traceparent: key,
-    });
-    await send('POST', '/discovery/v1/search/demo', '{"query":"x"}', {
-      ...{
-        authorization: `Bearer ${credential}`,
-        'x-user-token': key,
-        'x-thread-key': key,
-        origin: `https://${key}.test`,
-      },
-    });
-    await send(key, '/', undefined, {});
+    for (const headers of odd) requests.push(['GET', '/v1/api-keys', undefined, headers]);
+    for (const path of [key, encoded(key)]) requests.push(['GET', `/${path}`, undefined, {}]);
+    const withKeys = { authorization: `Bearer ${key} ${key}`, 'user-agent': key, traceparent: key };
+    requests.push(['GET', '/v1/audit', undefined, withKeys]);
+    const asReader = {
+      authorization: `Bearer ${credential}`,
+      'x-user-token': key,
+      'x-thread-key': key,
+      origin: `https://${key}.test`,
+    };
+    requests.push(['POST', '/discovery/v1/search/demo', '{"query":"x"}', asReader]);
+    requests.push([key, '/', undefined, {}]);
+    await inParallel(requests, 10, (request) => send(...request));
   }
 
   const send = (method: string, path: string, body: string | undefined, headers: Record<string, string>) =>
