@@ -1,16 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { ErrorBody } from '#shared/http/errors.ts';
+import type { ErrorBody, FieldProblem } from '#shared/http/errors.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
-/** An answer other than 2xx, or none; the message is the server's sentence. */
-class ApiFailure extends Error {
+/** An answer other than 2xx, or none; the message is the server's sentence, `fields` what is wrong with which part of the request. */
+export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly code: string;
   readonly status: number;
+  readonly fields: readonly FieldProblem[];
 
-  constructor(message: string, code: string, status: number) {
+  constructor(message: string, code: string, status: number, fields: readonly FieldProblem[] = []) {
     super(message);
+    this.fields = fields;
     this.code = code;
     this.status = status;
   }
@@ -93,8 +95,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   const text = await response.text();
   try {
     const body = JSON.parse(text) as ErrorBody;
-    const fields = (body.fields ?? []).map((field) => `\n  ${field.path}: ${field.message}`).join('');
-    return new ApiFailure(`${body.error}${fields}`, body.code, response.status);
+    return new ApiFailure(body.error, body.code, response.status, body.fields);
   } catch {
     return new ApiFailure(
       `${response.url} answered ${response.status} with a body that is not an error of this interface.`,

@@ -34,6 +34,11 @@ test('keys are told apart by state', () => {
   expect(lines[1]).toMatch(/good +2026-01-01 +never +2026-02-28 23:59 +site$/);
   expect(lines[2]).toMatch(/expired .*2026-02-01 +never$/);
   expect(lines[3]).toContain('revoked');
+  expect(lines[0]).not.toContain('Only from');
+  const addresses = ['10.0.0.0/8', '192.0.2.1', '192.0.2.2'];
+  const bound = keyTable([key({ allowedAddresses: addresses, allowedOrigins: ['https://a.test'] }), key({})], now);
+  expect(bound).toContain('Only from');
+  expect(bound).toMatch(/10\.0\.0\.0\/8, 192\.0\.2\.1, 192\.0\.2\.2 and 1 more/);
   expect(keyTable([], now)).toBe('No API keys.');
 });
 

@@ -105,6 +105,7 @@ test.each<[z.ZodType, unknown, string, RequestPart?]>([
     message([{ type: 'text', text: 1 }]),
     'The field "messages.0.parts.0.text" must be text, not a number.',
   ],
+  [createApiKeyBodySchema, { kind: 'admin', expiresInDays: 1e99 }, 'The field "expiresInDays" must be at most 3650.'],
   [searchBodySchema, { query: 'q', pageSize: 51 }, 'The field "pageSize" must be at most 50.'],
   [searchBodySchema, { query: 'q', filter: 'x' }, 'The field "filter" must be an object, not text.'],
 ])('%#: a sentence says which field, what is wrong and what to send', (schema, value, sentence, part) => {

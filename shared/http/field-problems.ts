@@ -23,6 +23,11 @@ export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: Requ
   const result = schema.safeParse(value, { error });
   if (result.success) return result.data;
   const fields = result.error.issues
+    .filter(
+      (issue) =>
+        !isBeyondWhole(issue) ||
+        result.error.issues.every((other) => other === issue || pathOf(other) !== pathOf(issue)),
+    )
     .flatMap((issue) => problemsOf(issue, known.get(pathOf(issue))))
     .slice(0, mostFields);
   const [first, ...others] = fields.map(({ path, message }) => ({ path: path === '' ? part : path, message }));
@@ -36,6 +41,10 @@ export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: Requ
     cause: result.error,
   });
 }
+
+/** That a number is too large to be a whole one; a bound of its own says more. */
+const isBeyondWhole = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === 'too_big' && issue.maximum === Number.MAX_SAFE_INTEGER;
 
 const pathOf = ({ path = [] }: { path?: readonly PropertyKey[] | undefined }): string => path.map(String).join('.');
 

@@ -15,6 +15,7 @@ export function askCommand(program: Command): void {
     .argument('[question]', 'in your own words; without one, each line of the input is a question')
     .option('--thread <threadId>', 'go on with an earlier conversation')
     .action(async (domain: string, question: string | undefined, options: Options) => {
+      if (question?.trim() === '') throw new Error('The question is empty: ask something.');
       const client = connect(options, 'assistant');
       let threadId = options.thread;
       const ask = async (text: string): Promise<void> => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
+import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
@@ -26,6 +27,9 @@ type ExportOptions = ServerCommandOptions & {
   idempotencyKey?: string;
 };
 
+/** Features that pages have or not; where they search has an option of its own. */
+const switched = ['assistant', 'analytics', 'playground'];
+
 export function exportCommand(program: Command): void {
   withConnection(program.command('export'))
     .description('export a domain as one archive of static files')
@@ -38,13 +42,21 @@ export function exportCommand(program: Command): void {
     )
     .option('--paths <paths...>', 'only these pages, such as guides/start')
     .option('--groups <groups...>', 'include pages restricted to these groups')
-    .option('--deployment <type>', 'cloud, client-hosted or air-gapped')
-    .option('--on-page-error <what>', 'fail or report')
+    .addOption(new Option('--deployment <type>', 'where its pages will be (cloud)').choices(deploymentTypes))
+    .addOption(
+      new Option('--on-page-error <what>', 'when a page cannot be rendered (fail)').choices(['fail', 'report']),
+    )
     .option('--no-scripts', 'without the scripts and components of the project: for a host that organizations share')
     .option('--assistant-key <key>', 'public key (svc_dsc_…) with which the pages search and ask the assistant')
-    .option('--search <where>', 'server, bundle (its own index, needs no server) or off')
-    .option('--with <features...>', 'switch on assistant, analytics or playground')
-    .option('--without <features...>', 'switch them off')
+    .addOption(
+      new Option('--search <where>', 'bundle: its own index, which needs no server').choices([
+        'server',
+        'bundle',
+        'off',
+      ]),
+    )
+    .addOption(new Option('--with <features...>', 'switch them on in the pages').choices(switched))
+    .addOption(new Option('--without <features...>', 'switch them off').choices(switched))
     .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
     .action(async (named: string | undefined, options: ExportOptions) => {
       const output = createOutput(options.json);

@@ -87,8 +87,9 @@ const createdText = ({ id, kind, key, expiresAt }: CreatedApiKey): string =>
 /** Pure; `now` tells which have expired. */
 export function keyTable(keys: readonly ListedApiKey[], now: Date): string {
   if (keys.length === 0) return 'No API keys.';
+  const isBound = keys.some((key) => boundsOf(key) !== '');
   return textTable(
-    ['Key', 'Kind', 'Scopes', 'State', 'Created', 'Expires', 'Last used', 'Name'],
+    ['Key', 'Kind', 'Scopes', 'State', 'Created', 'Expires', 'Last used', ...(isBound ? ['Only from'] : []), 'Name'],
     keys.map((key) => [
       key.id,
       key.kind,
@@ -97,9 +98,19 @@ export function keyTable(keys: readonly ListedApiKey[], now: Date): string {
       key.createdAt.slice(0, 10),
       key.expiresAt?.slice(0, 10) ?? 'never',
       key.lastUsedAt?.slice(0, 16).replace('T', ' ') ?? 'never',
+      ...(isBound ? [boundsOf(key)] : []),
       printable(key.name),
     ]),
   );
+}
+
+const mostBounds = 3;
+
+/** The addresses and origins that a key is bound to; of many the first ones. */
+function boundsOf({ allowedAddresses, allowedOrigins }: ShownApiKey): string {
+  const all = [...allowedAddresses, ...allowedOrigins].map(printable);
+  const more = all.length - mostBounds;
+  return `${all.slice(0, mostBounds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function keyState({ revokedAt, expiresAt }: ShownApiKey, now: Date): string {

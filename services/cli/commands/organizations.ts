@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { groupTrusts } from '#shared/aggregates/directory/directory.ts';
 import type {
@@ -7,6 +8,7 @@ import type {
   ShownOrganization,
 } from '#shared/contracts/http/directory.ts';
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { apiClient, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, type LocalInstallation } from '../connection.ts';
@@ -14,7 +16,7 @@ import { createOutput } from '../terminal.ts';
 
 type CreateOptions = ServerCommandOptions & { plan?: string };
 type ChangeOptions = CreateOptions & { name?: string };
-type AddDomainOptions = ServerCommandOptions & { hosts?: string[]; groups?: string };
+type AddDomainOptions = ServerCommandOptions & { hosts?: string[]; groups?: string; userTokenKeys?: string };
 
 /** Organizations and domains. These commands need the operator's token, not a key. */
 export function orgsCommand(program: Command): void {
@@ -63,15 +65,33 @@ export function orgsCommand(program: Command): void {
         'claimed: readers are in the groups they name (default); signed: only a signed token puts them there',
       ).choices(groupTrusts),
     )
+    .option(
+      '--user-token-keys <file>',
+      'public keys that sign the tokens of readers, for signed groups: a file with a JWK, a list of them, or a JWK Set',
+    )
     .action(async (id: string, domain: string, options: AddDomainOptions) => {
       const { hosts, groups } = options;
+      const userTokenKeys = options.userTokenKeys === undefined ? undefined : await keysIn(options.userTokenKeys);
       const added = await connect(options, 'operator').json<DomainAdded>(`${organizationPath(id)}/domains`, {
         method: 'POST',
-        json: { domain, hosts, groups },
+        json: { domain, hosts, groups, userTokenKeys },
       });
       const also = added.hosts.length === 0 ? '' : `, also known as ${added.hosts.join(', ')}`;
       createOutput(options.json).result(added, `Added the domain "${added.domain}" to ${id}${also}.`);
     });
+}
+
+/** Says what is wrong with the file; what is wrong with a key, the server says. */
+async function keysIn(file: string): Promise<unknown[]> {
+  let found: unknown;
+  try {
+    found = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`--user-token-keys ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  if (Array.isArray(found)) return found;
+  const keys = (found as { keys?: unknown } | null)?.keys;
+  return Array.isArray(keys) ? keys : [found];
 }
 
 const organizationPath = (id: string): string => `/v1/organizations/${encodeURIComponent(id)}`;
