@@ -48,7 +48,7 @@ export const publicRoutes: readonly PublicRoute[] = [
 ];
 
 /** The public door: assembles hooks and routes, and listens to nothing yet. */
-export async function buildGateway(context: GatewayContext): Promise<FastifyInstance> {
+export async function buildGateway(context: GatewayContext, routes = publicRoutes): Promise<FastifyInstance> {
   const { trustProxy } = context.config;
   const logger: FastifyBaseLogger = context.logger;
   const app = Fastify({
@@ -89,7 +89,7 @@ export async function buildGateway(context: GatewayContext): Promise<FastifyInst
     if (config?.declaration === undefined)
       throw new Error(`${String(method)} ${url} is not declared as a public route`);
   });
-  for (const route of publicRoutes) addPublicRoute(app, context, route);
+  for (const route of routes) addPublicRoute(app, context, route);
   await app.after();
   return app;
 }

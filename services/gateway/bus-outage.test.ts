@@ -31,8 +31,8 @@ test.each([
   async (_how, away) => {
     const outage = watched();
     const asked: AbortSignal[] = [];
-    const waiting = outage.orGone((signal) => {
-      asked.push(signal);
+    const waiting = outage.orGone((cut) => {
+      asked.push(cut());
       return never();
     });
     const refused = waiting.catch((error: unknown) => error);

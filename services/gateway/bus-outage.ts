@@ -6,10 +6,10 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 /** Knows when the bus is gone, so that no client waits for it. */
 export type BusOutage = {
   /**
-   * What `ask` answers, or `unavailable` as soon as the bus is gone; when it is gone already, without asking. `signal` aborts in the first
-   * case. `changes`: what was cut off may have been stored, and the error says so.
+   * What `ask` answers, or `unavailable` as soon as the bus is gone; when it is gone already, without asking. The signal of `cut` aborts in the
+   * first case. `changes`: what was cut off may have been stored, and the error says so.
    */
-  orGone<T>(ask: (signal: AbortSignal) => Promise<T>, changes?: boolean): Promise<T>;
+  orGone<T>(ask: (cut: () => AbortSignal) => Promise<T>, changes?: boolean): Promise<T>;
 };
 
 const pauseMs = 100;
@@ -51,18 +51,18 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
   return {
     async orGone(ask, changes = false) {
       if (gone) throw new ApiError('unavailable', undefined, { retryAfterSeconds });
-      const cut = new AbortController();
+      let cut: AbortController | undefined;
       let cutOff: () => void = () => {};
       const isGone = new Promise<never>((_, reject) => {
         cutOff = () => {
           const error = new ApiError('unavailable', changes ? mayBeStored : undefined, { retryAfterSeconds });
           reject(error);
-          cut.abort(error);
+          cut?.abort(error);
         };
       });
       waiting.add(cutOff);
       try {
-        return await Promise.race([ask(cut.signal), isGone]);
+        return await Promise.race([ask(() => (cut ??= new AbortController()).signal), isGone]);
       } finally {
         waiting.delete(cutOff);
       }

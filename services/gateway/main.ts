@@ -14,8 +14,8 @@ import { measuredLimits } from './rate-limits.ts';
 
 export { gatewaySettings as settings } from './config.ts';
 
-/** Answers all public requests. */
-export function start(config: GatewayConfig): Promise<Running> {
+/** Answers all public requests. `routes`: benchmarks add one of their own. */
+export function start(config: GatewayConfig, routes = publicRoutes): Promise<Running> {
   return startService('gateway', config, async (service) => {
     const { objectStore, clock, logger, stopping } = service;
     const busOutage = watchBus(service.bus, logger, stopping);
@@ -24,7 +24,7 @@ export function start(config: GatewayConfig): Promise<Running> {
     const gateways = liveGateways(bus.presence, service.instance, clock);
     const { metrics } = service;
     const limiter = await openRateLimiter(config, { copies: () => gateways.count(), logger });
-    const rateLimiter = measuredLimits(limiter, metrics, publicRoutes);
+    const rateLimiter = measuredLimits(limiter, metrics, routes);
     const feed = jobStatusFeed(bus.liveUpdates, logger);
     const keys = keyDirectory(bus.readModels.directoryKeys, clock, logger, stopping);
     const uses = keyUses(bus.keyUses, clock, logger);
@@ -43,7 +43,7 @@ export function start(config: GatewayConfig): Promise<Running> {
       sitePages: sitePages(objectStore),
     };
     return {
-      app: await buildGateway(context),
+      app: await buildGateway(context, routes),
       lingerMs: config.lingerSeconds * 1_000,
       inside: { at: { host: config.insideHost, port: config.insidePort }, health: gatewayHealth(context) },
       async drain() {

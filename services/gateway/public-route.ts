@@ -143,7 +143,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   const { declaration } = route;
   const { method, path, crossOrigin, answersHead, status = 200 } = declaration;
   const config = { declaration };
-  const principals = new WeakMap<FastifyRequest, { principal: Principal; keyEnded: AbortSignal }>();
+  const principals = new WeakMap<FastifyRequest, Known>();
   void app.register(async (scope) => {
     addBodyParser(scope, declaration.body);
     if (crossOrigin) scope.options(path, { config }, answerPreflight);
@@ -174,18 +174,27 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   });
 }
 
+type Known = { principal: Principal; keyEnded: () => AbortSignal };
+
 /**
  * A request is good for as long as its key is. When that ends, whatever is still being answered is cut off, and what is still to be answered
  * fails with `invalid_key` as soon as it looks at the signal.
  */
-function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: FastifyReply): AbortSignal {
-  const ended = new AbortController();
+function endsWithKey({ keys }: GatewayContext, { key }: Principal, { raw }: FastifyReply): () => AbortSignal {
+  let ended: AbortController | undefined;
+  let reason: ApiError | undefined;
   const stop = keys.onEnd(key.sha256, () => {
-    ended.abort(new ApiError('invalid_key', 'The API key was revoked or expired during the request.'));
+    reason = new ApiError('invalid_key', 'The API key was revoked or expired during the request.');
+    ended?.abort(reason);
     if (raw.headersSent && !raw.writableEnded) raw.destroy();
   });
   raw.once('close', stop);
-  return ended.signal;
+  // Most requests are answered before anybody looks.
+  return () => {
+    if (reason !== undefined) return AbortSignal.abort(reason);
+    ended ??= new AbortController();
+    return ended.signal;
+  };
 }
 
 async function authenticate(
@@ -219,7 +228,7 @@ function readRequest(
   declaration: RouteDeclaration,
   request: FastifyRequest,
   reply: FastifyReply,
-  known: { principal: Principal; keyEnded: AbortSignal } | undefined,
+  known: Known | undefined,
 ) {
   const principal = known?.principal;
   const { limits = [], params, query, headers, body } = declaration;
@@ -227,7 +236,9 @@ function readRequest(
   const origin: RequestOrigin = {
     actor: principal?.actor ?? { kind: 'operator', id: 'operator' },
     requestId: request.id,
-    traceparent: traceparentOf(request),
+    get traceparent() {
+      return traceparentOf(request);
+    },
     address: request.ip,
   };
   return {
@@ -257,7 +268,7 @@ function readRequest(
         address: readerAddress(request, principal.key),
         addressHash: addressHashOf(context.config.hashKey, principal.organization, request.ip),
       };
-      const ended = [disconnectSignal(reply.raw), known.keyEnded];
+      const ended = [disconnectSignal(reply.raw), known.keyEnded()];
       const asked = (cut: readonly AbortSignal[]) =>
         callService(
           call,
@@ -265,7 +276,7 @@ function readRequest(
           Object.assign({ caller, signal: AbortSignal.any([...ended, ...cut]) }, parts),
         );
       // All services work with the bus. An upload that has begun may outlast an outage.
-      if (call.body !== 'stream') return await context.busOutage.orGone((gone) => asked([gone]));
+      if (call.body !== 'stream') return await context.busOutage.orGone((cut) => asked([cut()]));
       await context.busOutage.orGone(async () => {});
       return await asked([]);
     },

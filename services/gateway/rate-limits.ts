@@ -64,14 +64,18 @@ export async function takeRateLimits(
   from: { principal: Principal | undefined; address: string },
 ): Promise<void> {
   const { organization = '', organizationPlan = 'free', key } = from.principal ?? {};
-  const keys = { organization, address: addressGroup(from.address), key: `${organization}/${key?.id ?? ''}` };
+  const keys = {
+    organization: () => organization,
+    address: () => addressGroup(from.address),
+    key: () => `${organization}/${key?.id ?? ''}`,
+  };
   const counted: CountedLimit[] = [];
   const inOrder = limits.toSorted((a, b) => narrowestFirst.indexOf(a.per) - narrowestFirst.indexOf(b.per));
   for (const { name, per, requests, windowSeconds } of inOrder) {
     const setting = typeof requests === 'number' ? requests : config[requests];
     const most = typeof setting === 'number' ? setting : setting[organizationPlan];
     const limit = { name, requests: most, windowSeconds };
-    const outcome = await rateLimiter.take(limit, keys[per]);
+    const outcome = await rateLimiter.take(limit, keys[per]());
     counted.push({ limit, outcome });
     reply.headers(rateLimitHeaders(counted));
     if (outcome.allowed) continue;

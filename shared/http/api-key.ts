@@ -26,8 +26,4 @@ export function parseApiKey(text: string): { kind: ApiKeyKind; sha256: string } 
   return { kind: match[1] === prefixes.assistant ? 'assistant' : 'admin', sha256: sha256Of(text) };
 }
 
-function checksum(text: string): string {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(crc32(text));
-  return base62Of(bytes, checkDigits);
-}
+const checksum = (text: string): string => base62Of(crc32(text), checkDigits);

@@ -90,6 +90,8 @@ function connection({ url, username, password, authorities }: RedisRateLimiterOp
     connectTimeout: openWithinMs,
     keepAlive: 10_000,
     noDelay: true,
+    // Counts of requests that came together go together.
+    enableAutoPipelining: true,
     // A request that Redis did not count in time was counted here, and must not be counted there later as well.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -7,9 +7,10 @@ export const systemClock: Clock = { now: () => new Date() };
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** `length` base62 digits of `bytes` read as one big-endian number: the lowest ones, padded with zeros. */
-export function base62Of(bytes: Uint8Array, length: number): string {
-  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
+/** `length` base62 digits of bytes, read as one big-endian number, or of a whole number: the lowest ones, padded with zeros. */
+export function base62Of(of: Uint8Array | number, length: number): string {
+  if (typeof of === 'number') return base62OfNumber(of, length);
+  let rest = BigInt(`0x${Buffer.from(of).toString('hex') || '0'}`);
   let text = '';
   while (text.length < length) {
     text = `${alphabet[Number(rest % 62n)]}${text}`;
@@ -18,12 +19,37 @@ export function base62Of(bytes: Uint8Array, length: number): string {
   return text;
 }
 
+function base62OfNumber(number: number, length: number): string {
+  let rest = number;
+  let text = '';
+  while (text.length < length) {
+    text = `${alphabet[rest % alphabet.length]}${text}`;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return text;
+}
+
 /** Gives this many random base62 digits; a digit carries 5.95 bits. */
 export type RandomDigits = (length: number) => string;
 
+/** Asking the system for random bytes costs the same for one as for thousands. */
+const pool = { bytes: Buffer.alloc(0), next: 0 };
+const poolBytes = 4_096;
+
+/** Bytes from here on would favour some digits over others. */
+const firstUnfair = 256 - (256 % alphabet.length);
+
 export function randomBase62(length: number): string {
-  // Twice the bits that are kept, so that the remainder's bias is far below one in 2^32.
-  return base62Of(randomBytes(length + 16), length);
+  let text = '';
+  while (text.length < length) {
+    if (pool.next === pool.bytes.length) Object.assign(pool, { bytes: randomBytes(poolBytes), next: 0 });
+    const byte = pool.bytes[pool.next] as number;
+    // What was given out must not stay in memory.
+    pool.bytes[pool.next] = 0;
+    pool.next += 1;
+    if (byte < firstUnfair) text += alphabet[byte % alphabet.length];
+  }
+  return text;
 }
 
 export const hourMs = 3_600_000;

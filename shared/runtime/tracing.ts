@@ -25,7 +25,9 @@ import { withoutKeys } from './without-keys.ts';
 /** A piece of work with a beginning and an end. */
 export type Span = {
   /** What is sent along, so that other work belongs under this span. */
-  traceparent: string;
+  readonly traceparent: string;
+  /** The id of the trace, for logs; undefined where nobody collects it. */
+  readonly traceId: string | undefined;
   set(attributes: Attributes): void;
   /** Something that happened within it, at this moment. */
   event(name: string): void;
@@ -88,10 +90,17 @@ export function tracingOf(service: string): Tracing {
 
 function spanOver(span: OtelSpan): Span {
   const own = span.spanContext();
+  const isSampled = Boolean(own.traceFlags & TraceFlags.SAMPLED);
+  let traceparent: string | undefined;
   return {
-    traceparent: isSpanContextValid(own)
-      ? `00-${own.traceId}-${own.spanId}-${own.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`
-      : newTraceparent(),
+    // Random numbers cost more than all the rest, and few requests send anything along.
+    get traceparent() {
+      traceparent ??= isSpanContextValid(own)
+        ? `00-${own.traceId}-${own.spanId}-${isSampled ? '01' : '00'}`
+        : newTraceparent();
+      return traceparent;
+    },
+    traceId: isSampled && isSpanContextValid(own) ? own.traceId : undefined,
     set: (attributes) => void span.setAttributes(attributes),
     event: (name) => void span.addEvent(name),
     end: (error) => {
@@ -113,7 +122,8 @@ export const newTraceparent = (): string =>
 const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 function contextOf(traceparent: string | undefined) {
-  const [, traceId = '', spanId = '', flags = '00'] = pattern.exec(traceparent ?? '') ?? [];
+  if (traceparent === undefined) return ROOT_CONTEXT;
+  const [, traceId = '', spanId = '', flags = '00'] = pattern.exec(traceparent) ?? [];
   const parent = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
   return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
 }
@@ -144,7 +154,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
         attributes: { 'http.request.method': request.method, 'http.route': url, 'bindery.requestId': request.id },
       });
       spans.set(request, span);
-      const traceId = collectedTraceId(span.traceparent);
+      const { traceId } = span;
       if (traceId !== undefined) request.log = request.log.child({ traceId });
     }
     done();

@@ -73,7 +73,7 @@ export async function gatewayHarness(
   const context: GatewayContext = {
     config,
     bus,
-    busOutage: { orGone: (ask) => ask(stop.signal) },
+    busOutage: { orGone: (ask) => ask(() => stop.signal) },
     objectStore,
     rateLimiter: await openRateLimiter(config, { copies: () => 2, logger }),
     clock,

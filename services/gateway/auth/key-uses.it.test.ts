@@ -17,7 +17,9 @@ describeWithServers(['nats-server'], 'last uses of keys over NATS', () => {
     let time = Date.parse('2026-03-01T10:00:00.000Z');
     const clock = { now: () => new Date(time) };
     // As a gateway asks when it has not noticed yet that the bus is gone.
-    const unnoticed = { orGone: <T>(ask: (signal: AbortSignal) => Promise<T>) => ask(new AbortController().signal) };
+    const unnoticed = {
+      orGone: <T>(ask: (cut: () => AbortSignal) => Promise<T>) => ask(() => new AbortController().signal),
+    };
     const open = async (name: string) => {
       const { keyUses: store } = await bus.connect('gateway', name);
       return { store, uses: keyUses(failingFast(store, unnoticed), clock, pino({ level: 'silent' })) };

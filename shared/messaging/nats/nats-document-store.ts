@@ -27,6 +27,22 @@ const lookBackEveryMs = 2_000;
 /** What is removed leaves a marker for those who watch. One that is away for longer reads everything again. */
 const markerSeconds = 600;
 
+let thisTurn: Promise<void> | undefined;
+
+/**
+ * The end of this turn of the event loop, for all who ask in it. What they then send goes to the server in one piece: a write for each of
+ * many small messages costs more than all else about them.
+ */
+function turn(): Promise<void> {
+  thisTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      thisTurn = undefined;
+      resolve();
+    });
+  });
+  return thisTurn;
+}
+
 /** Documents of one kind in a bucket: those whose keys begin with `prefix`, which callers do not see. */
 export function natsDocumentStore<T>(
   kv: KV,
@@ -128,6 +144,7 @@ export function natsDocumentStore<T>(
         if (message === null || isMarker(message.header)) return undefined;
         return { key, document: parse(full, message.data, message.seq), revision: message.seq };
       }
+      await turn();
       const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
       if (entry === null || entry.operation !== 'PUT') return undefined;
       return { key, document: parse(full, entry.value, entry.revision), revision: entry.revision };
