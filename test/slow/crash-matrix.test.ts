@@ -39,6 +39,7 @@ describeWithServers(['nats-server'], 'an export when something dies while a serv
           // All renderer children, so that the one at work is among them.
           const running = (await victimsOf(harness.installation)).filter(({ name }) => name === victim);
           for (const { pid } of running) killed.push(sendSignal(pid, 'SIGKILL'));
+          return victim !== rendererChild;
         },
       });
       if (victim === rendererChild) expect(killed).toContain(true);

@@ -24,8 +24,8 @@ type Disturbance = {
   place: string;
   /** What the first process that gets there does. */
   order: CrashOrder;
-  /** Called while a process waits there. */
-  meanwhile?: () => void | Promise<void>;
+  /** Called while a process waits there. Says whether it killed a process that the supervisor will tell of. */
+  meanwhile?: () => Promise<boolean>;
 };
 
 export type CrashHarness = {
@@ -77,13 +77,15 @@ export async function startCrashHarness(): Promise<CrashHarness> {
         try {
           const disturbed = (async () => {
             await given.taken;
-            await meanwhile?.();
+            const isSaid = (await meanwhile?.()) ?? order === 'die';
             if (order === 'wait') await given.end();
+            return isSaid;
           })();
           disturbed.catch(() => {});
           const { link: _, ...outcome } = await exported();
-          await withDeadline(disturbed, reachedWithinMs, () => new Error(`Nothing reached ${place}.`));
-          if (order === 'die') await harness.whenNews(newsBefore);
+          const isSaid = await withDeadline(disturbed, reachedWithinMs, () => new Error(`Nothing reached ${place}.`));
+          // An export may end before the supervisor hears of it.
+          if (isSaid) await harness.whenNews(newsBefore);
           return { outcome, ended: harness.news.slice(newsBefore) };
         } finally {
           await given.end();
