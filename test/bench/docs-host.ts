@@ -97,7 +97,7 @@ async function startNginx(paths: readonly string[]): Promise<void> {
   const config = join(folder, 'nginx.conf');
   await writeFile(
     config,
-    `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events { worker_connections 1024; }
+    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; events { worker_connections 1024; }
 http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; open_file_cache max=1000; gzip_static on; gzip_vary on;
 client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder}; uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
 server { listen 127.0.0.1:${nginxPort}; root ${root};
