@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serviceSettings } from '#infra/docs-reference/settings-page.ts';
+import { serviceSettings } from '#services/cli/known-settings.ts';
 import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
 import { callPairs } from '#shared/contracts/internal/internal-calls.ts';

@@ -1,56 +1,13 @@
 import type { ServiceName } from '#infra/supervisor/services.ts';
-import { assistantSettings } from '#services/assistant/config.ts';
-import { bundlerSettings } from '#services/bundler/config.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
+import { otherVariables, serviceSettings } from '#services/cli/known-settings.ts';
 import { startSettings } from '#services/cli/start.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
-import { gatewaySettings } from '#services/gateway/config.ts';
-import { housekeeperSettings } from '#services/housekeeper/config.ts';
-import { indexerSettings } from '#services/indexer/config.ts';
-import { linkSignerSettings } from '#services/link-signer/config.ts';
-import { orchestratorSettings } from '#services/orchestrator/config.ts';
-import { pageRendererSettings } from '#services/page-renderer/config.ts';
-import { projectorSettings } from '#services/projector/config.ts';
-import { publisherSettings } from '#services/publisher/config.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
-import type { Setting, Settings } from '#shared/runtime/config.ts';
+import type { Setting } from '#shared/runtime/config.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 
-/** What each service reads from the environment. */
-export const serviceSettings: Record<ServiceName, Settings> = {
-  gateway: gatewaySettings,
-  publisher: publisherSettings,
-  indexer: indexerSettings,
-  assistant: assistantSettings,
-  orchestrator: orchestratorSettings,
-  'page-renderer': pageRendererSettings,
-  bundler: bundlerSettings,
-  'link-signer': linkSignerSettings,
-  projector: projectorSettings,
-  housekeeper: housekeeperSettings,
-};
-
 const services = Object.keys(serviceSettings) as ServiceName[];
-
-/** Settings that no `config.ts` declares, because they are read before a service starts, or by the command line. */
-const otherVariables = [
-  [
-    'BINDERY_LOG_LEVEL',
-    'info',
-    'all services',
-    'debug, info, warn or error; "bindery start" passes on warn by default',
-  ],
-  ['BINDERY_CACHE', '~/.cache/bindery', 'set-up', 'folder of servers and programs that were fetched'],
-  ['BINDERY_REQUIRE_SERVERS', '0', 'set-up, tests', '1: a server that is missing is a failure, not a skipped suite'],
-  [
-    'BINDERY_SECRETS',
-    'none',
-    'all services, command line',
-    'folder with a file for each secret, named as its variable; a variable that is set wins',
-  ],
-  ['BINDERY_URL', 'none', 'command line', 'address of the server that commands call'],
-  ['BINDERY_KEY', 'none', 'command line', 'API key of commands'],
-] as const;
 
 type Row = { variable: string; byDefault: string; readers: string[]; description: string; secret: boolean };
 

@@ -20,7 +20,7 @@ export type RedisRateLimiterOptions = {
 };
 
 /** The rest of 200 ms is for everything else about a request. */
-const answerWithinMs = 120;
+export const answerWithinMs = 120;
 const late = () => new Error(`no answer within ${answerWithinMs} ms`);
 const openWithinMs = 2_000;
 const probeEveryMs = 250;
@@ -34,7 +34,7 @@ const longestReconnectPauseMs = 1_000;
  */
 export async function redisRateLimiter(options: RedisRateLimiterOptions): Promise<RateLimiter> {
   const { copies, logger } = options;
-  const redis = connection(options);
+  const redis = redisClient(options);
   const counterOf = counters(
     (name, duration) =>
       new RateLimiterRedis({ storeClient: redis, keyPrefix: `bindery:limit:${name}`, points: 1, duration }),
@@ -81,7 +81,10 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   };
 }
 
-function connection({ url, username, password, authorities }: RedisRateLimiterOptions): Redis {
+export type RedisAddress = Pick<RedisRateLimiterOptions, 'url' | 'username' | 'password' | 'authorities'>;
+
+/** Not connected yet. */
+export function redisClient({ url, username, password, authorities }: RedisAddress): Redis {
   const redis = new Redis(url, {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),

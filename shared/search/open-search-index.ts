@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
+import type { ElasticsearchSettings } from './elasticsearch-connection.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** The search index: SQLite files in the folder `search` of the data folder, or an Elasticsearch or OpenSearch that all machines share. */
@@ -76,15 +77,26 @@ const nodesOf = (text: string): string[] => text.split(',').map((node) => node.t
  */
 export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): Promise<SearchIndex> {
   // Loaded when needed: reading the settings must not load SQLite, and the client costs memory.
-  const { searchEngine: product, elasticsearchAuthoritiesFile: file } = config;
-  if (product === 'sqlite') {
+  if (config.searchEngine === 'sqlite') {
     const { sqliteSearchIndex } = await import('./sqlite-search-index.ts');
     return sqliteSearchIndex(join(config.dataFolder, 'search'));
   }
+  return (await import('./elasticsearch-search-index.ts')).elasticsearchSearchIndex(
+    await elasticsearchSettings(config),
+  );
+}
+
+/**
+ * How the cluster of the settings is reached, which name one.
+ * @throws as `openSearchIndex`
+ */
+export async function elasticsearchSettings(config: ConfigOf<typeof searchSettings>): Promise<ElasticsearchSettings> {
+  const { elasticsearchAuthoritiesFile: file } = config;
+  const product = config.searchEngine === 'opensearch' ? 'opensearch' : 'elasticsearch';
   if (config.elasticsearchUrl === undefined) {
     throw new Error(`BINDERY_SEARCH_ENGINE=${product} needs BINDERY_ELASTICSEARCH_URL: the addresses of its nodes`);
   }
-  const settings = {
+  return {
     product,
     nodes: nodesOf(config.elasticsearchUrl),
     auth: authOf(config),
@@ -93,7 +105,6 @@ export async function openSearchIndex(config: ConfigOf<typeof searchSettings>): 
     shards: config.elasticsearchShards,
     replicas: config.elasticsearchReplicas,
   };
-  return (await import('./elasticsearch-search-index.ts')).elasticsearchSearchIndex(settings);
 }
 
 function authOf(config: ConfigOf<typeof searchSettings>) {

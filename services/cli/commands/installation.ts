@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { openSecrets, type Secrets } from '#infra/supervisor/data-folder.ts';
 import { secretsOf, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
-import { natsConfig } from '#shared/messaging/subjects/permissions.ts';
+import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
 import { busSettings, dataFolderSettings, variableName } from '#shared/runtime/common-settings.ts';
 import { loadConfig, secretSetting, setting } from '#shared/runtime/config.ts';
 import { everySecond, retryUnavailable } from '#shared/runtime/retry.ts';
@@ -59,6 +59,13 @@ function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFile
       BINDERY_OPERATOR_TOKEN: operatorToken,
       BINDERY_AUDIT_KEY: auditKey,
       ...s3,
+    },
+    doctor: {
+      ...passwordOf('provisioner'),
+      ...passwordOf(supervisorUser),
+      ...s3,
+      ...elasticsearch,
+      BINDERY_REDIS_PASSWORD: redisPassword,
     },
     nats: natsFiles(secrets, natsHosts),
     // Counts of requests may be lost with a machine: a minute of them at most.

@@ -28,8 +28,24 @@ export type ConnectionLog = {
 
 /** A connection that waits for its server at the start, saying once what it waits for, and always reconnects. */
 export async function openConnection(address: BusAddress, name: string, log?: ConnectionLog): Promise<NatsConnection> {
+  const options = connectionOptions(address, name);
+  const waiting = setTimeout(() => void sayWhy(options, address.url, log), sayWhyAfterMs);
+  const connection = await connect({ ...options, waitOnFirstConnect: true }).finally(() => clearTimeout(waiting));
+  const state: ConnectionState = { connected: true, disconnects: 0 };
+  states.set(connection, state);
+  void followStatus(connection, state, log);
+  return connection;
+}
+
+/** A connection for those who do not wait: rejects with the client's error when there is none within `withinMs`. */
+export async function openedAtOnce(address: BusAddress, name: string, withinMs: number): Promise<NatsConnection> {
+  const options = { ...connectionOptions(address, name), reconnect: false, timeout: withinMs };
+  return await withDeadline(connect(options), withinMs, () => new Error(`no answer within ${withinMs} ms`));
+}
+
+function connectionOptions(address: BusAddress, name: string): NodeConnectionOptions {
   const servers = address.url.split(',').map((server) => server.trim());
-  const options: NodeConnectionOptions = {
+  return {
     servers,
     user: address.user,
     pass: address.password,
@@ -44,12 +60,6 @@ export async function openConnection(address: BusAddress, name: string, log?: Co
     // The client leaves it to the server whether there is TLS, whatever the scheme says.
     ...(servers.some((server) => server.startsWith('tls://')) ? { tls: {} } : {}),
   };
-  const waiting = setTimeout(() => void sayWhy(options, address.url, log), sayWhyAfterMs);
-  const connection = await connect({ ...options, waitOnFirstConnect: true }).finally(() => clearTimeout(waiting));
-  const state: ConnectionState = { connected: true, disconnects: 0 };
-  states.set(connection, state);
-  void followStatus(connection, state, log);
-  return connection;
 }
 
 /** The client keeps to itself why it has no connection yet. One that does not wait says it. */

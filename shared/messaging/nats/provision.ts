@@ -10,6 +10,7 @@ import {
   RetentionPolicy,
   StorageType,
   type StreamConfig,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { type Generation, inGeneration, type ProjectionName } from '#shared/contracts/read-models.ts';
 import { keysOf, projectionTable } from '#shared/messaging/subjects/projection-table.ts';
@@ -49,16 +50,47 @@ export async function provision(options: {
   );
   try {
     const jsm = await jetstreamManager(connection, { checkAPI: false });
-    const replicas = options.replicas ?? 1;
-    const streams = [
-      ...streamRows.map((row) => streamSettings(row, replicas)),
-      ...bucketRows.map((row) => bucketSettings(row, replicas)),
-    ];
-    for (const wanted of streams) await bringStream(jsm, wanted);
-    for (const row of [...durableRows, ...options.rendererVersions.map(renderDurable)]) await bringDurable(jsm, row);
+    for (const wanted of provisionedStreams(options.replicas ?? 1)) await bringStream(jsm, wanted);
+    for (const row of provisionedDurables(options.rendererVersions)) await bringDurable(jsm, row);
   } finally {
     await connection.close();
   }
+}
+
+const provisionedStreams = (replicas: number): WantedStream[] => [
+  ...streamRows.map((row) => streamSettings(row, replicas)),
+  ...bucketRows.map((row) => bucketSettings(row, replicas)),
+];
+
+const provisionedDurables = (rendererVersions: readonly string[]): DurableRow[] => [
+  ...durableRows,
+  ...rendererVersions.map(renderDurable),
+];
+
+/** What `provision` would make or change, as sentences; how many streams and consumers it cares for, and what the server says of the streams. */
+export async function leftToProvision(jsm: JetStreamManager, rendererVersions: readonly string[]) {
+  const problems: string[] = [];
+  const streams: StreamInfo[] = [];
+  for (const wanted of provisionedStreams(1)) {
+    const found = await unlessMissing(jsm.streams.info(wanted.name), JetStreamApiCodes.StreamNotFound);
+    if (found !== undefined) streams.push(found);
+    // On how many servers it is kept is a choice.
+    const same = { ...wanted, num_replicas: found?.config.num_replicas };
+    problems.push(...leftOf(`stream ${wanted.name}`, same, found?.config));
+  }
+  const durables = provisionedDurables(rendererVersions);
+  for (const row of durables) {
+    const missing = [JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound];
+    const found = await unlessMissing(jsm.consumers.info(row.stream, row.name), ...missing);
+    problems.push(...leftOf(`consumer ${row.name}`, durableSettings(row), found?.config));
+  }
+  return { problems, streams, durables: durables.length };
+}
+
+function leftOf(what: string, wanted: object, found: object | undefined): string[] {
+  if (found === undefined) return [`The ${what} is missing.`];
+  const different = differences(wanted, found);
+  return different.length === 0 ? [] : [`The ${what} is not as this version needs it: ${different.join(', ')}.`];
 }
 
 async function bringStream(jsm: JetStreamManager, wanted: WantedStream): Promise<void> {
@@ -89,11 +121,11 @@ async function bringDurable(jsm: JetStreamManager, row: DurableRow): Promise<voi
   });
 }
 
-async function unlessMissing<T>(answer: Promise<T>, missing: number): Promise<T | undefined> {
+async function unlessMissing<T>(answer: Promise<T>, ...missing: number[]): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === missing) return undefined;
+    if (error instanceof JetStreamApiError && missing.includes(error.code)) return undefined;
     throw error;
   }
 }

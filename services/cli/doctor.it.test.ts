@@ -1,0 +1,269 @@
+import { once } from 'node:events';
+import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { requireServer } from '#infra/setup/find-server.ts';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
+import { runCommand } from '../../test/support/start-installation.ts';
+import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
+import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
+import { examinationText } from './commands/doctor.ts';
+import { examine } from './doctor/examine.ts';
+import { noPaint } from './terminal.ts';
+
+describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery doctor', () => {
+  let folder: string;
+  let nats: ServerProcess;
+  let natsMonitor: string;
+  let s3: VersityGateway;
+  let redis: RedisServer;
+  let gateway: Server;
+  /** What the gateway says of itself. */
+  let readiness: Record<string, unknown>;
+  /** What the list of models is answered with. */
+  let models: { status: number; body: unknown };
+  let healthy: Record<string, string>;
+  const listening: Server[] = [];
+
+  const serve = async (listener: RequestListener): Promise<Server> => {
+    const server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    listening.push(server);
+    return server;
+  };
+  const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bindery-doctor-'));
+    await runCommand(['secrets', folder]);
+    const [port = 0, monitorPort = 0] = await freePorts(2);
+    const config = ['-c', join(folder, 'nats', 'nats.conf'), '-p', `${port}`, '-m', `${monitorPort}`];
+    const args = [...config, '--store_dir', join(folder, 'store')];
+    const program = requireServer('nats-server');
+    [nats, s3, redis] = await Promise.all([
+      startServerProcess({ program, args }, /Server is ready/),
+      startVersityGateway(),
+      readFile(join(folder, 'doctor', 'BINDERY_REDIS_PASSWORD'), 'utf8').then((password) =>
+        startRedis(['--requirepass', password.trim(), '--maxmemory', '64mb', '--maxmemory-policy', 'noeviction']),
+      ),
+    ]);
+    natsMonitor = `http://127.0.0.1:${monitorPort}`;
+    readiness = { service: 'gateway', ready: true, missing: {} };
+    models = { status: 200, body: { data: [{ id: 'mistral-small-latest' }] } };
+    gateway = await serve((_, answer) => void answer.end(JSON.stringify(readiness)));
+    const model = await serve((_, answer) => void answer.writeHead(models.status).end(JSON.stringify(models.body)));
+    healthy = {
+      BINDERY_SECRETS: join(folder, 'doctor'),
+      BINDERY_NATS_URL: `nats://127.0.0.1:${port}`,
+      BINDERY_OBJECT_STORE: 's3',
+      BINDERY_S3_ENDPOINT: s3.endpoint,
+      BINDERY_S3_FORCE_PATH_STYLE: '1',
+      BINDERY_S3_ACCESS_KEY_ID: s3.accessKeyId,
+      BINDERY_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+      BINDERY_REDIS_URL: redis.url,
+      BINDERY_LANGUAGE_MODEL: 'mistral',
+      BINDERY_MISTRAL_API_KEY: 'a-key',
+      BINDERY_MISTRAL_BASE_URL: addressOf(model),
+    };
+    await runCommand(['provision'], { ...healthy, BINDERY_SECRETS: join(folder, 'provisioner') });
+  });
+
+  afterAll(async () => {
+    for (const server of listening) server.close();
+    await Promise.all([nats?.kill(), s3?.stop(), redis?.stop()]);
+    await rm(folder, { recursive: true });
+  });
+
+  /** What the doctor says when these variables are others. */
+  const saidWith = async (
+    changed: Record<string, string>,
+    services: Parameters<typeof examine>[0]['services'] = [],
+  ) => {
+    const environment = { ...healthy, ...changed };
+    const about = { dataFolder: join(folder, 'none'), gateway: addressOf(gateway), natsMonitors: [natsMonitor] };
+    return examinationText(await examine({ environment, services, ...about }), noPaint);
+  };
+
+  test('says of a healthy installation that all is well, and leaves nothing behind', async () => {
+    const outcome = await runCommand(
+      ['doctor', '--url', addressOf(gateway), '--data', join(folder, 'none'), '--nats-monitor', natsMonitor],
+      healthy,
+    );
+    expect(outcome.stdout).toMatch(/^All is well\.\n$/m);
+    expect(outcome.code).toBe(0);
+    for (const sentence of [
+      /nats-server \d+\.\d+\.\d+ at nats:\S+ knows the user "provisioner"/,
+      /\d+ streams and buckets and \d+ consumers are as this version needs them/,
+      /writes each message to its disk before it says that it has it/,
+      /Each stream stored its last message/,
+      /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
+      /It overwrites nothing that is there already/,
+      /A signed link to http:\S+ works from here/,
+      /Redis \d+\.\d+\.\d+ at redis:\S+ answers within/,
+      /The model "mistral-small-latest" is at/,
+      /The gateway at http:\S+ is ready/,
+    ]) {
+      expect(outcome.stdout).toMatch(sentence);
+    }
+    expect(outcome.stdout).not.toMatch(/[!✗]/);
+    const again = await runCommand(['doctor', '--json'], { ...healthy, BINDERY_URL: addressOf(gateway) });
+    expect(JSON.parse(again.stdout)).toMatchObject({ healthy: true });
+  });
+
+  const elsewhere = 'http://127.0.0.1:1';
+
+  test.each<[name: string, changed: Record<string, string>, said: RegExp, advice: RegExp]>([
+    ['no bus', { BINDERY_NATS_URL: 'nats://127.0.0.1:1' }, /There is no bus at nats:/, /set BINDERY_NATS_URL/],
+    [
+      'a wrong password of the bus',
+      { BINDERY_NATS_PASSWORD_PROVISIONER: 'another-password' },
+      /does not know the user "provisioner", or its password is another one/,
+      /BINDERY_NATS_PASSWORD_PROVISIONER/,
+    ],
+    ['no password at all', { BINDERY_SECRETS: '' }, /No password for the bus is known here/, /BINDERY_NATS_PASSWORD_/],
+    ['no store', { BINDERY_S3_ENDPOINT: elsewhere }, /the object store cannot open the bucket/, /Correct what/],
+    ['no bucket', { BINDERY_S3_BUCKET: 'another' }, /refused to open the bucket another/, /Correct what/],
+    [
+      'links that nobody can follow',
+      { BINDERY_S3_PUBLIC_ENDPOINT: elsewhere },
+      /Signed links lead to http:\/\/127\.0\.0\.1:1, which cannot be reached from here/,
+      /BINDERY_S3_PUBLIC_ENDPOINT/,
+    ],
+    [
+      'no Redis',
+      { BINDERY_REDIS_URL: 'redis://127.0.0.1:1' },
+      /Redis at redis:\S+ cannot be reached/,
+      /BINDERY_REDIS_URL/,
+    ],
+    [
+      'a wrong password of Redis',
+      { BINDERY_REDIS_PASSWORD: 'no' },
+      /does not take the password/,
+      /BINDERY_REDIS_PASSWORD/,
+    ],
+    [
+      'no search engine',
+      { BINDERY_SEARCH_ENGINE: 'elasticsearch', BINDERY_ELASTICSEARCH_URL: elsewhere },
+      /The search engine at http:\S+ cannot be used/,
+      /BINDERY_ELASTICSEARCH_URL/,
+    ],
+    [
+      'half of the settings of a search engine',
+      { BINDERY_SEARCH_ENGINE: 'elasticsearch' },
+      /needs BINDERY_ELASTICSEARCH_URL/,
+      /Correct what/,
+    ],
+    [
+      'a model that is not there',
+      { BINDERY_MISTRAL_MODEL: 'large' },
+      /There is no model "large"/,
+      /mistral-small-latest/,
+    ],
+    ['no model at all', { BINDERY_MISTRAL_BASE_URL: elsewhere }, /No model answers at/, /BINDERY_MISTRAL_BASE_URL/],
+    [
+      'a misspelt variable',
+      { BINDERY_S3_ENDPONT: 'x' },
+      /BINDERY_S3_ENDPONT is set, and nothing reads it; did you mean "BINDERY_S3_ENDPOINT"/,
+      /Correct it/,
+    ],
+  ])('says what is wrong, and what to do: %s', async (_, changed, said, advice) => {
+    const text = await saidWith(changed);
+    const line = text.split('\n').findIndex((each) => said.test(each));
+    expect(text).toMatch(said);
+    expect(text.split('\n')[line + 1]).toMatch(advice);
+    expect(text).not.toContain('All is well');
+  });
+
+  test('names the settings that a service lacks', async () => {
+    const text = await saidWith({}, ['gateway']);
+    expect(text).toContain('The gateway does not start: BINDERY_HASH_KEY is not set');
+    expect(await saidWith({ BINDERY_SECRETS: join(folder, 'link-signer') }, ['link-signer'])).toContain(
+      'The link-signer has the settings that it needs.',
+    );
+  });
+
+  test('passes on what the gateway says of itself', async () => {
+    readiness = {
+      ...{ service: 'gateway', ready: false, setAside: 3 },
+      ...{ missing: { publisher: 'did not answer.' }, degraded: { limits: 'Redis is away.' } },
+    };
+    const text = await saidWith({});
+    expect(text).toContain('lacks publisher: did not answer.');
+    expect(text).toContain('Redis is away.');
+    expect(text).toContain('3 messages are set aside.');
+    readiness = { service: 'gateway', ready: true, missing: {} };
+  });
+
+  test('says that the model does not take the key', async () => {
+    models = { status: 401, body: {} };
+    expect(await saidWith({})).toContain('does not take the key (401)');
+  });
+
+  test('sees a stream that was changed, and a consumer that is gone', async () => {
+    const password = (await readFile(join(folder, 'provisioner', 'BINDERY_NATS_PASSWORD_PROVISIONER'), 'utf8')).trim();
+    const servers = healthy.BINDERY_NATS_URL ?? '';
+    const connection = await connect({
+      servers,
+      user: 'provisioner',
+      pass: password,
+      inboxPrefix: '_INBOX_provisioner',
+    });
+    const jsm = await jetstreamManager(connection, { checkAPI: false });
+    await jsm.streams.update('FACTS', { max_age: 1_000_000_000 * 3_600 });
+    await connection.close();
+    const text = await saidWith({});
+    expect(text).toContain('The stream FACTS is not as this version needs it: max_age.');
+    expect(text).toContain('Run "bindery provision" of this version.');
+  });
+
+  test('sees a server that acknowledges before the disk has a message, and a monitor that is not there', async () => {
+    const [port = 0, monitorPort = 0] = await freePorts(2);
+    const file = join(folder, 'careless.conf');
+    const config = await readFile(join(folder, 'nats', 'nats.conf'), 'utf8');
+    await writeFile(
+      file,
+      config.replace('sync_interval: always', 'sync_interval: "2m"').replace('max_payload: 1MB', 'max_payload: 512KB'),
+    );
+    const args = ['-c', file, '-p', `${port}`, '-m', `${monitorPort}`, '--store_dir', join(folder, 'careless')];
+    const careless = await startServerProcess({ program: requireServer('nats-server'), args }, /Server is ready/);
+    try {
+      const environment = { ...healthy, BINDERY_NATS_URL: `nats://127.0.0.1:${port}` };
+      const natsMonitors = [`http://127.0.0.1:${monitorPort}`, elsewhere];
+      const about = { environment, services: [], dataFolder: join(folder, 'none'), gateway: undefined, natsMonitors };
+      const text = examinationText(await examine(about), noPaint);
+      expect(text).toContain('a power cut loses up to two minutes of accepted work');
+      expect(text).toContain('→ Set "sync_interval: always"');
+      expect(text).toContain(`There is no monitor of a nats-server at ${elsewhere}`);
+      expect(text).toContain('It takes messages of at most 524288 bytes.');
+      expect(text).toContain('The stream EXPORTS is missing.');
+    } finally {
+      await careless.kill();
+    }
+  });
+
+  test('sees a Redis that forgets counts when it is full', async () => {
+    const password = (await readFile(join(folder, 'doctor', 'BINDERY_REDIS_PASSWORD'), 'utf8')).trim();
+    const forgetful = await startRedis([
+      '--requirepass',
+      password,
+      '--maxmemory',
+      '64mb',
+      '--maxmemory-policy',
+      'allkeys-lru',
+    ]);
+    try {
+      expect(await saidWith({ BINDERY_REDIS_URL: forgetful.url })).toContain(
+        'forgets counts (maxmemory-policy allkeys-lru)',
+      );
+    } finally {
+      await forgetful.stop();
+    }
+  });
+});

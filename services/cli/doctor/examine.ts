@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { oldestNatsServer } from '#infra/setup/server-locations.mjs';
+import { languageModelSettings } from '#services/assistant/language-model.ts';
+import { rateLimiterSettings } from '#shared/http/open-rate-limiter.ts';
+import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
+import { variableName } from '#shared/runtime/common-settings.ts';
+import { loadConfig, secretIn, type Settings, type ConfigOf } from '#shared/runtime/config.ts';
+import { fault, type Finding, findingsOf, good } from '#shared/runtime/finding.ts';
+import { elasticsearchSettings, searchSettings } from '#shared/search/open-search-index.ts';
+import {
+  linkSigningSettings,
+  objectStoreFromConfig,
+  objectStoreSettings,
+  openObjectStore,
+} from '#shared/storage/open-object-store.ts';
+import type { programSettings } from '../known-settings.ts';
+
+/** What is examined, by name: `bus`, `object store` … */
+export type Examination = { about: string; findings: Finding[] };
+
+export type ExaminationOptions = {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Of an installation on this machine, whose addresses and secrets fill what the environment does not say. */
+  dataFolder: string;
+  /** Services whose settings must be in this environment. */
+  services: readonly (keyof typeof programSettings)[];
+  /** Address of the gateway, if it is known. */
+  gateway: string | undefined;
+  natsMonitors: readonly string[];
+};
+
+/** Examines everything that an installation depends on, all at once. What cannot be examined is a fault of its own. */
+export async function examine(options: ExaminationOptions): Promise<Examination[]> {
+  const environment = { ...localEnvironment(options.dataFolder), ...options.environment };
+  /** Wrong settings are findings, as everything else. */
+  const withSettings = <S extends Settings>(settings: S, inspect: (config: ConfigOf<S>) => Promise<Finding[]>) =>
+    findingsOf(async () => inspect(loadConfig(settings, environment)), 'Correct what the sentence names.');
+  const parts: Record<string, Promise<Finding[]>> = {
+    machine: findingsOf(async () => {
+      const { inspectMachine } = await import('./inspect-environment.ts');
+      const isFolder = (environment.BINDERY_OBJECT_STORE ?? 'folder') === 'folder';
+      const objects = isFolder ? [environment.BINDERY_OBJECT_FOLDER ?? join(options.dataFolder, 'objects')] : [];
+      return inspectMachine([options.dataFolder, ...objects]);
+    }, 'Look whether the data folder can be read.'),
+    settings: findingsOf(async () => {
+      const { inspectSettings } = await import('./inspect-environment.ts');
+      const findings = inspectSettings(options.environment, options.services);
+      return findings.length === 0 ? [good('Each variable BINDERY_… is one that is read.')] : findings;
+    }, 'Correct what the sentence names.'),
+    bus: findingsOf(() => examineBus(environment, options.natsMonitors), 'Look at the log of nats-server.'),
+    'object store': withSettings({ ...objectStoreSettings, ...linkSigningSettings }, async (config) => {
+      const settings = objectStoreFromConfig(config);
+      const store = await openObjectStore(config);
+      try {
+        const { inspectObjectStore } = await import('#shared/storage/inspect-object-store.ts');
+        const isS3 = settings.kind === 's3';
+        const where = isS3 ? `${settings.endpoint ?? 'AWS'} (bucket ${settings.bucket})` : settings.folder;
+        return await inspectObjectStore(store, { where, followLinks: isS3 });
+      } finally {
+        await store.close();
+      }
+    }),
+    limits: withSettings(rateLimiterSettings, async (config) => {
+      if (config.redisUrl === undefined) {
+        return [
+          good('Each gateway counts requests in its memory (BINDERY_REDIS_URL is not set): right for one gateway.'),
+        ];
+      }
+      const { inspectRedis } = await import('#shared/http/rate-limit-redis-inspection.ts');
+      const { redisUrl: url, redisUsername: username, redisPassword: password, redisAuthoritiesFile: file } = config;
+      const authorities = file === undefined ? undefined : readFileSync(file, 'utf8');
+      return inspectRedis({ url, username, password, authorities });
+    }),
+    search: withSettings(searchSettings, async (config) => {
+      if (config.searchEngine === 'sqlite') {
+        return [good('Passages are searched in SQLite files of the data folder: right for one machine.')];
+      }
+      const { inspectElasticsearch } = await import('#shared/search/elasticsearch-inspection.ts');
+      return inspectElasticsearch(await elasticsearchSettings(config));
+    }),
+    model: withSettings(languageModelSettings, async (config) => {
+      const { inspectLanguageModel } = await import('./inspect-platform.ts');
+      return inspectLanguageModel(config);
+    }),
+    gateway: findingsOf(async () => {
+      if (options.gateway === undefined) {
+        return [good('Its address is not known here, so it was not asked: name it with --url or BINDERY_URL.')];
+      }
+      const { inspectGateway } = await import('./inspect-platform.ts');
+      return inspectGateway(options.gateway);
+    }, 'Look at the log of the gateway.'),
+  };
+  return Promise.all(Object.entries(parts).map(async ([about, findings]) => ({ about, findings: await findings })));
+}
+
+const userVariable = (user: string): string => `BINDERY_NATS_PASSWORD_${variableName(user)}`;
+
+/** The provisioner sees all streams. Whoever has no password of it learns less. */
+async function examineBus(environment: Readonly<Record<string, string | undefined>>, monitors: readonly string[]) {
+  const users = ['provisioner', ...busUsers];
+  const user = users.find((each) => secretIn(environment, userVariable(each)) !== undefined);
+  if (user === undefined) {
+    return [
+      fault(
+        'No password for the bus is known here.',
+        'Give BINDERY_NATS_PASSWORD_PROVISIONER, or --data with the data folder of an installation on this machine.',
+      ),
+    ];
+  }
+  const { inspectBus } = await import('#shared/messaging/nats/inspect-bus.ts');
+  const { rendererVersion } = await import('#shared/docs/render/renderer-version.ts');
+  return inspectBus({
+    address: {
+      url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222',
+      user,
+      password: secretIn(environment, userVariable(user)) ?? '',
+    },
+    oldestServer: oldestNatsServer,
+    rendererVersions: [await rendererVersion()],
+    monitors,
+    supervisorPassword: secretIn(environment, userVariable('supervisor')),
+  });
+}
+
+/** What `bindery start` left in its data folder, as the variables that say the same; empty when it was not started there. */
+function localEnvironment(dataFolder: string): Record<string, string> {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
+  try {
+    const { natsPasswords } = z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json'));
+    const { nats } = z.object({ nats: z.int() }).parse(read('ports.json'));
+    return {
+      BINDERY_NATS_URL: `nats://127.0.0.1:${nats}`,
+      BINDERY_OBJECT_FOLDER: join(dataFolder, 'objects'),
+      BINDERY_DATA: dataFolder,
+      ...Object.fromEntries(Object.entries(natsPasswords).map(([user, password]) => [userVariable(user), password])),
+    };
+  } catch {
+    return {};
+  }
+}

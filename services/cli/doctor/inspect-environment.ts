@@ -1,0 +1,113 @@
+import { statfs } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { guessAmong } from '#shared/http/field-problems.ts';
+import { ConfigError, loadConfig, secretFileVariable } from '#shared/runtime/config.ts';
+import { fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
+import { demoSettings, provisionSettings } from '../commands/installation.ts';
+import { otherVariables, programSettings } from '../known-settings.ts';
+import { startSettings } from '../start.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether this environment has what these services need, and no variable that nothing reads. Pure, but for files of secrets. */
+export function inspectSettings(
+  environment: Environment,
+  services: readonly (keyof typeof programSettings)[],
+): Finding[] {
+  const known = knownVariables();
+  const unknown = Object.keys(environment)
+    .filter((name) => name.startsWith('BINDERY_') && !known.has(name))
+    .map((name) =>
+      warning(`${name} is set, and nothing reads it${guessAmong(name, [...known])}.`, 'Correct it, or take it away.'),
+    );
+  const ofServices = services.map((service) => {
+    try {
+      loadConfig(programSettings[service], environment);
+      return [good(`The ${service} has the settings that it needs.`)];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      return error.message
+        .split('\n')
+        .map((line) => fault(`The ${service} does not start: ${line}.`, 'Set it in the environment of the service.'));
+    }
+  });
+  return [...unknown, ...ofServices.flat()];
+}
+
+function knownVariables(): Set<string> {
+  const all = [...Object.values(programSettings), startSettings, provisionSettings, demoSettings];
+  const declared = all.flatMap((settings) => Object.values(settings).map(({ env, secret }) => ({ env, secret })));
+  return new Set([
+    ...declared.flatMap(({ env, secret }) => (secret ? [env, secretFileVariable(env)] : [env])),
+    ...otherVariables.map(([name]) => name),
+    ...moreVariables,
+  ]);
+}
+
+/** Of the Compose file, of tests, and of users of the bus that only commands are. */
+const moreVariables = [
+  'BINDERY_IMAGE',
+  'BINDERY_HTTP_PORT',
+  'BINDERY_S3_PORT',
+  'BINDERY_SHARED',
+  'BINDERY_PROGRAM_TREE',
+  ...['AUDITOR', 'OPERATOR', 'HOUSEKEEPER', 'SUPERVISOR'].flatMap((user) => [
+    `BINDERY_NATS_PASSWORD_${user}`,
+    `BINDERY_NATS_PASSWORD_${user}_FILE`,
+  ]),
+];
+
+const gigabyte = 1e9;
+const leastFreeBytes = 5 * gigabyte;
+const leastMemory = 2 * gigabyte;
+const leastOpenFiles = 4_096;
+
+/** What this machine, or container, has. `folders` are those that something is kept in. */
+export async function inspectMachine(folders: readonly string[]): Promise<Finding[]> {
+  const constrained = process.constrainedMemory();
+  // Without a limit it is 0 or an absurd number.
+  const memory = constrained > 0 && constrained < totalmem() ? constrained : totalmem();
+  const cores = availableParallelism();
+  const has = `Node ${process.versions.node}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${inGigabytes(memory)} of memory`;
+  const findings: Finding[] = [
+    memory < leastMemory
+      ? warning(`${has}.`, 'A page-renderer takes up to 3 GB, a publisher 1.5: give them that much where they run.')
+      : good(`${has}.`),
+  ];
+  const openFiles = openFilesLimit();
+  if (openFiles !== undefined && openFiles < leastOpenFiles) {
+    findings.push(
+      warning(
+        `A process may open ${openFiles} files and connections.`,
+        `Raise it to ${leastOpenFiles} or more (ulimit -n).`,
+      ),
+    );
+  }
+  for (const folder of folders) findings.push(await diskFinding(folder));
+  return findings;
+}
+
+const inGigabytes = (bytes: number): string => `${(bytes / gigabyte).toFixed(1)} GB`;
+
+function openFilesLimit(): number | undefined {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const soft = userLimits?.open_files?.soft;
+  return typeof soft === 'number' ? soft : undefined;
+}
+
+async function diskFinding(folder: string): Promise<Finding> {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    try {
+      const { bavail, bsize } = await statfs(at);
+      const text = `${inGigabytes(bavail * bsize)} are free for ${folder}.`;
+      return bavail * bsize < leastFreeBytes
+        ? warning(text, 'Make room: a full disk takes no publication and no export.')
+        : good(text);
+    } catch (error) {
+      // It is made by the first start.
+      if (errorCode(error) !== 'ENOENT' || at === dirname(at)) throw error;
+    }
+  }
+}

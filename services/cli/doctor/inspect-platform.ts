@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import type { languageModelSettings } from '#services/assistant/language-model.ts';
+import type { ConfigOf } from '#shared/runtime/config.ts';
+import { clockFinding, fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
+import { causeOf } from '../api-client.ts';
+
+const answerWithinMs = 5_000;
+
+const readinessSchema = z.object({
+  service: z.string(),
+  ready: z.boolean(),
+  missing: z.record(z.string(), z.string()),
+  degraded: z.record(z.string(), z.string()).default({}),
+  setAside: z.number().default(0),
+});
+
+/** What the gateway at this address says of itself and of what is behind it. */
+export async function inspectGateway(address: string): Promise<Finding[]> {
+  let answer: Response;
+  try {
+    answer = await fetch(new URL('/readyz', address), { signal: AbortSignal.timeout(answerWithinMs) });
+  } catch (error) {
+    return [
+      fault(
+        `No gateway answers at ${address}: ${causeOf(error)}.`,
+        'Start it, or name its address with --url or BINDERY_URL.',
+      ),
+    ];
+  }
+  const readiness = readinessSchema.safeParse(await answer.json().catch(() => undefined));
+  if (!readiness.success) {
+    return [
+      fault(
+        `${address} answers /readyz with ${answer.status}, but not as Bindery does.`,
+        'Name the address of a gateway with --url.',
+      ),
+    ];
+  }
+  const { ready, missing, degraded, setAside } = readiness.data;
+  const findings: Finding[] = ready ? [good(`The gateway at ${address} is ready.`)] : [];
+  for (const [name, why] of Object.entries(missing))
+    findings.push(fault(`The gateway at ${address} lacks ${name}: ${why}`, `See what is said here about ${name}.`));
+  for (const [name, why] of Object.entries(degraded))
+    findings.push(warning(`The gateway at ${address}: ${why}`, `See what is said here about ${name}.`));
+  if (setAside > 0)
+    findings.push(warning(`${setAside} messages are set aside.`, '"bindery dead" lists them, and settles them.'));
+  const told = Date.parse(answer.headers.get('date') ?? '');
+  const clock = Number.isNaN(told) ? undefined : clockFinding("The gateway's clock", told - Date.now());
+  return clock === undefined ? findings : [...findings, clock];
+}
+
+const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+/** Whether the model that answers questions can be reached, takes the key and exists. No text is sent to it. */
+export async function inspectLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<Finding[]> {
+  const { languageModel, mistralApiKey: key, mistralBaseUrl: base, mistralModel: model } = config;
+  if (languageModel === 'extractive') return [good('No model is set: answers quote the best passages.')];
+  if (key === undefined) return [fault('BINDERY_MISTRAL_API_KEY is not set.', 'Set it for the assistant.')];
+  let answer: Response;
+  try {
+    const headers = { authorization: `Bearer ${key}` };
+    answer = await fetch(`${base.replace(/\/+$/, '')}/models`, {
+      headers,
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+  } catch (error) {
+    return [
+      fault(
+        `No model answers at ${base}: ${causeOf(error)}.`,
+        'Let the assistant reach it, or set BINDERY_MISTRAL_BASE_URL.',
+      ),
+    ];
+  }
+  if (answer.status === 401 || answer.status === 403) {
+    return [
+      fault(`${base} does not take the key (${answer.status}).`, 'Set BINDERY_MISTRAL_API_KEY to one that is valid.'),
+    ];
+  }
+  const models = modelsSchema.safeParse(await answer.json().catch(() => undefined));
+  if (!answer.ok || !models.success) {
+    return [
+      warning(
+        `${base} does not list its models (${answer.status}), so "${model}" was not looked for.`,
+        'Ask a question to try it.',
+      ),
+    ];
+  }
+  const ids = models.data.data.map(({ id }) => id);
+  return ids.includes(model)
+    ? [good(`The model "${model}" is at ${base}.`)]
+    : [
+        fault(
+          `There is no model "${model}" at ${base}.`,
+          `Set BINDERY_MISTRAL_MODEL to one of: ${ids.slice(0, 20).join(', ')}.`,
+        ),
+      ];
+}

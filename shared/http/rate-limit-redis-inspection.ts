@@ -1,0 +1,120 @@
+import type { Redis } from 'ioredis';
+import { fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
+import { answerWithinMs, type RedisAddress, redisClient } from './rate-limit-redis.ts';
+
+const oldestRedis = [6, 2];
+const openWithinMs = 5_000;
+const pings = 20;
+
+/** Whether Redis can keep the counts of requests, and for how long it will. */
+export async function inspectRedis(address: RedisAddress): Promise<Finding[]> {
+  const redis = redisClient(address);
+  let connectionError: Error | undefined;
+  redis.on('error', (error: Error) => {
+    connectionError = error;
+  });
+  try {
+    await withDeadline(redis.connect(), openWithinMs, () => new Error(`no answer within ${openWithinMs} ms`));
+    return await findingsAbout(redis, address.url);
+  } catch (error) {
+    return [unusable(address, connectionError ?? error)];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function unusable({ url }: RedisAddress, error: unknown): Finding {
+  const said = messageOf(error);
+  const why = said.replace(/[.]$/, '');
+  if (/^(NOAUTH|WRONGPASS)|AUTH/.test(said)) {
+    return fault(`Redis at ${url} does not take the password: ${why}.`, 'Set BINDERY_REDIS_PASSWORD (and _USERNAME).');
+  }
+  if (said.startsWith('NOPERM')) {
+    return fault(
+      `Redis at ${url} does not let this user do what limits need: ${why}.`,
+      'Let it run info, ping, eval, evalsha, incrby, pexpire, pttl, get, set and del on keys "bindery:limit:*".',
+    );
+  }
+  return fault(
+    `Redis at ${url} cannot be reached: ${why}.`,
+    'Start it, or set BINDERY_REDIS_URL to its address. Until then each gateway counts alone.',
+  );
+}
+
+async function findingsAbout(redis: Redis, url: string): Promise<Finding[]> {
+  const about = fieldsOf(await redis.info());
+  const { redis_version: version = '', role, cluster_enabled: isCluster } = about;
+  const slowest = await slowestPing(redis);
+  const who = `Redis ${version} at ${url} answers within ${slowest.toFixed(1)} ms`;
+  const findings = [versionFinding(who, version, oldestRedis)];
+  if (slowest > answerWithinMs / 2) {
+    findings.push(
+      warning(
+        `An answer took ${Math.round(slowest)} ms; gateways wait no longer than ${answerWithinMs} ms, and then count alone.`,
+        'Run Redis near the gateways.',
+      ),
+    );
+  }
+  if (role !== undefined && role !== 'master') {
+    findings.push(fault('It is a replica, which counts nothing.', 'Set BINDERY_REDIS_URL to the primary.'));
+  }
+  if (isCluster === '1') {
+    findings.push(
+      fault(
+        'It is a node of a Redis Cluster, which counts only a part of the keys.',
+        'Use a Redis that is no cluster.',
+      ),
+    );
+  }
+  return [...findings, ...memoryFindings(about), ...diskFindings(about)];
+}
+
+function memoryFindings({ maxmemory = '0', maxmemory_policy: policy = 'noeviction', used_memory: used = '0' }: Info) {
+  if (maxmemory === '0') return [];
+  if (policy.startsWith('allkeys') || policy.startsWith('volatile')) {
+    return [
+      warning(
+        `When its memory is full it forgets counts (maxmemory-policy ${policy}): limits then begin anew.`,
+        'Set maxmemory-policy to noeviction.',
+      ),
+    ];
+  }
+  return Number(used) > 0.8 * Number(maxmemory)
+    ? [warning('Its memory is four fifths full.', 'Raise maxmemory: a full Redis counts nothing.')]
+    : [];
+}
+
+function diskFindings({ rdb_last_bgsave_status: saved, aof_enabled: log, aof_last_write_status: written }: Info) {
+  if (saved === 'err' || (log === '1' && written === 'err')) {
+    return [
+      warning(
+        'Its last write to disk failed: a restart forgets counts.',
+        'Look at its log, and make room on its disk.',
+      ),
+    ];
+  }
+  return [good('Its writes to disk succeed.')];
+}
+
+type Info = Readonly<Record<string, string | undefined>>;
+
+/** The answer to INFO: lines `name:value`. */
+const fieldsOf = (info: string): Info =>
+  Object.fromEntries(
+    info.split('\r\n').flatMap((line) => {
+      const at = line.indexOf(':');
+      return at === -1 ? [] : [[line.slice(0, at), line.slice(at + 1)]];
+    }),
+  );
+
+async function slowestPing(redis: Redis): Promise<number> {
+  let slowest = 0;
+  for (let ping = 0; ping < pings; ping += 1) {
+    const askedAt = performance.now();
+    await redis.ping();
+    slowest = Math.max(slowest, performance.now() - askedAt);
+  }
+  return slowest;
+}

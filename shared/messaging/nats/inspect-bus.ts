@@ -1,0 +1,216 @@
+import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { clockFinding, fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { type BusAddress, openedAtOnce } from './connection.ts';
+import { leftToProvision } from './provision.ts';
+import { openServerHealth } from './server-health.ts';
+
+export type BusInspection = {
+  address: BusAddress;
+  /** The oldest version of nats-server that has what the streams need. */
+  oldestServer: readonly number[];
+  /** Their consumers of chunks are looked for. */
+  rendererVersions: readonly string[];
+  /** Addresses of the servers' monitors, `http://host:8222`: only there a server says when it syncs to its disk. */
+  monitors?: readonly string[];
+  /** Of the user `supervisor`, who may ask whether a stream's last write failed. */
+  supervisorPassword?: string | undefined;
+};
+
+const leastPayload = 1_048_576;
+const slowRoundTripMs = 50;
+const openWithinMs = 5_000;
+const monitorWithinMs = 3_000;
+const gigabyte = 1e9;
+
+/** What is right and wrong with the bus, as a user of it sees it. As `provisioner` it compares the streams with those of this version. */
+export async function inspectBus(inspection: BusInspection): Promise<Finding[]> {
+  const { address, oldestServer, monitors = [], supervisorPassword } = inspection;
+  let connection: NatsConnection;
+  try {
+    connection = await openedAtOnce(address, 'inspection', openWithinMs);
+  } catch (error) {
+    return [unreachable(address, error)];
+  }
+  try {
+    const findings = [...(await serverFindings(connection, address, oldestServer))];
+    if (connection.info?.jetstream !== true) {
+      findings.push(fault('JetStream is off at this server.', 'Add a block "jetstream { … }" to its configuration.'));
+      return findings;
+    }
+    findings.push(...(await streamFindings(connection, inspection)));
+    for (const monitor of monitors) findings.push(...(await monitorFindings(monitor)));
+    if (supervisorPassword !== undefined) findings.push(...(await healthFindings(address.url, supervisorPassword)));
+    return findings;
+  } finally {
+    await connection.close();
+  }
+}
+
+function unreachable({ url, user }: BusAddress, error: unknown): Finding {
+  if (error instanceof errors.AuthorizationError || /authorization/i.test(messageOf(error))) {
+    const password = `BINDERY_NATS_PASSWORD_${user.replaceAll('-', '_').toUpperCase()}`;
+    return fault(
+      `The server at ${url} does not know the user "${user}", or its password is another one.`,
+      `Give the server the configuration that "bindery secrets" wrote together with ${password}.`,
+    );
+  }
+  return fault(
+    `There is no bus at ${url}: ${messageOf(error)}.`,
+    'Start nats-server there, or set BINDERY_NATS_URL to its address.',
+  );
+}
+
+async function serverFindings(
+  connection: NatsConnection,
+  { url, user }: BusAddress,
+  oldest: readonly number[],
+): Promise<Finding[]> {
+  const { version = '', max_payload: payload = 0 } = connection.info ?? {};
+  const roundTrip = Math.max(...(await Promise.all([connection.rtt(), connection.rtt(), connection.rtt()])));
+  const away = `${roundTrip.toFixed(roundTrip < 10 ? 1 : 0)} ms away`;
+  const findings = [
+    versionFinding(`nats-server ${version} at ${url} knows the user "${user}" and is ${away}`, version, oldest),
+  ];
+  if (payload < leastPayload) {
+    findings.push(
+      fault(`It takes messages of at most ${payload} bytes.`, `Set max_payload to 1MB in its configuration.`),
+    );
+  }
+  if (roundTrip > slowRoundTripMs) {
+    findings.push(
+      warning(`It is far: ${away}.`, 'Run services and bus in one region: each step of an export waits for the bus.'),
+    );
+  }
+  return findings;
+}
+
+async function streamFindings(connection: NatsConnection, { address, rendererVersions }: BusInspection) {
+  if (address.user !== 'provisioner') {
+    return [
+      warning(
+        `The user "${address.user}" may not see how the streams are set, so they were not compared.`,
+        'Give BINDERY_NATS_PASSWORD_PROVISIONER.',
+      ),
+    ];
+  }
+  const jsm = await jetstreamManager(connection, { checkAPI: false });
+  const { streams, durables, problems } = await leftToProvision(jsm, rendererVersions);
+  if (problems.length > 0) {
+    return problems.map((problem) => fault(problem, 'Run "bindery provision" of this version.'));
+  }
+  const findings = [
+    good(`${streams.length} streams and buckets and ${durables} consumers are as this version needs them.`),
+  ];
+  return [...findings, ...replicaFindings(connection, streams), ...(await roomFindings(jsm))];
+}
+
+/** On how many servers messages are kept, and whether all of them are there. */
+function replicaFindings(connection: NatsConnection, infos: readonly StreamInfo[]): Finding[] {
+  const findings: Finding[] = [];
+  const fewest = Math.min(...infos.map(({ config }) => config.num_replicas));
+  const most = Math.max(...infos.map(({ config }) => config.num_replicas));
+  const isCluster = (connection.info?.cluster ?? '') !== '';
+  if (isCluster && fewest < 3) {
+    findings.push(
+      warning(
+        `In this cluster some streams are kept on ${fewest === 1 ? 'one server' : `${fewest} servers`} alone: with it they are gone.`,
+        'Run "bindery provision" with BINDERY_NATS_REPLICAS=3.',
+      ),
+    );
+  }
+  const behind = infos.flatMap(({ config, cluster }) =>
+    (cluster?.replicas ?? [])
+      .filter(({ current, offline }) => offline || !current)
+      .map(({ name, offline }) => `${config.name} on ${name}${offline ? ' (offline)' : ''}`),
+  );
+  if (behind.length > 0) {
+    const shown = behind.slice(0, 5).join(', ');
+    findings.push(
+      warning(
+        `${behind.length} copies of streams are not up to date: ${shown}${behind.length > 5 ? ', …' : ''}.`,
+        'Look whether each server of the cluster runs; copies catch up by themselves.',
+      ),
+    );
+  }
+  if (isCluster && findings.length === 0)
+    findings.push(good(`Each stream is kept on ${most} servers, and all are current.`));
+  return findings;
+}
+
+const fullPart = 0.8;
+
+async function roomFindings(jsm: JetStreamManager): Promise<Finding[]> {
+  const { storage, limits } = await jsm.getAccountInfo();
+  const used = `The streams take ${(storage / gigabyte).toFixed(2)} GB`;
+  if (limits.max_storage <= 0) return [good(`${used}; their account has no limit.`)];
+  const whole = `${used} of the ${(limits.max_storage / gigabyte).toFixed(1)} GB of their account.`;
+  return [
+    storage > fullPart * limits.max_storage
+      ? warning(whole, 'Give the account more room: a full one takes no export, question or change.')
+      : good(whole),
+  ];
+}
+
+const varzSchema = z.object({
+  now: z.string(),
+  jetstream: z
+    .object({
+      config: z.object({ max_storage: z.number(), sync_always: z.boolean().optional() }).optional(),
+      stats: z.object({ storage: z.number() }).optional(),
+    })
+    .optional(),
+});
+
+/** What a server says of itself to everybody who reaches its monitor. */
+async function monitorFindings(monitor: string): Promise<Finding[]> {
+  let varz: z.infer<typeof varzSchema>;
+  try {
+    const answer = await fetch(new URL('/varz', monitor), { signal: AbortSignal.timeout(monitorWithinMs) });
+    varz = varzSchema.parse(await answer.json());
+  } catch (error) {
+    return [
+      warning(
+        `There is no monitor of a nats-server at ${monitor} (${messageOf(error)}), so it was not looked at.`,
+        'Set http_port in its configuration, and name its address with --nats-monitor.',
+      ),
+    ];
+  }
+  const findings: Finding[] = [];
+  const { config, stats } = varz.jetstream ?? {};
+  if (config?.sync_always === true) {
+    findings.push(good(`The server at ${monitor} writes each message to its disk before it says that it has it.`));
+  } else {
+    findings.push(
+      fault(
+        `The server at ${monitor} says that it has a message before the message is on its disk: a power cut loses up to two minutes of accepted work.`,
+        'Set "sync_interval: always" in the block jetstream of its configuration.',
+      ),
+    );
+  }
+  if (config !== undefined && stats !== undefined && stats.storage > fullPart * config.max_storage) {
+    const part = Math.round((100 * stats.storage) / config.max_storage);
+    findings.push(
+      warning(
+        `The server at ${monitor} has used ${part} % of its storage.`,
+        'Give it a larger disk, or a larger max_file_store.',
+      ),
+    );
+  }
+  const clock = clockFinding(`The clock of the server at ${monitor}`, Date.parse(varz.now) - Date.now());
+  return clock === undefined ? findings : [...findings, clock];
+}
+
+async function healthFindings(url: string, password: string): Promise<Finding[]> {
+  const health = await openServerHealth({ url, password });
+  try {
+    const problem = await health.problem();
+    return problem === undefined
+      ? [good('Each stream stored its last message.')]
+      : [fault(`The server does not store what it is sent: ${problem}.`, 'Make room on its disk, then restart it.')];
+  } finally {
+    await health.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { messageOf } from './failures.ts';
+import { withDeadline } from './with-deadline.ts';
+
+/** What an inspection of something that Bindery depends on found. */
+export type Finding = {
+  /** `warning`: it works, and will not always, or less well than it should. `fault`: what needs it does not work. */
+  level: 'good' | 'warning' | 'fault';
+  /** A sentence: what is there. */
+  text: string;
+  /** A sentence: what to change. */
+  advice?: string;
+};
+
+export const good = (text: string): Finding => ({ level: 'good', text });
+export const warning = (text: string, advice: string): Finding => ({ level: 'warning', text, advice });
+export const fault = (text: string, advice: string): Finding => ({ level: 'fault', text, advice });
+
+const inspectionMs = 20_000;
+
+/** The findings of an inspection. One that fails, or does not end within 20 seconds, is a fault with its reason. */
+export async function findingsOf(inspect: () => Promise<readonly Finding[]>, advice: string): Promise<Finding[]> {
+  const late = () => new Error(`No answer within ${inspectionMs / 1_000} s.`);
+  try {
+    return [...(await withDeadline(inspect(), inspectionMs, late))];
+  } catch (error) {
+    return [fault(asSentence(messageOf(error)), advice)];
+  }
+}
+
+const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** Whether a version such as `8.14.2-beta` is at least `oldest`. One that is no version is not. Pure. */
+function isAtLeast(version: string, oldest: readonly number[]): boolean {
+  const parts = version.split(/[.+-]/, oldest.length).map(Number);
+  for (const [at, least] of oldest.entries()) {
+    const part = parts[at] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}
+
+/** The finding about a server's version. `who` begins the sentence: `Redis 7.2.4 at redis:6379`. Pure. */
+export function versionFinding(who: string, version: string, oldest: readonly number[]): Finding {
+  return isAtLeast(version, oldest)
+    ? good(`${who}.`)
+    : fault(`${who} is too old.`, `Bindery needs version ${oldest.join('.')} or later.`);
+}
+
+const farClockMs = 60_000;
+
+/** The finding about a clock that is `skewMs` ahead of ours; undefined when it is near enough. Pure. */
+export function clockFinding(whose: string, skewMs: number): Finding | undefined {
+  if (Math.abs(skewMs) < farClockMs) return undefined;
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  return warning(
+    `${whose} is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the clock here.`,
+    'Keep the clocks of all machines right with NTP: links, keys and logs live by them.',
+  );
+}

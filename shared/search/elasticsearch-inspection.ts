@@ -1,0 +1,131 @@
+import type { Client } from '@elastic/elasticsearch';
+import { fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import { connectElasticsearch, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
+import { aliasOf } from './elasticsearch-schema.ts';
+
+const oldest = { elasticsearch: [8, 14], opensearch: [2, 11] } as const;
+const names = { elasticsearch: 'Elasticsearch', opensearch: 'OpenSearch' } as const;
+const withinMs = 5_000;
+/** At 85 % of a disk no shard goes to its node any more, at 95 % nothing is written: the defaults of both products. */
+const fullDiskPercent = 85;
+
+/** Whether the cluster can keep the passages, and whether it will go on doing so. */
+export async function inspectElasticsearch(settings: ElasticsearchSettings): Promise<Finding[]> {
+  const connection = connectElasticsearch(settings);
+  const where = settings.nodes.join(', ');
+  const ask = <T>(what: string, question: (client: Client) => Promise<T>) => connection.call(what, withinMs, question);
+  try {
+    const { version } = await ask('say its version', (client) => client.info());
+    const findings = [
+      versionFinding(
+        `${names[settings.product]} ${version.number} at ${where}`,
+        version.number,
+        oldest[settings.product],
+      ),
+    ];
+    findings.push(...(await unlessForbidden(() => clusterFindings(ask, settings))));
+    findings.push(...(await unlessForbidden(() => indexFindings(ask, aliasOf(settings)))));
+    findings.push(...(await unlessForbidden(() => diskFindings(ask))));
+    return findings;
+  } catch (error) {
+    return [unusable(where, error)];
+  } finally {
+    await connection.close();
+  }
+}
+
+type Ask = <T>(what: string, question: (client: Client) => Promise<T>) => Promise<T>;
+
+function unusable(where: string, error: unknown): Finding {
+  if (refusalStatus(error) === 401) {
+    return fault(
+      `The search engine at ${where} does not take this user and password, or this API key.`,
+      'Set BINDERY_ELASTICSEARCH_USERNAME and _PASSWORD, or BINDERY_ELASTICSEARCH_API_KEY.',
+    );
+  }
+  return fault(
+    `The search engine at ${where} cannot be used: ${messageOf(error).replace(/[.]$/, '')}.`,
+    'Start it, or set BINDERY_ELASTICSEARCH_URL to its address.',
+  );
+}
+
+/** A user who may search and index need not see the cluster. */
+async function unlessForbidden(inspect: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await inspect();
+  } catch (error) {
+    if (refusalStatus(error) !== 403) throw error;
+    return [
+      warning('This user may not see the state of the cluster.', 'Give it the privilege "monitor" to have it checked.'),
+    ];
+  }
+}
+
+async function clusterFindings(ask: Ask, { replicas }: ElasticsearchSettings): Promise<Finding[]> {
+  const { status, number_of_data_nodes: nodes } = await ask('say its health', (client) => client.cluster.health());
+  const findings: Finding[] = [];
+  const state = `The cluster of ${nodes} data ${nodes === 1 ? 'node' : 'nodes'} is ${status.toLowerCase()}`;
+  if (status.toLowerCase() === 'red')
+    findings.push(
+      fault(`${state}: parts of an index are gone.`, 'Ask GET _cluster/allocation/explain for the reason.'),
+    );
+  else if (status.toLowerCase() === 'yellow')
+    findings.push(
+      warning(
+        `${state}: copies of shards are missing.`,
+        'Add a node, or set number_of_replicas of its indexes to what the nodes can hold.',
+      ),
+    );
+  else findings.push(good(`${state}.`));
+  if (replicas >= nodes) {
+    findings.push(
+      warning(
+        `BINDERY_ELASTICSEARCH_REPLICAS is ${replicas}, and ${nodes === 1 ? 'one node has' : `${nodes} nodes have`} no place for so many copies.`,
+        `Set it to ${nodes - 1} before the index is made.`,
+      ),
+    );
+  } else if (replicas === 0 && nodes > 1) {
+    findings.push(
+      warning(
+        'BINDERY_ELASTICSEARCH_REPLICAS is 0: with one node a part of the index is gone.',
+        'Set it to 1 before the index is made.',
+      ),
+    );
+  }
+  return findings;
+}
+
+async function indexFindings(ask: Ask, alias: string): Promise<Finding[]> {
+  const exists = await ask('look for its index', (client) => client.indices.existsAlias({ name: alias }));
+  if (!exists) return [good(`There is no index "${alias}" yet: the first published content makes it.`)];
+  const settings = await ask('send the settings of its index', (client) =>
+    client.indices.getSettings({ index: alias, flat_settings: true }),
+  );
+  const blocked = Object.entries(settings).filter(([, { settings: all }]) => {
+    const flat: Record<string, unknown> | undefined = all;
+    return ['index.blocks.read_only_allow_delete', 'index.blocks.write'].some((name) => flat?.[name] === 'true');
+  });
+  return blocked.length > 0
+    ? [
+        fault(
+          `The index ${blocked.map(([name]) => name).join(', ')} takes nothing: it is blocked for writing.`,
+          'Make room on the disks of its nodes; the cluster then takes the block away.',
+        ),
+      ]
+    : [good(`The index ${Object.keys(settings).join(', ')} can be written.`)];
+}
+
+async function diskFindings(ask: Ask): Promise<Finding[]> {
+  const nodes = await ask('say how full its disks are', (client) => client.cat.allocation({ format: 'json' }));
+  return nodes.flatMap(({ node, 'disk.percent': percent }) =>
+    Number(percent) >= fullDiskPercent
+      ? [
+          warning(
+            `The disk of its node ${node} is ${percent} % full.`,
+            'Make room: at 95 % nothing is indexed any more.',
+          ),
+        ]
+      : [],
+  );
+}
