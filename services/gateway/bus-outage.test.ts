@@ -61,6 +61,29 @@ test('a bus that is away for a moment is waited for', async () => {
   expect(await waiting).toBe('here');
 });
 
+test('an upload outlasts an outage; one that has arrived is cut off and may be stored', async () => {
+  const outage = watched();
+  const uploads = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  const answered = Promise.withResolvers<string>();
+  const asked = [answered.promise, never(), never()].map((answer, at) =>
+    outage
+      .orGone<unknown>(() => answer, { changes: true, arrived: uploads[at]?.promise ?? never() })
+      .catch((error: unknown) => messageOf(error)),
+  );
+  uploads[2]?.resolve();
+  ping = never;
+  await seconds(3);
+  expect(await asked[2]).toContain('stored or not');
+  // It arrives while the bus is away.
+  uploads[1]?.resolve();
+  expect(await asked[1]).toContain('stored or not');
+  ping = async () => {};
+  await seconds(2);
+  uploads[0]?.resolve();
+  answered.resolve('published');
+  expect(await asked[0]).toBe('published');
+});
+
 test('parts of the bus fail fast: answers, histories and what nests, but not watches; cut changes say that they may be stored', async () => {
   const outage = watched();
   const appended: string[] = [];

@@ -7,9 +7,16 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 export type BusOutage = {
   /**
    * What `ask` answers, or `unavailable` as soon as the bus is gone; when it is gone already, without asking. The signal of `cut` aborts in the
-   * first case. `changes`: what was cut off may have been stored, and the error says so.
+   * first case.
    */
-  orGone<T>(ask: (cut: () => AbortSignal) => Promise<T>, changes?: boolean): Promise<T>;
+  orGone<T>(ask: (cut: () => AbortSignal) => Promise<T>, about?: AskedAbout): Promise<T>;
+};
+
+type AskedAbout = {
+  /** What was cut off may have been stored, and the error says so. */
+  changes?: boolean;
+  /** Until then the client still sends something, which may outlast an outage. */
+  arrived?: Promise<unknown>;
 };
 
 const pauseMs = 100;
@@ -49,7 +56,7 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
   void look();
 
   return {
-    async orGone(ask, changes = false) {
+    async orGone(ask, { changes = false, arrived } = {}) {
       if (gone) throw new ApiError('unavailable', undefined, { retryAfterSeconds });
       let cut: AbortController | undefined;
       let cutOff: () => void = () => {};
@@ -60,10 +67,18 @@ export function watchBus(bus: Pick<BusConnection, 'ping'>, logger: Logger, stopp
           cut?.abort(error);
         };
       });
-      waiting.add(cutOff);
+      let isAnswered = false;
+      const mayBeCutOff = (): void => {
+        if (isAnswered) return;
+        waiting.add(cutOff);
+        if (gone) cutOff();
+      };
+      if (arrived === undefined) waiting.add(cutOff);
+      else void arrived.then(mayBeCutOff);
       try {
         return await Promise.race([ask(() => (cut ??= new AbortController()).signal), isGone]);
       } finally {
+        isAnswered = true;
         waiting.delete(cutOff);
       }
     },
@@ -85,7 +100,8 @@ export function failingFast<T extends object>(part: T, outage: BusOutage): T {
       if (typeof member === 'object' && member !== null) return failingFast(member, outage);
       if (typeof member !== 'function' || lasting.has(name)) return member;
       return (...given: unknown[]): unknown => {
-        if (changing.has(name)) return outage.orGone(async () => await Reflect.apply(member, target, given), true);
+        if (changing.has(name))
+          return outage.orGone(async () => await Reflect.apply(member, target, given), { changes: true });
         const answer: unknown = Reflect.apply(member, target, given);
         if (answer instanceof Promise) {
           // When the bus is gone, nobody hears it.

@@ -275,15 +275,21 @@ function readRequest(
           addressOf(context, call),
           Object.assign({ caller, signal: AbortSignal.any([...ended, ...cut]) }, parts),
         );
-      // All services work with the bus. An upload that has begun may outlast an outage.
-      if (call.body !== 'stream') return await context.busOutage.orGone((cut) => asked([cut()]));
-      await context.busOutage.orGone(async () => {});
-      return await asked([]);
+      // All services work with the bus. An upload may outlast an outage, but nobody waits for one after it.
+      return await context.busOutage.orGone((cut) => asked([cut()]), {
+        ...(call.body === 'stream' ? { changes: true, arrived: bodyEnd(request.raw) } : {}),
+      });
     },
     request,
     reply,
   };
 }
+
+const bodyEnd = (body: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    if (body.readableEnded) resolve();
+    else body.once('end', resolve);
+  });
 
 function bodyAsItCame(kind: BodyKind | undefined, request: FastifyRequest): unknown {
   if (kind === 'archive') checkArchive(request);

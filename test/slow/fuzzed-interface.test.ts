@@ -5,10 +5,10 @@ import type { OpenApiDocument } from '#services/gateway/openapi.ts';
 import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { packTar } from '../support/archives.ts';
 import { type Description, readDescription } from '../support/described-answers.ts';
 import { type DescribedRequest, describedRequests } from '../support/described-requests.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { tinyProject } from '../support/docs-projects.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
 
 const minuteMs = 60_000;
@@ -41,13 +41,7 @@ describeWithServers(['nats-server'], 'what the description says of a running ins
       environment: Object.fromEntries(unlimited.map((name) => [`BINDERY_LIMIT_${name}`, '1000000'])),
     });
     const { installation, adminKey, assistantKey, organization, domain, admin } = harness;
-    const navigation = { pages: ['quickstart'] };
-    const project = { theme: 'mint', name: 'Acme', colors: { primary: '#000000' }, navigation };
-    const packed = await packTar({
-      'docs.json': JSON.stringify(project),
-      'quickstart.mdx': '---\ntitle: Quickstart\n---\n\n## Install\n\nRun it.\n',
-    });
-    archive = new Uint8Array(packed);
+    archive = await tinyProject();
     const content = `/v1/domains/${domain}/content`;
     const { contentVersion } = await admin.json<{ contentVersion: string }>(content, {
       method: 'PUT',

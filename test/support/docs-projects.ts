@@ -96,3 +96,11 @@ export async function localProject(folder: string): Promise<ProjectFiles> {
     },
   };
 }
+
+/** A packed project of one page, for what is about requests and not about projects. */
+export async function tinyProject(): Promise<Uint8Array<ArrayBuffer>> {
+  const navigation = { pages: ['quickstart'] };
+  const settings = { theme: 'mint', name: 'Acme', colors: { primary: '#000000' }, navigation };
+  const page = '---\ntitle: Quickstart\n---\n\n## Install\n\nRun `npm install` to install it.\n';
+  return new Uint8Array(await packTar({ 'docs.json': JSON.stringify(settings), 'quickstart.mdx': page }));
+}
