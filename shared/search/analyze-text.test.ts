@@ -34,6 +34,14 @@ test('a question keeps what it is about', () => {
   expect(analyzeQuery('What is this?')).toEqual(['what', 'is', 'thi']);
 });
 
+test('irregular forms are one word, and words that only begin alike are several', () => {
+  expect(analyzeText('stole stolen stealing')).toEqual(['steal', 'steal', 'steal']);
+  expect(analyzeText('a customer of custom, important to import')).toEqual([
+    ...['a', 'customer', 'of', 'custom'],
+    ...['important', 'to', 'import'],
+  ]);
+});
+
 test('hostile queries are bounded', () => {
   expect(analyzeQuery(Array.from({ length: 5_000 }, (_, at) => `word${at}`).join(' '))).toHaveLength(40);
   expect(analyzeText('x'.repeat(100_000))).toEqual([]);

@@ -94,7 +94,41 @@ function addTerm(terms: string[], part: string): void {
 }
 
 /** By Porter's algorithm. Names with digits and words of other scripts stay as they are. */
-const stem = (word: string): string => (/^[a-z]+$/.test(word) ? stemmer(word) : word);
+const stem = (word: string): string => exceptions.get(word) ?? (/^[a-z]+$/.test(word) ? stemmer(word) : word);
+
+/** Words that the algorithm takes for another one, each with its forms, and forms that it does not know. The first is what they become. */
+const exceptions = new Map(
+  [
+    'customer customers',
+    'important importance',
+    'several',
+    'policy policies',
+    'universal universally',
+    'community communities',
+    'organ organs',
+    'index indices indexes indexing indexed',
+    'matrix matrices',
+    'vertex vertices',
+    'analysis analyses',
+    'child children',
+    'build builds building built',
+    'send sends sending sent',
+    'keep keeps keeping kept',
+    'lose loses losing lost loss',
+    'steal steals stealing stole stolen',
+    'write writes writing wrote written',
+    'choose chooses choosing chose chosen',
+    'run runs running ran',
+    'buy buys buying bought',
+    'pay pays paying paid payment payments',
+    'hide hides hiding hid hidden',
+    'break breaks breaking broke broken',
+    'forget forgets forgetting forgot forgotten',
+  ].flatMap((line) => {
+    const forms = line.split(' ');
+    return forms.map((form) => [form, forms[0] ?? form] as const);
+  }),
+);
 
 const stopTerms = new Set(
   analyzeText(

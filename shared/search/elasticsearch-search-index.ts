@@ -48,7 +48,7 @@ const keptCounts = 50_000;
 const nowhere = -1;
 
 /** Candidates for the ranking, as for the embedded index. */
-const mostCandidates = 300;
+const mostCandidates = 500;
 const mostLinks = 1_000;
 /** Pages that are candidates because of links alone. */
 const mostLinkedPages = 60;

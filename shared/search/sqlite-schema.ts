@@ -1,5 +1,5 @@
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
-export const sqliteShape = 3;
+export const sqliteShape = 4;
 
 /**
  * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing. Rows of `words` have

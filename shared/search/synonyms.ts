@@ -3,22 +3,29 @@ import { analyzeQuery, analyzeText } from './analyze-text.ts';
 /** Words and phrases of documentation that mean nearly the same, a group each. Abbreviations stand with what they abbreviate. */
 const builtIn: readonly (readonly string[])[] = [
   ['install', 'set up', 'setup', 'installation'],
-  ['delete', 'remove', 'destroy', 'erase'],
+  ['delete', 'remove', 'destroy', 'erase', 'drop'],
   ['error', 'failure', 'fail'],
+  ['problem', 'issue', 'trouble', 'troubleshoot', 'troubleshooting', 'debug'],
   ['crash', 'die', 'failure', 'outage'],
-  ['valid', 'expire', 'expiry', 'lifetime'],
-  ['offline', 'air gapped', 'without internet', 'no internet'],
+  ['accident', 'mistake', 'accidental'],
+  ['valid', 'expire', 'expiry', 'lifetime', 'good for'],
+  ['offline', 'air gapped', 'without internet', 'no internet', 'without network', 'no network'],
   ['login', 'log in', 'sign in', 'authenticate', 'authentication', 'auth'],
   ['logout', 'log out', 'sign out'],
   ['signup', 'sign up', 'register'],
   ['cli', 'command line', 'terminal'],
+  ['headless', 'no browser', 'without browser', 'no display', 'without display'],
   ['backup', 'back up', 'restore', 'snapshot', 'recovery', 'recover', 'get back'],
+  ['undo', 'revert', 'roll back', 'rollback', 'restore'],
   ['upgrade', 'update', 'migrate'],
+  ['copy', 'clone', 'duplicate', 'fork', 'branch'],
   ['config', 'configuration', 'configure', 'setting', 'option'],
   ['price', 'pricing', 'billing', 'cost', 'invoice'],
   ['docker', 'container'],
   ['limit', 'quota', 'maximum'],
   ['permission', 'access', 'role', 'authorization'],
+  ['private', 'protect', 'restrict', 'hide'],
+  ['employee', 'staff', 'member', 'colleague', 'teammate'],
   ['deploy', 'publish', 'release'],
   ['create', 'add', 'new', 'make'],
   ['change', 'edit', 'modify', 'update'],
@@ -26,17 +33,24 @@ const builtIn: readonly (readonly string[])[] = [
   ['allow', 'enable', 'permit'],
   ['block', 'deny', 'forbid', 'disable'],
   ['typo', 'misspell', 'spelling', 'misspelling'],
+  ['highlight', 'bold', 'emphasize', 'emphasis'],
+  ['near', 'nearby', 'close', 'distance'],
   ['revoke', 'invalidate', 'rotate'],
+  ['stolen', 'steal', 'leak', 'compromise'],
   ['cancel', 'abort', 'stop'],
   ['start', 'begin', 'launch', 'run'],
   ['quickstart', 'quick start', 'getting started', 'get started', 'first steps', 'try', 'tutorial'],
   ['local', 'localhost', 'laptop', 'my machine', 'own machine', 'my computer'],
-  ['import', 'upload', 'load'],
+  ['import', 'upload', 'load', 'bring in'],
+  ['migrate', 'migration', 'move', 'bring', 'transfer'],
   ['download', 'export'],
   ['kept', 'keep', 'retention', 'retain', 'stored'],
   ['cheap', 'low price', 'price'],
+  ['slow', 'fast', 'performance', 'latency', 'speed'],
+  ['big', 'large', 'huge'],
   ['address', 'url', 'link'],
   ['repository', 'repo'],
+  ['pull request', 'merge request'],
   ['documentation', 'docs', 'doc'],
   ['directory', 'folder'],
   ['picture', 'image'],
@@ -52,6 +66,11 @@ const builtIn: readonly (readonly string[])[] = [
   ['website', 'site'],
   ['organization', 'organisation', 'tenant', 'customer'],
   ['chat', 'chatbot', 'assistant'],
+  ['translate', 'translation', 'language', 'localization', 'i18n'],
+  ['color', 'colour', 'theme', 'appearance'],
+  ['analytics', 'statistics', 'metrics'],
+  ['two factor', '2fa', 'mfa'],
+  ['single sign on', 'sso', 'saml'],
 ];
 
 /** How much a synonym counts beside the word itself. */
@@ -82,7 +101,7 @@ function synonymsOf(own: readonly (readonly string[])[] = []): Synonyms {
       const found = new Map<string, Map<string, number>>();
       for (const [at, term] of sequence.entries()) {
         for (const { phrase, group } of byFirst.get(term) ?? []) {
-          if (!phrase.every((part, offset) => sequence[at + offset] === part)) continue;
+          if (!isAt(sequence, at, phrase)) continue;
           for (const part of phrase) addGroup(found, part, phrase, group);
         }
       }
@@ -90,6 +109,19 @@ function synonymsOf(own: readonly (readonly string[])[] = []): Synonyms {
     },
   };
 }
+
+/** Whether the phrase begins there. A pronoun may be in it: `get it back`, `set this up`. */
+function isAt(sequence: readonly string[], from: number, phrase: readonly string[]): boolean {
+  let at = from;
+  for (const part of phrase) {
+    if (at > from && sequence[at] !== part && pronouns.has(sequence[at] ?? '')) at += 1;
+    if (sequence[at] !== part) return false;
+    at += 1;
+  }
+  return true;
+}
+
+const pronouns = new Set(analyzeText('it this that them these those me us you'));
 
 function addGroup(
   found: Map<string, Map<string, number>>,
