@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import { afterEach, expect, test } from 'vitest';
 import { addHealthRoutes } from './health-routes.ts';
@@ -35,6 +36,25 @@ test('requests are measured by the declared route, never by what a client wrote'
   // The one that reads it.
   expect(text).toContain('bindery_http_requests_in_flight{service="test"} 1');
 });
+
+test('a client that goes away in the middle of a stream is counted as cut off, and nothing of it stays', async () => {
+  const app = appWith(serviceMetrics('test'));
+  app.get('/stream', (_request, reply) => reply.send(Readable.from(endless())));
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const leaving = new AbortController();
+  const answer = await fetch(`${url}/stream`, { signal: leaving.signal });
+  await answer.body?.getReader().read();
+  expect(await scrape(app)).toContain('bindery_http_requests_in_flight{service="test"} 2');
+  leaving.abort();
+  await expect
+    .poll(() => scrape(app))
+    .toMatch(/^bindery_http_request_duration_seconds_count\{.*route="\/stream",status="aborted"\} 1$/m);
+  expect(await scrape(app)).toContain('bindery_http_requests_in_flight{service="test"} 1');
+});
+
+async function* endless() {
+  for (;;) yield await Promise.resolve('x'.repeat(1_000));
+}
 
 test('numbers are read when somebody asks', async () => {
   const metrics = serviceMetrics('test');

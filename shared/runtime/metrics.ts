@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { afterAnswers } from './after-answers.ts';
 
 /**
  * What one service counts and measures, in Prometheus' text format. Each label has few values, all from our code: never an id, a name or a path
@@ -154,10 +155,9 @@ export function serviceMetrics(service: string): Metrics {
         inFlight.add(request);
         done();
       });
-      app.addHook('onResponse', (request, reply, done) => {
+      afterAnswers(app, (request, reply) => {
         inFlight.delete(request);
         if (!probes.has(request.routeOptions.url ?? '')) measure(request, reply);
-        done();
       });
     },
 

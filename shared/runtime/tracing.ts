@@ -13,6 +13,7 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
+import { afterAnswers } from './after-answers.ts';
 import { messageOf } from './failures.ts';
 import type { Logger } from './telemetry.ts';
 import { withoutKeys } from './without-keys.ts';
@@ -159,12 +160,11 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     }
     done();
   });
-  app.addHook('onResponse', (request, reply, done) => {
+  afterAnswers(app, (request, reply) => {
     const span = spans.get(request);
     span?.set({ 'http.response.status_code': reply.statusCode });
     if (!reply.raw.writableEnded) span?.end(new Error('The answer was cut off.'));
     else span?.end(reply.statusCode >= 500 ? new Error(`answered ${reply.statusCode}`) : undefined);
-    done();
   });
 }
 
