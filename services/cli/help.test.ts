@@ -18,4 +18,5 @@ test('start says which settings there are, and starts nothing', async () => {
   expect(stdout).toContain('Usage: bindery start');
   expect(stdout).toMatch(/BINDERY_PORT +port that the gateway listens on \(default: 8080\)/);
   expect(stdout).toContain('BINDERY_DATA');
+  expect(stdout).toMatch(/BINDERY_DEMO +.*\(default: 1\)/);
 });

@@ -71,7 +71,7 @@ export function keysCommand(program: Command): void {
     });
 
   withConnection(keys.command('revoke'))
-    .description('end a key; what it has open ends within 10 seconds')
+    .description('end a key; within a second no gateway takes it, and what it has open ends')
     .argument('<keyId>', 'as "bindery keys list" shows it')
     .action(async (keyId: string, options: ServerCommandOptions) => {
       await connect(options, 'admin').raw(keyPath(keyId), { method: 'DELETE' });

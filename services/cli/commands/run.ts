@@ -20,10 +20,13 @@ export function startCommand(program: Command): void {
 function settingsText(settings: Settings): string {
   const lines = Object.values(settings).map(({ env, schema, description }) => {
     const byDefault = schema.safeParse(undefined);
-    return `  ${env.padEnd(18)} ${description}${byDefault.success ? ` (default: ${String(byDefault.data)})` : ''}\n`;
+    return `  ${env.padEnd(18)} ${description}${byDefault.success ? ` (default: ${asWritten(byDefault.data)})` : ''}\n`;
   });
   return `Settings, in the environment:\n${lines.join('')}\nThose of the services count, too: see the page Settings of the documentation.\n`;
 }
+
+/** A value as its variable has it: what is on or off, as 1 or 0. */
+const asWritten = (value: unknown): string => String(typeof value === 'boolean' ? Number(value) : value);
 
 export function runCommand(program: Command): void {
   program
