@@ -10,7 +10,6 @@ import { gatewaySettings } from '#services/gateway/config.ts';
 import { linkSignerSettings } from '#services/link-signer/config.ts';
 import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
-import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
 import { connect } from '@nats-io/transport-node';
@@ -19,9 +18,9 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { packTar } from '../../test/support/archives.ts';
+import { operatorToken } from '../../test/support/gateway-harness.ts';
+import { environmentOn } from '../../test/support/service-process.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
-
-const operatorToken = 'the-operator-token-of-tests';
 
 describeWithServers(['nats-server'], 'gateway, publisher, projector and link-signer over NATS', () => {
   let bus: TestBus;
@@ -34,29 +33,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
   beforeAll(async () => {
     bus = await startTestBus();
     folder = await mkdtemp(join(tmpdir(), 'bindery-over-nats-'));
-    const env = {
-      BINDERY_NATS_URL: bus.server.url,
-      ...Object.fromEntries(
-        Object.entries(bus.passwords).map(([service, password]) => [
-          `BINDERY_NATS_PASSWORD_${service.toUpperCase().replaceAll('-', '_')}`,
-          password,
-        ]),
-      ),
-      ...Object.fromEntries(
-        callPairs.map(({ caller, service }) => [
-          callTokenVariable(caller, service),
-          `token of the ${caller} for the ${service}`,
-        ]),
-      ),
-      BINDERY_HASH_KEY: 'the-hash-key-of-tests',
-      BINDERY_AUDIT_KEY: 'the-audit-key-of-tests',
-      BINDERY_OPERATOR_TOKEN: operatorToken,
-      BINDERY_LINK_SIGNING_KEY: 'the-link-signing-key-of-tests',
-      BINDERY_DATA: folder,
-      BINDERY_OBJECT_FOLDER: join(folder, 'objects'),
-      BINDERY_PORT: '0',
-      BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
-    };
+    const env = environmentOn(bus, folder);
     const projector = await startProjector(loadConfig(projectorSettings, env));
     const publisher = await startPublisher(loadConfig(publisherSettings, env));
     const linkSigner = await startLinkSigner(loadConfig(linkSignerSettings, env));

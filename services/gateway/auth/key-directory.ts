@@ -15,7 +15,7 @@ export type KeyDirectory = {
   onEnd(sha256: string, ended: () => void): () => void;
 };
 
-const keptMs = 10_000;
+const keptMs = 1_000;
 const mostKept = 10_000;
 /** Nothing is answered for longer, so later ends need no timer. */
 const longestFollowedMs = dayMs;
@@ -23,8 +23,8 @@ const longestFollowedMs = dayMs;
 type Kept = { at: number; document: Promise<KeyDocument | undefined> };
 
 /**
- * Looks keys up when they are used and keeps them for at most 10 seconds; a change of one that is kept (a revocation above all) takes
- * effect as soon as the watch brings it. Keys that do not exist are not kept. Ends with `signal`.
+ * Looks keys up when they are used and keeps them for at most a second; a change of one that is kept (a revocation above all) takes effect as
+ * soon as the watch brings it. Keys that do not exist are not kept. Ends with `signal`.
  */
 export function keyDirectory(
   store: DocumentStore<KeyDocument>,

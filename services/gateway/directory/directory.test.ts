@@ -96,13 +96,13 @@ test('a revoked key is refused at once, although it was kept', async () => {
   expect((await revoke()).statusCode).toBe(204);
 });
 
-test('without the bus a key is good for ten seconds', async () => {
+test('without the bus a key is good for a second', async () => {
   const { adminKey } = await createOrganization(gateway);
   await get('/v1/api-keys', adminKey);
   gateway.bus.away = true;
   // The key is let in; what it asks for is not there.
   expect((await get('/v1/static-export/jobs/nonsense', adminKey)).statusCode).toBe(404);
-  gateway.clock.time = new Date(gateway.clock.time.getTime() + 10_000);
+  gateway.clock.time = new Date(gateway.clock.time.getTime() + 1_000);
   const answer = await get('/v1/static-export/jobs/nonsense', adminKey);
   expect(answer.statusCode).toBe(503);
   expect(answer.headers['retry-after']).toBeDefined();
