@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
@@ -9,15 +10,22 @@ import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { serviceNames } from '#infra/supervisor/services.ts';
 import { apiClient } from '#services/cli/api-client.ts';
 import type { LocalInstallation } from '#services/cli/connection.ts';
+import { askQuestion } from '#services/cli/commands/ask.ts';
+import { signBundleLink, startExport, waitForExport } from '#services/cli/export-client.ts';
+import { whenSearched } from '#services/cli/publish-project.ts';
 import { publicRoutes } from '#services/gateway/build-gateway.ts';
+import type { PublishedContent } from '#shared/contracts/http/content.ts';
 import type { CreatedApiKey } from '#shared/contracts/http/directory.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
+import { tinyProject } from '../support/docs-projects.ts';
+import { startTraceCollector } from '../support/start-trace-collector.ts';
 
 describeWithServers(['nats-server'], 'a real installation in which everything was used', () => {
   let folder: string;
   let bindery: ChildProcess;
+  let collector: Awaited<ReturnType<typeof startTraceCollector>>;
   let local: LocalInstallation;
   let ports: Record<string, number>;
   /** By what they are. */
@@ -29,9 +37,16 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bindery-secrets-'));
     const [port = 0] = await freePorts(1);
-    // With the demo, so it publishes, exports, downloads and asks.
+    collector = await startTraceCollector();
     bindery = spawn(process.execPath, [join(import.meta.dirname, '../../services/cli/bindery.mjs'), 'start'], {
-      env: { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_LOG_LEVEL: 'trace' },
+      env: {
+        ...process.env,
+        ...collector.environment,
+        BINDERY_DATA: folder,
+        BINDERY_PORT: String(port),
+        BINDERY_LOG_LEVEL: 'trace',
+        BINDERY_DEMO: '0',
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     await new Promise<void>((resolve, reject) => {
@@ -47,7 +62,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     ports = JSON.parse(await readFile(join(folder, 'ports.json'), 'utf8'));
     local = JSON.parse(await readFile(join(folder, 'local.json'), 'utf8'));
     const { natsPasswords, callTokens, ...others } = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8'));
-    const { adminKey, assistantKey } = local;
+    const { adminKey, assistantKey, domain } = local;
     const admin = apiClient(local.baseUrl, adminKey);
     const made = await admin.json<CreatedApiKey>('/v1/api-keys', { method: 'POST', json: { kind: 'admin' } });
     const spare = await admin.json<CreatedApiKey>('/v1/api-keys', { method: 'POST', json: { kind: 'assistant' } });
@@ -55,6 +70,22 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     await admin.raw(`/v1/api-keys/${rotated.id}`, { method: 'DELETE' });
     Object.assign(secrets, { ...natsPasswords, ...callTokens, ...others });
     Object.assign(secrets, { adminKey, assistantKey, made: made.key, rotated: rotated.key });
+
+    // What people do: publish, export, download and ask.
+    const { contentVersion } = await admin.json<PublishedContent>(`/v1/domains/${domain}/content`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/gzip' },
+      body: new Blob([await tinyProject()]).stream(),
+    });
+    const inPages = await admin.json<CreatedApiKey>('/v1/api-keys', { method: 'POST', json: { kind: 'assistant' } });
+    Object.assign(secrets, { inPages: inPages.key });
+    const { jobId } = await startExport(admin, { domain, assistantKey: inPages.key });
+    await waitForExport(admin, jobId, () => {});
+    const { bundleUrl } = await signBundleLink(admin, jobId);
+    expect((await fetch(bundleUrl)).status).toBe(200);
+    await whenSearched(admin, domain, contentVersion);
+    const answer = await askQuestion(apiClient(local.baseUrl, assistantKey), domain, 'How do I install it?');
+    expect(answer.text).toContain('npm install');
 
     // Keys where they do not belong: some that nobody has, one that was revoked, one that is good, one that was cut.
     const misplaced = [generateApiKey('admin'), generateApiKey('assistant'), rotated.key, spare.key];
@@ -69,6 +100,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
     const ended = once(bindery, 'exit');
     bindery.kill('SIGTERM');
     await ended;
+    await collector.stop();
     await rm(folder, { recursive: true, force: true });
   }, 60_000);
 
@@ -175,15 +207,23 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
       for (const [name, secret] of Object.entries(secrets))
         if (name !== leaveOut && text.includes(secret)) found.push(`${where}: ${name}`);
     };
-    /** The demo's export was asked to put it into its pages, so it is public, and part of the export's request. */
-    const isInPages = 'assistantKey';
     for (const path of await readdir(folder, { recursive: true })) {
       // These are where secrets are kept, for their user alone.
       if (/^(secrets|local)\.json$|nats\.conf$/.test(path)) continue;
       const text = await readFile(join(folder, path), 'latin1').catch(() => '');
-      look(path, text, isInPages);
+      // The export was asked to put this key into its pages, so it is public, and part of the export's request.
+      look(path, text, 'inPages');
     }
     look('log', written.stderr ?? '');
+    const traceId = randomBytes(16).toString('hex');
+    await send('GET', '/v1/audit', undefined, { traceparent: `00-${traceId}-${'1'.repeat(16)}-01` });
+    // Each process sends its spans in order.
+    await expect.poll(() => collector.spans.map((span) => span.traceId), { timeout: 15_000 }).toContain(traceId);
+    const work = ['plan', 'render chunk', 'join bundle', 'search', 'answer', 'POST /v1/api-keys'];
+    await expect
+      .poll(() => collector.spans.map(({ name }) => name), { timeout: 15_000 })
+      .toEqual(expect.arrayContaining(work));
+    look('trace', collector.received.join('\n'));
     for (const service of serviceNames) expect(written.stderr).toContain(`"service":"${service}"`);
     expect(answers.length).toBeGreaterThan(500);
     for (const answer of answers) look(answer.slice(0, 300), answer.slice(answer.indexOf(': ')));

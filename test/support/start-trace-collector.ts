@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 
 export type CollectedSpan = {
   name: string;
@@ -43,12 +43,17 @@ const failed = 2;
 export async function startTraceCollector(): Promise<{
   environment: Record<string, string>;
   spans: CollectedSpan[];
+  /** All that was sent, as it came. */
+  received: string[];
   stop(): Promise<void>;
 }> {
   const spans: CollectedSpan[] = [];
+  const received: string[] = [];
   const server = createServer((request, response) => {
     const receive = async () => {
-      spans.push(...spansIn((await json(request)) as TracesData));
+      const body = await text(request);
+      received.push(body);
+      spans.push(...spansIn(JSON.parse(body) as TracesData));
       response.setHeader('content-type', 'application/json').end('{}');
     };
     void receive();
@@ -57,6 +62,7 @@ export async function startTraceCollector(): Promise<{
   const { port } = server.address() as AddressInfo;
   return {
     spans,
+    received,
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
