@@ -37,6 +37,56 @@ test('a server of something else is not taken for one of ours', async () => {
   await expect(asked).rejects.toThrow(`http://${host} answers, but not as Bindery does. Is --url right?`);
 });
 
+test('a server that accepts and never answers ends in a sentence, and so does one that stops in its answer', async () => {
+  const silent = await serve(() => {});
+  const asked = apiClient(`http://${silent}`, 'k', 50).json('/v1/jobs');
+  await expect(asked).rejects.toThrow(
+    `No answer from http://${silent}: it accepted the connection, and then nothing came for 0.05 s.`,
+  );
+  const neverReads = apiClient(`http://${silent}`, 'k', 50).raw('/v1/x', { method: 'PUT', body: endlessBody() });
+  await expect(neverReads).rejects.toThrow('nothing came for 0.05 s');
+  const stops = await serve((_, response) => void response.write('{"jobs":['));
+  await expect(apiClient(`http://${stops}`, 'k', 200).json('/v1/jobs')).rejects.toThrow(
+    `The answer of http://${stops} broke off: it stopped coming. Try again.`,
+  );
+  const breaks = await serve((_, response) => void response.write('{"jobs":[', () => response.destroy()));
+  await expect(apiClient(`http://${breaks}`, 'k').json('/v1/jobs')).rejects.toThrow('broke off');
+});
+
+/** More than any socket takes at once. */
+function endlessBody(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) });
+}
+
+test('a redirection is not followed, and names the other address', async () => {
+  const heard: string[] = [];
+  const other = await serve((request, response) => {
+    heard.push(request.method ?? '');
+    response.end('{}');
+  });
+  const host = await serve((request, response) =>
+    response.writeHead(301, { location: `http://${other}${request.url}` }).end(),
+  );
+  const asked = apiClient(`http://${host}`, 'k').json('/v1/jobs', { method: 'POST', json: {} });
+  await expect(asked).rejects.toThrow(
+    `http://${host} sends requests on to http://${other}. Give --url http://${other} if you trust it.`,
+  );
+  expect(heard).toEqual([]);
+});
+
+test.each([
+  [502, '<html>Bad gateway</html>', 'unavailable', 'A proxy in between may not reach it.'],
+  [404, '{"message":"no"}', 'internal', 'Is --url right?'],
+  [403, 'null', 'internal', 'Is --url right?'],
+])('an error of something in between is one sentence: %i %s', async (status, body, code, words) => {
+  const host = await serve((_, response) => response.writeHead(status).end(body));
+  const failure: unknown = await apiClient(`http://${host}`, 'k')
+    .json('/v1/jobs')
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code, status });
+  expect(String(failure)).toContain(`http://${host} answered ${status}, but not as Bindery does. ${words}`);
+});
+
 test('Ctrl-C while an export is waited for says that it goes on, and how to follow it', async () => {
   const polled = Promise.withResolvers<void>();
   const host = await serve((request, response) => {

@@ -31,30 +31,62 @@ export class NotConnected extends Error {
 
 /**
  * The server and the key of a command: `--url` and `--key`, else `BINDERY_URL` and `BINDERY_KEY`, else those of the installation in the
- * data folder (`--data`, `BINDERY_DATA`, `.bindery`).
+ * data folder (`--data`, `BINDERY_DATA`, `.bindery`). A key of that installation goes to its own address only.
  */
 export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistant' | 'operator'): ApiClient {
-  // Not read when it is not needed: it may be damaged.
-  const local = () => readLocalInstallation(dataFolderOf(options));
   const localKeys = { admin: 'adminKey', assistant: 'assistantKey', operator: 'operatorToken' } as const;
   const variable = keyKind === 'operator' ? 'BINDERY_OPERATOR_TOKEN' : 'BINDERY_KEY';
-  const url = options.url ?? process.env.BINDERY_URL ?? local()?.baseUrl;
-  const key = options.key ?? secretIn(process.env, variable) ?? local()?.[localKeys[keyKind]];
-  if (url === undefined)
+  const url = givenUrl(options);
+  const given = (options.key ?? secretIn(process.env, variable))?.trim();
+  // Not read when it is not needed: it may be damaged.
+  const local = url === undefined || given === undefined ? readLocalInstallation(dataFolderOf(options)) : undefined;
+  const address = url ?? local?.baseUrl;
+  if (address === undefined)
     throw new NotConnected('Where is the server? Give --url or BINDERY_URL, or start one here with "npm start".');
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+  checkAddress(address);
+  const isLocal = local !== undefined && isSameServer(address, local.baseUrl);
+  const key = given ?? (isLocal ? local[localKeys[keyKind]] : undefined);
+  if (key === undefined) {
+    const why = local === undefined ? '' : ` Those of ${dataFolderOf(options)} are for ${local.baseUrl} only.`;
+    throw new NotConnected(`Which key? Give --key or ${variable}.${why}`);
+  }
+  // It is not shown: it may be a secret with something around it.
+  if (!/^[\x21-\x7e]+$/.test(key))
     throw new NotConnected(
-      `"${url}" is no address of a server. Give one such as http://localhost:8080 as --url or BINDERY_URL.`,
+      `The key in --key or ${variable} is empty, or has a space or another character that keys never have.`,
     );
-  if (key === undefined) throw new NotConnected(`Which key? Give --key or ${variable}.`);
-  return apiClient(url, key);
+  return apiClient(address, key);
 }
 
-/** The domain that was named, else the one of the installation in the data folder. */
+const givenUrl = ({ url }: ConnectionOptions): string | undefined => url ?? process.env.BINDERY_URL;
+
+/** Throws `NotConnected`, without what may be a password. */
+function checkAddress(address: string): void {
+  const parsed = URL.parse(address);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    throw new NotConnected(
+      `"${address}" is no address of a server. Give one such as http://localhost:8080 as --url or BINDERY_URL.`,
+    );
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new NotConnected(
+      `The address of the server must have no name and no password: give ${parsed.origin} as --url or BINDERY_URL.`,
+    );
+}
+
+/** One machine has several names for itself. */
+function isSameServer(one: string, other: string): boolean {
+  const [a, b] = [new URL(one), new URL(other)];
+  const isHere = ({ hostname }: URL) => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+  return a.origin === b.origin || (a.protocol === b.protocol && a.port === b.port && isHere(a) && isHere(b));
+}
+
+/** The domain that was named, else the one of the installation in the data folder if that is the server. */
 export function domainOrLocal(domain: string | undefined, options: ConnectionOptions): string {
-  const chosen = domain ?? readLocalInstallation(dataFolderOf(options))?.domain;
-  if (chosen === undefined) throw new NotConnected('Which domain? Name it, for example "acme" or "docs.acme.com".');
-  return chosen;
+  if (domain !== undefined) return domain;
+  const local = readLocalInstallation(dataFolderOf(options));
+  if (local === undefined || !isSameServer(givenUrl(options) ?? local.baseUrl, local.baseUrl))
+    throw new NotConnected('Which domain? Name it, for example "acme" or "docs.acme.com".');
+  return local.domain;
 }
 
 /** What is known of the local installation cannot be read. New keys in its place would not be those of its organization. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createFirstOrganization } from './commands/organizations.ts';
-import { connect, readLocalInstallation } from './connection.ts';
+import { connect, domainOrLocal, readLocalInstallation } from './connection.ts';
 
 test('keys of a local installation that cannot be read are named, and not taken for absent', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-local-'));
@@ -17,6 +17,35 @@ test('keys of a local installation that cannot be read are named, and not taken 
   }
   const given = { data: folder, url: 'http://127.0.0.1:1', key: 'svc_given' };
   expect(connect(given, 'admin').baseUrl).toBe(given.url);
+});
+
+test('keys and the domain of a local installation go to its own address only', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'bindery-local-'));
+  const local = { baseUrl: 'http://127.0.0.1:8080', organization: 'demo', domain: 'demo' };
+  const keys = { adminKey: 'svc_a', assistantKey: 'svc_dsc_a', operatorToken: 'operator' };
+  await writeFile(join(data, 'local.json'), JSON.stringify({ ...local, ...keys }));
+  expect(connect({ data }, 'admin').baseUrl).toBe(local.baseUrl);
+  for (const url of ['http://127.0.0.1:8080/', 'http://localhost:8080', 'http://[::1]:8080']) {
+    expect(connect({ data, url }, 'admin').baseUrl).toBe(url);
+    expect(domainOrLocal(undefined, { data, url })).toBe('demo');
+  }
+  for (const url of ['https://docs.acme.com', 'http://127.0.0.1:8081', 'https://localhost:8080']) {
+    for (const kind of ['admin', 'assistant', 'operator'] as const)
+      expect(() => connect({ data, url }, kind)).toThrow(`Those of ${data} are for http://127.0.0.1:8080 only.`);
+    expect(() => domainOrLocal(undefined, { data, url })).toThrow('Which domain?');
+  }
+});
+
+test('what cannot be a key or an address is refused without being shown', () => {
+  const url = 'http://127.0.0.1:1';
+  for (const key of ['', ' ', 'svc_a\nsvc_b', 'svc_\u{441}']) {
+    const refused = /^The key in --key or BINDERY_KEY is empty, or has a space/;
+    expect(() => connect({ url, key }, 'admin')).toThrow(refused);
+  }
+  expect(connect({ url, key: 'svc_a\r\n' }, 'admin').baseUrl).toBe(url);
+  expect(() => connect({ url: 'http://me:hidden@127.0.0.1:1', key: 'svc_a' }, 'admin')).toThrow(
+    'must have no name and no password: give http://127.0.0.1:1 as',
+  );
 });
 
 test('the first organization is made, however slowly the read models follow', async () => {

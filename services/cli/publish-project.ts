@@ -15,7 +15,7 @@ export async function publishProject(
   label?: string,
 ): Promise<PublishedContent> {
   const archive = await packProject(folder);
-  return client.json<PublishedContent>(`/v1/domains/${domain}/content`, {
+  return client.json<PublishedContent>(`/v1/domains/${encodeURIComponent(domain)}/content`, {
     method: 'PUT',
     query: { version: label },
     headers: { 'content-type': 'application/gzip' },
@@ -87,7 +87,9 @@ const deadlineMs = 60_000;
 export async function whenSearched(client: ApiClient, domain: string, contentVersion: string): Promise<void> {
   const startedAt = performance.now();
   for (let passedMs = 0; passedMs < deadlineMs; passedMs = performance.now() - startedAt) {
-    const contents = await retryWhileAway(() => client.json<ContentList>(`/v1/domains/${domain}/content`));
+    const contents = await retryWhileAway(() =>
+      client.json<ContentList>(`/v1/domains/${encodeURIComponent(domain)}/content`),
+    );
     if (contents.searched === contentVersion) return;
     // The longer it takes, the less another moment matters.
     await delay(Math.min(500, Math.max(50, passedMs / 10)));

@@ -91,7 +91,7 @@ export async function askQuestion(
   question: string,
   options: { threadId?: string; onText?: (text: string) => void } = {},
 ): Promise<Answer> {
-  const response = await client.raw(`/discovery/v2/assistant/${domain}/message`, {
+  const response = await client.raw(`/discovery/v2/assistant/${encodeURIComponent(domain)}/message`, {
     method: 'POST',
     json: {
       fp: 'anonymous',
