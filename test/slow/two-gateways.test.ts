@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -24,6 +24,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
   let folder: string;
   let projector: ServiceProcess;
   let gateways: ServiceProcess[];
+  let environment: Record<string, string>;
   /** Stands for the assistant: its answers to questions begin and do not end, and it finds nothing. */
   let assistant: Server;
 
@@ -40,7 +41,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       startRedis(),
       mkdtemp(join(tmpdir(), 'bindery-two-gateways-')),
     ]);
-    const environment = {
+    environment = {
       ...environmentOn(bus, folder),
       BINDERY_ASSISTANT_URL: `http://127.0.0.1:${(assistant.address() as AddressInfo).port}`,
       BINDERY_REDIS_URL: redis.url,
@@ -123,6 +124,46 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     console.log(
       `${rounds} keys revoked: refused by both gateways after ${longest(refusedMs)} ms at most, their ${endedMs.length} streams ended after ${longest(endedMs)} ms at most, from the request that revokes`,
     );
+  });
+
+  test('a gateway that loses the bus takes a revoked key no longer than a second, and ends what it has open when the bus is back', async () => {
+    const line = await mutableLine(bus.server.port);
+    const cutOff = await startServiceProcess('gateway', {
+      ...environment,
+      BINDERY_NATS_URL: `nats://127.0.0.1:${line.port}`,
+    });
+    onTestFinished(async () => {
+      line.speak();
+      await cutOff.stop();
+      line.close();
+    });
+    const admin = apiClient(gateways[0]?.url ?? '', await organization('Globex', 'enterprise'));
+    const { id, key } = await admin.json<CreatedApiKey>('/v1/api-keys', { method: 'POST', json: { kind: 'admin' } });
+    const stream = await opened(`${cutOff.url}/discovery/v2/assistant/docs/message`, {
+      method: 'POST',
+      headers: { ...bearer(key), ...json },
+      body: '{}',
+    });
+    // Answered without the bus, once the key is known.
+    const resumes = () => statusOf(`${cutOff.url}/discovery/v2/assistant/docs/message/x/stream`, key);
+    expect(await resumes()).toBe(204);
+
+    line.fallSilent();
+    const silentAt = performance.now();
+    await admin.raw(`/v1/api-keys/${id}`, { method: 'DELETE' });
+    let takenForMs = 0;
+    for (let status = 204; status !== 503; status = await resumes()) {
+      expect(status).toBe(204);
+      takenForMs = performance.now() - silentAt;
+    }
+    line.speak();
+    const spokenAt = performance.now();
+    await withDeadline(endOf(stream), 20_000, () => new Error('The stream of a revoked key goes on.'));
+    await expect.poll(resumes, { timeout: 20_000 }).toBe(401);
+    console.log(
+      `without the bus, a gateway took the revoked key for ${Math.round(takenForMs)} ms; once the bus was back, its stream ended after ${Math.round(performance.now() - spokenAt)} ms`,
+    );
+    expect(takenForMs).toBeLessThan(1_500);
   });
 
   describe.each([
@@ -211,6 +252,45 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       }),
     );
 });
+
+/** Stands between a client and a server on loopback. While it is silent, connections stay, and nothing comes through. */
+async function mutableLine(serverPort: number) {
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const line = createTcpServer((client) => {
+    const server = connect(serverPort, '127.0.0.1');
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => to.write(bytes));
+      from
+        .on('error', () => {})
+        .on('close', () => {
+          sockets.delete(from);
+          to.destroy();
+        });
+      if (isSilent) from.pause();
+    }
+  }).listen(0, '127.0.0.1');
+  await once(line, 'listening');
+  return {
+    port: (line.address() as AddressInfo).port,
+    fallSilent(): void {
+      isSilent = true;
+      for (const socket of sockets) socket.pause();
+    },
+    speak(): void {
+      isSilent = false;
+      for (const socket of sockets) socket.resume();
+    },
+    close(): void {
+      for (const socket of sockets) socket.destroy();
+      line.close();
+    },
+  };
+}
 
 const longest = (times: readonly number[]): number => Math.round(Math.max(...times));
 
