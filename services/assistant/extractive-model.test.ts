@@ -80,6 +80,23 @@ test('quotes a page once, its better section, and only links to others', () => {
   expect(answer).toBe('Rotate a key once a year.\n\n[Keys › Rotate](/keys#rotate)\n\nSee also [Other](/other).');
 });
 
+test('the page that was found best is quoted, also where another has more of the words', () => {
+  const answer = extractAnswer('rotate key', [
+    passage({ relevance: 0.45, url: '/rotation', title: 'Changing', text: 'Change it.' }),
+    passage({ relevance: 1 }),
+  ]);
+  expect(answer).toMatch(/^Change it\./);
+});
+
+test('what a page only needs or leads to is not quoted, unless it was asked for', () => {
+  const found = [
+    passage({ url: '/keys#prerequisites', title: 'Keys › Prerequisites', text: 'You need an account.' }),
+    passage({ url: '/keys', title: 'Keys', relevance: 0.8 }),
+  ];
+  expect(extractAnswer('use a key', found)).toContain('once a year');
+  expect(extractAnswer('prerequisites of keys', found)).toContain('an account');
+});
+
 test('whoever wants to start gets a page from its start', () => {
   const answer = extractAnswer('How do I get started?', [
     passage({ url: '/quickstart#stop', title: 'Quickstart › How to stop it', text: 'Ctrl-C stops the services.' }),

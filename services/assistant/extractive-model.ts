@@ -79,13 +79,19 @@ const minRelevance = 0.48;
 const titleBonus = 0.2;
 /** What a command or steps add, for a question that asks how. */
 const showsHowBonus = 0.05;
-/** A further passage must come this close to the best one. */
-const shareOfBest = 0.8;
-const mostQuotes = 2;
+const opensBonus = 0.02;
+/** What it takes away that a section is not about what its page is about, unless it was asked for. */
+const asideMalus = 0.15;
+const aside =
+  /\b(?:prerequisites?|requirements?|examples|reference|before you (?:begin|start)|next steps?|see also|related(?: .*)?|further reading|limitations?|troubleshooting|faq|resources|where to go next)$/i;
+/** What its own heading adds that has all words of the question, beside other sections of its page. */
+const headingBonus = 0.15;
+/** Where something answers, the page that was found best is quoted already from here on: it was found for more than its words. */
+const minOfPage = 0.4;
 const mostPages = 3;
 
 /**
- * An answer in Markdown that only quotes: the parts of the best sections that answer, each with its link, a page once; then the pages that come next.
+ * An answer in Markdown that only quotes: the part of the best section that answers, with its link; then the pages that come next.
  * Where nothing answers it says so, and names the nearest pages. Pure.
  */
 export function extractAnswer(question: string, passages: readonly PromptPassage[]): string {
@@ -95,16 +101,13 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
   const best = Math.max(0, ...rated.map(({ rating }) => rating));
   if (best < minRelevance) return [notInDocumentation, ...nearest(passages)].join('\n\n');
   const kind = about ? 'start' : questionKind(question);
-  const quoted = pagesOf(rated)
-    .filter((page) => page.rating >= minRelevance && page.rating >= best * shareOfBest)
-    // The first was found best. A further one has to have more of the words.
-    .filter((page, at, pages) => at === 0 || page.rating > (pages[0]?.rating ?? 0))
-    .slice(0, about ? 1 : mostQuotes)
-    .map(({ sections }) => (kind === 'start' ? opening(sections) : bestOf(sections, kind)));
-  const quotes = quoted.map((passage) => `${quoteSection(passage.text, terms, kind)}\n\n${linkTo(passage)}`);
-  const others = onePerPage(passages).filter(({ url }) => !quoted.some((one) => pageOf(one.url) === pageOf(url)));
-  const more = others.slice(0, Math.max(0, mostPages - quoted.length)).map(linkTo);
-  return [...quotes, ...(more.length === 0 ? [] : [`See also ${more.join(', ')}.`])].join('\n\n');
+  const page = pagesOf(rated).find(({ rating }) => rating >= minOfPage);
+  if (page === undefined) return [notInDocumentation, ...nearest(passages)].join('\n\n');
+  const quoted = kind === 'start' ? opening(page.sections) : bestOf(page.sections, kind, terms);
+  const quote = `${quoteSection(quoted.text, terms, kind)}\n\n${linkTo(quoted)}`;
+  const others = onePerPage(passages).filter(({ url }) => pageOf(url) !== pageOf(quoted.url));
+  const more = others.slice(0, mostPages - 1).map(linkTo);
+  return [quote, ...(more.length === 0 ? [] : [`See also ${more.join(', ')}.`])].join('\n\n');
 }
 
 type Rated = { passage: PromptPassage; rating: number };
@@ -126,10 +129,16 @@ function pagesOf(rated: readonly Rated[]): { rating: number; sections: readonly 
 const opening = (sections: readonly [Rated, ...Rated[]]): PromptPassage =>
   (sections.find(({ passage }) => !passage.url.includes('#')) ?? sections[0]).passage;
 
-/** Of equal ones that with a command or steps for "how", else the one that was found first. */
-function bestOf(sections: readonly [Rated, ...Rated[]], kind: QuestionKind): PromptPassage {
-  const value = ({ passage, rating }: Rated): number =>
-    rating + (kind === 'how' && /^\s*(?:```|1[.)]\s)/m.test(passage.text) ? showsHowBonus : 0);
+/** Of equal ones that with a command or steps for "how", then what the page begins with, else the one that was found first. */
+function bestOf(sections: readonly [Rated, ...Rated[]], kind: QuestionKind, terms: ReadonlySet<string>): PromptPassage {
+  const value = ({ passage, rating }: Rated): number => {
+    const showsHow = kind === 'how' && /^\s*(?:```|1[.)]\s)/m.test(passage.text);
+    const opens = !passage.url.includes('#');
+    const isAside = aside.test(passage.title) && termCount(aside.exec(passage.title)?.[0] ?? '', terms) === 0;
+    const heading =
+      headingBonus * (termCount(passage.title.split(' › ').at(-1) ?? '', terms) / Math.max(1, terms.size));
+    return rating + heading + (showsHow ? showsHowBonus : 0) + (opens ? opensBonus : 0) - (isAside ? asideMalus : 0);
+  };
   return sections.reduce((best, one) => (value(one) > value(best) ? one : best)).passage;
 }
 

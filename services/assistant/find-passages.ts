@@ -9,6 +9,7 @@ import { markdownOfBlocks, markdownSection, shortTable } from './markdown-blocks
 import { markdownText } from './markdown-text.ts';
 import type { PromptPassage } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, retrievePassages, trustedGroups } from './retrieval.ts';
+import { questionKind } from './quote-section.ts';
 import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
 
 /** What an answer rests on. */
@@ -25,6 +26,8 @@ export type SteeringFields = Pick<MessageBody, 'context' | 'currentPath' | 'filt
 
 const defaultPassages = 5;
 const passagesPerPage = 3;
+/** What the further passages of the best pages leave room for. */
+const leastPages = 3;
 const pageCharacters = 8_000;
 const sectionCharacters = 6_000;
 
@@ -46,7 +49,7 @@ export async function findPassages(
   const [all, page] = await Promise.all([
     retrievePassages(context, caller, scope, {
       query,
-      limit: isForMore ? limit * 2 : limit,
+      limit: isForMore ? limit * 2 : limit + leastPages * passagesPerPage,
       passagesPerPage,
       filter: body.filter,
       near: currentPath ?? pagePathOf(selections.find(({ path }) => path)?.path),
@@ -55,12 +58,25 @@ export async function findPassages(
       ? context.searchIndex.findPage(scope, currentPath, groups)
       : undefined,
   ]);
-  const found = (isForMore ? notYetShown(all, turns) : all).slice(0, limit);
+  const found = isForMore ? notYetShown(all, turns).slice(0, limit) : ofSeveralPages(all, limit);
   const passages = await withMarkdown(context.searchIndex, scope, groups, query, found);
+  if (page === undefined && questionKind(question) === 'start') {
+    return { query, found, passages: await fromTheStart(context.searchIndex, scope, groups, passages, found[0]) };
+  }
   if (page === undefined) return { query, found, passages };
   const ofPage = found.filter(({ path }) => path === page.path);
   const sections = passages.filter(({ url }) => url.startsWith(`${pageUrl(page.path, '')}#`));
   return { query, found: ofPage, passages: [pagePassage(page), ...sections] };
+}
+
+/** The best ones, where there are others in place of the last ones of pages that have several, so that three pages are among them. */
+function ofSeveralPages(all: readonly FoundPassage[], limit: number): FoundPassage[] {
+  const first = new Set(
+    [...Map.groupBy(all, ({ path }) => path).values()].slice(0, Math.min(leastPages, limit)).map(([best]) => best),
+  );
+  const chosen = new Set(first);
+  for (const passage of all) if (chosen.size < limit) chosen.add(passage);
+  return all.filter((passage) => chosen.has(passage));
 }
 
 /** The sections that were found, each once, as their pages' Markdown has them; what cannot be found there stays text. */
@@ -92,6 +108,21 @@ async function withMarkdown(
     passages.set(rest.url, { ...rest, text: isWhole ? written : markdownText(text) });
   }
   return [...passages.values()];
+}
+
+/** Whoever wants to start reads the page that was found best from its start, over its first headings. */
+async function fromTheStart(
+  searchIndex: Pick<SearchIndex, 'findPage'>,
+  scope: SearchScope,
+  groups: readonly string[],
+  passages: readonly PromptPassage[],
+  best: FoundPassage | undefined,
+): Promise<PromptPassage[]> {
+  const page = best && (await searchIndex.findPage(scope, best.path, groups));
+  if (page === undefined) return [...passages];
+  const relevance = passages.find(({ url }) => url.split('#')[0] === pageUrl(page.path, ''))?.relevance ?? 0;
+  const start = { ...pagePassage(page), relevance };
+  return [start, ...passages.filter(({ url }) => url !== start.url)];
 }
 
 /** Who asks for more has read what earlier answers link to; when there is nothing else, that again. */

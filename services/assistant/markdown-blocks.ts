@@ -77,11 +77,17 @@ const plain = (heading: string): string =>
 const mostRows = 6;
 const bestRows = 4;
 
-/** A long table with only the rows that have most of the terms, in their order. Pure. */
+/** A long table with only the rows that have most of the terms, in their order. A term counts more the fewer rows have it. Pure. */
 export function shortTable({ kind, text }: MarkdownBlock, terms: ReadonlySet<string>): MarkdownBlock {
   const [head = '', rule = '', ...rows] = text.split('\n');
   if (kind !== 'table' || rows.length <= mostRows) return { kind, text };
-  const counted = rows.map((row, at) => ({ at, row, count: termCount(row, terms) }));
+  const found = rows.map((row) => new Set(analyzeText(row)).intersection(terms));
+  const rowsWith = (term: string): number => found.filter((row) => row.has(term)).length;
+  const weights = new Map([...terms].map((term) => [term, Math.log(1 + rows.length / Math.max(1, rowsWith(term)))]));
+  const counted = rows.map((row, at) => ({
+    ...{ at, row },
+    count: [...(found[at] ?? [])].reduce((sum, term) => sum + (weights.get(term) ?? 0), 0),
+  }));
   const best = counted.toSorted((a, b) => b.count - a.count || a.at - b.at).slice(0, bestRows);
   const most = best[0]?.count ?? 0;
   const kept = best.filter(({ count }) => count * 2 >= most).toSorted((a, b) => a.at - b.at);

@@ -41,6 +41,23 @@ test('"what is" begins with the definition', () => {
   expect(quote('what', 'A key opens the interface.', filler, filler, 'Rotate a key.')).toMatch(/^A key opens/);
 });
 
+test('cards become a list, and lines across the page are left out', () => {
+  expect(quote('other', 'Keys:', '[Rotate](/rotate)', 'Twice\na year.', '[Revoke](/revoke)', '<!-- -->', '---')).toBe(
+    'Keys:\n\n- [Rotate](/rotate): Twice a year.\n- [Revoke](/revoke)',
+  );
+});
+
+test('whoever wants to start gets on to the first steps', () => {
+  const steps = '1. Install it.\n2. Start it.';
+  const page = ['# Quickstart', filler, filler, steps, '## Later', filler].join('\n\n');
+  expect(quoteSection(page, terms, 'start')).toBe([filler, filler, steps].join('\n\n'));
+});
+
+test('a word that few rows of a long table have counts more', () => {
+  const rows = Array.from({ length: 20 }, (_, at) => `| ${at === 12 ? 'rotate' : 'key'} | ${at} |`);
+  expect(quote('other', ['| a | b |', '|---|---|', ...rows].join('\n'))).toBe('| a | b |\n|---|---|\n| rotate | 12 |');
+});
+
 test('of a long table the rows that count stay, under their head', () => {
   const rows = Array.from({ length: 20 }, (_, at) => `| option ${at} | ${at === 12 ? 'rotate the key' : 'other'} |`);
   expect(quote('other', ['| a | b |', '|---|---|', ...rows].join('\n'))).toBe(

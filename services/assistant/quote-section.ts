@@ -28,8 +28,7 @@ export function questionKind(question: string): QuestionKind {
  * table the rows that count. It never ends before what it announces, nor inside a step. Pure.
  */
 export function quoteSection(markdown: string, terms: ReadonlySet<string>, kind: QuestionKind): string {
-  const blocks = markdownBlocks(markdown)
-    .filter((block) => block.kind !== 'heading')
+  const blocks = cardsAsList(markdownBlocks(markdown).filter((block) => block.kind !== 'heading' && !isMark(block)))
     .map((block) => shortTable(block, terms))
     .map(leadingItems)
     .filter((block) => block.text.length <= mostCharacters);
@@ -56,7 +55,9 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
     return termCount(block.text, terms) + bonus;
   });
   let start = kind === 'start' ? 0 : scores.indexOf(Math.max(...scores));
-  let end = start + 1;
+  // Whoever wants to start gets on to the first steps or command.
+  const firstSteps = kind === 'start' ? blocks.findIndex(isShown) : -1;
+  let end = Math.max(start, firstSteps) + 1;
   while (start > 0 && (announces(blocks[start - 1]) || isShown(blocks[start]))) {
     start -= 1;
     if (!isShown(blocks[start])) break;
@@ -65,6 +66,33 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
   while (end < blocks.length && (announces(blocks[end - 1]) || wantsIt(end))) end += 1;
   return [start, end];
 }
+
+/** A line across the page, or what keeps two lists apart. */
+const isMark = ({ text }: MarkdownBlock): boolean => /^(?:<!--.*?-->|[-*_](?:\s*[-*_]){2,})$/s.test(text.trim());
+
+/** Cards are links alone with a sentence below: together they are a list. */
+function cardsAsList(blocks: readonly MarkdownBlock[]): MarkdownBlock[] {
+  const result: MarkdownBlock[] = [];
+  let cards: string[] = [];
+  const end = (): void => {
+    if (cards.length > 0) result.push({ kind: 'list', text: cards.join('\n') });
+    cards = [];
+  };
+  for (const [at, block] of blocks.entries()) {
+    if (isCard(block)) cards.push(`- ${block.text}`);
+    else if (isCard(blocks[at - 1]) && block.kind === 'paragraph' && !isLabel(block))
+      cards.push(`${cards.pop()}: ${block.text.replaceAll(/\s*\n\s*/g, ' ')}`);
+    else {
+      end();
+      result.push(block);
+    }
+  }
+  end();
+  return result;
+}
+
+const isCard = (block: MarkdownBlock | undefined): boolean =>
+  block?.kind === 'paragraph' && /^\[[^\]]*\]\([^)]*\)$/.test(block.text);
 
 const announces = (block: MarkdownBlock | undefined): boolean =>
   block?.kind === 'paragraph' && /[:：]\W*$/.test(block.text);

@@ -134,9 +134,10 @@ const stopTerms = new Set(
   analyzeText(
     `a an the this that these those it its is are was were be been being am do does did doing done has have had having
     i me my mine you your yours we us our ours they them their he she his her
+    someone somebody anyone anybody everyone everybody nobody something anything everything nothing
     and or but if then else so than as of at by for from in into on onto out over to up with within without about
     what which who whom whose when where why how can could may might must shall should will would
     there here not no nor only own same too very just also any some all each both more most other such
-    please tell show give want need like get got let know explain describe use using used`,
+    please tell show give want need like get got let know learn explain describe use using used`,
   ),
 );

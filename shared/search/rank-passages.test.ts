@@ -129,7 +129,7 @@ test('signals say what each adds', () => {
     [passage(page('a', { title: ['key'], links: [['key']], linkedFrom: 2 }), 'key')],
     collection,
   );
-  expect(found?.signals).toMatchObject({ exactTitle: 2, bestLink: expect.any(Number) });
+  expect(found?.signals).toMatchObject({ exactTitle: 2.4, bestLink: expect.any(Number) });
   expect(Object.values(found?.signals ?? {}).every((value) => value >= 0)).toBe(true);
 });
 

@@ -7,17 +7,17 @@ const signalWeights = {
   /** The page's best passages, as a share of the best page's: BM25F × share of the question that they have. */
   passages: 1,
   /** The same for all its passages taken as one. */
-  page: 0.3,
+  page: 0.5,
   /** How well the words of a link to it fit: share of the question × share of the words; the best of them. */
-  bestLink: 1,
+  bestLink: 1.3,
   /** How many links fit how well. */
   links: 0.14,
   /** How many pages link to it: logarithm. */
   linkedFrom: 0.02,
   /** The question is its title or another name of it, word for word. */
-  exactTitle: 2,
+  exactTitle: 2.4,
   /** How well its title fits, or another name of it. */
-  title: 0.25,
+  title: 0.5,
   /** How well the best of its headings fits. */
   heading: 0.25,
 };

@@ -25,7 +25,7 @@ const builtIn: readonly (readonly string[])[] = [
   ['limit', 'quota', 'maximum'],
   ['permission', 'access', 'role', 'authorization'],
   ['private', 'protect', 'restrict', 'hide'],
-  ['employee', 'staff', 'member', 'colleague', 'teammate'],
+  ['employee', 'staff', 'colleague', 'teammate'],
   ['deploy', 'publish', 'release'],
   ['create', 'add', 'new', 'make'],
   ['change', 'edit', 'modify', 'update'],
@@ -33,6 +33,7 @@ const builtIn: readonly (readonly string[])[] = [
   ['allow', 'enable', 'permit'],
   ['block', 'deny', 'forbid', 'disable'],
   ['typo', 'misspell', 'spelling', 'misspelling'],
+  ['lose', 'forget', 'reset'],
   ['highlight', 'bold', 'emphasize', 'emphasis'],
   ['near', 'nearby', 'close', 'distance'],
   ['revoke', 'invalidate', 'rotate'],
@@ -74,7 +75,7 @@ const builtIn: readonly (readonly string[])[] = [
 ];
 
 /** How much a synonym counts beside the word itself. */
-const synonymShare = 0.6;
+const synonymShare = 0.7;
 /** A word of a phrase that stands for a single word. */
 const phrasePartShare = 0.3;
 

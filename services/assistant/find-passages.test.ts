@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callerSchema } from '#shared/contracts/internal/caller.ts';
+import type { SearchIndex, SearchPage } from '#shared/search/search-index.ts';
+import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { findPassages } from './find-passages.ts';
+
+const scope = { organization: 'acme', domain: 'docs', contentVersion: 'one' };
+const caller = callerSchema.parse({
+  requestId: 'req_1',
+  organization: 'acme',
+  organizationPlan: 'enterprise',
+  domain: 'docs',
+  groupTrust: 'claimed',
+  trustedGroups: 'named',
+  actor: { kind: 'service', id: 'test' },
+  address: '127.0.0.1',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+});
+
+/** Each section is its heading and its text. */
+function pageOf(path: string, title: string, ...sections: [heading: string, text: string][]): SearchPage {
+  const shown = sections.map(([heading, text]) => (heading === '' ? text : `## ${heading}\n\n${text}`));
+  return {
+    ...{ path, key: path, title, names: [], keywords: [], groups: [], boost: 1, links: [] },
+    markdown: [`# ${title}`, ...shown].join('\n\n'),
+    passages: sections.map(([heading, text]) => ({ anchor: heading.toLowerCase(), heading, text })),
+  };
+}
+
+let folder: string;
+let searchIndex: SearchIndex;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bindery-find-'));
+  searchIndex = sqliteSearchIndex(folder);
+  const build = await searchIndex.startBuild(scope);
+  const about = 'Rotate a key.';
+  await build.add([
+    pageOf('keys', 'Rotate a key', ['', about], ['First', about], ['Second', about], ['Third', about]),
+    pageOf('tokens', 'Rotate tokens', ['', about], ['First', about], ['Second', about]),
+    pageOf('audit', 'Audit', ['', 'Who did rotate which key is kept for long, with the time and the address.']),
+    pageOf('quickstart', 'Quickstart', ['', 'Bring a laptop.'], ['Start', 'Run this.'], ['Stop', 'Stop it.']),
+  ]);
+  await build.commit();
+});
+afterAll(async () => {
+  await searchIndex.close();
+  await rm(folder, { recursive: true });
+});
+
+const find = async (text: string, retrievalPageSize?: number) => {
+  const body = { context: null, currentPath: null, filter: null, retrievalPageSize };
+  const { passages } = await findPassages({ searchIndex }, caller, scope, body, [{ role: 'user', text }]);
+  return passages;
+};
+
+test('three pages are among what is found, however many sections of the best one fit', async () => {
+  const urls = (await find('rotate a key')).map(({ url }) => url);
+  expect(urls).toHaveLength(5);
+  expect(new Set(urls.map((url) => url.split('#')[0]))).toEqual(new Set(['/keys', '/tokens', '/audit']));
+  expect(await find('rotate a key', 2)).toHaveLength(2);
+});
+
+test('whoever wants to start gets the best page from its start, with all its headings', async () => {
+  const [first] = await find('how do I get started on my laptop');
+  expect(first).toMatchObject({ url: '/quickstart', text: expect.stringContaining('## Start\n\nRun this.') });
+});
