@@ -10,7 +10,7 @@ import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
 import { rateLimiterContract } from './rate-limit.contract.ts';
-import { type RedisRateLimiterOptions, redisRateLimiter } from './rate-limit-redis.ts';
+import { answerWithinMs, type RedisRateLimiterOptions, redisRateLimiter } from './rate-limit-redis.ts';
 import type { RateLimiter, RateLimitOutcome } from './rate-limit.ts';
 
 const hour = (name: string, requests: number) => ({ name, requests, windowSeconds: 3_600 });
@@ -91,6 +91,17 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
       expect(count([...(await takeAll(limiter, again, 3)), ...(await takeAll(other, again, 3))])).toBe(4);
     },
   );
+
+  test('that this process is held up itself is not the fault of Redis', async () => {
+    const limiter = await open();
+    for (let held = 0; held < 3; held += 1) {
+      const taken = limiter.take(hour('held-up', 10), 'acme');
+      // What is to be sent to Redis waits, too.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * answerWithinMs);
+      expect(await taken).toMatchObject({ allowed: true, remaining: 9 - held });
+      expect(limiter.problem()).toBeUndefined();
+    }
+  });
 
   test('without Redis at its start, a gateway counts alone until there is one', async () => {
     const late = await startRedis();
