@@ -44,8 +44,9 @@ function leaves(command: Command, parents: readonly string[] = []): { name: stri
   });
 }
 
-const optionText = ({ description, mandatory, defaultValue }: Option): string => {
-  const byDefault = defaultValue === undefined || defaultValue === false ? '' : ` (default: ${String(defaultValue)})`;
+const optionText = ({ description, mandatory, defaultValue, defaultValueDescription }: Option): string => {
+  const said = defaultValueDescription ?? String(defaultValue);
+  const byDefault = defaultValue === undefined || defaultValue === false ? '' : ` (default: ${said})`;
   return `${description}${byDefault}${mandatory ? ' (required)' : ''}`;
 };
 

@@ -76,6 +76,11 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
   const noFile = ['export', 'docs', '--url', 'http://127.0.0.1:1', '--key', 'k', '--out'];
   expect((await runCommand([...noFile, tmpdir()])).stderr).toMatch(/^bindery: --out \S+ is a folder\./);
   expect((await runCommand([...noFile, '/none/docs.tar.gz'])).stderr).toMatch(/there is no folder \/none\./);
+  expect((await runCommand([...noFile, ''])).stderr).toBe(
+    'bindery: --out is empty. Name a file, such as docs.tar.gz.\n',
+  );
+  const letter = await runCommand(['dead', 'retry', 'x', '--why', 'late']);
+  expect(letter.stderr).toContain('It must be the id of a letter');
   const wrong = await runCommand(['cancel', '--json']);
   expect(wrong.code).toBe(1);
   expect(JSON.parse(wrong.stdout)).toEqual({ code: 'usage', error: "missing required argument 'jobId'" });

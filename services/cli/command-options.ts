@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
+import { problemText } from '#shared/http/field-problems.ts';
 import type { ConnectionOptions, DataFolderOptions } from './connection.ts';
 
 export type ServerCommandOptions = ConnectionOptions & { json: boolean };
@@ -32,13 +33,25 @@ export function withBusOptions(command: Command): Command {
   return command.option(...dataFolder).option('--json', 'print JSON only', false);
 }
 
+/** An option with several of these values, apart by spaces or commas. */
+export function choiceList(flags: string, description: string, choices: readonly string[]): Option {
+  const option = new Option(flags, description).choices(choices);
+  option.argParser((text, before: unknown) => {
+    const named = text.split(',');
+    if (!named.every((name) => choices.includes(name)))
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}, with spaces or commas between them.`);
+    return [...(Array.isArray(before) ? (before as string[]) : []), ...named];
+  });
+  return option;
+}
+
 // Parsers for values of options. What they throw becomes "option … argument … is invalid" and these sentences.
 
 export function parsed(schema: z.ZodType<string>): (text: string) => string {
   return (text) => {
-    const result = schema.safeParse(text);
+    const result = schema.safeParse(text, { error: problemText });
     if (result.success) return result.data;
-    throw new InvalidArgumentError(result.error.issues[0]?.message ?? 'It is not an id.');
+    throw new InvalidArgumentError(`It ${result.error.issues[0]?.message ?? 'is not an id'}.`);
   };
 }
 

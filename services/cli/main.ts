@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, InvalidArgumentError } from 'commander';
 import { ApiFailure } from './api-client.ts';
 import { addCommands } from './commands.ts';
 import { inWordsOfFlags } from './words-of-flags.ts';
@@ -15,6 +15,11 @@ const program = new Command('bindery')
   .description('Answers questions about documentation, and exports it as one archive of static files.')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'bindery: ')) })
   .showHelpAfterError('(--help says how it is used)')
+  // That a switch is off by default goes without saying.
+  .configureHelp({
+    optionDescription: (option) =>
+      option.defaultValue === false ? option.description : new Help().optionDescription(option),
+  })
   .exitOverride()
   // Or "--version" of an export would print the version of the program.
   .enablePositionalOptions()
@@ -35,7 +40,7 @@ try {
 } catch (error) {
   // Help that was asked for also arrives here.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
-  const isUsage = error instanceof CommanderError;
+  const isUsage = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
   const said = error instanceof Error ? error.message : String(error);
   const message = (error instanceof ApiFailure ? inWordsOfFlags(said, error.fields, running) : said).replace(
     /^error: /,

@@ -16,10 +16,13 @@ const hostName = 'docs-host';
 type RunnableName = ServiceName | typeof hostName;
 
 /** The services that `bindery run` was asked for: `gateway,assistant`. */
+/** What `bindery run` takes. */
+export const runnableNames: readonly RunnableName[] = [...serviceNames, hostName];
+
 export function parseServiceNames(list: string): RunnableName[] {
   return list.split(',').map((name) => {
     if (name === hostName || isServiceName(name)) return name;
-    throw new UnknownService(`There is no service "${name}". There are: ${[...serviceNames, hostName].join(', ')}.`);
+    throw new UnknownService(`There is no service "${name}". There are: ${runnableNames.join(', ')}.`);
   });
 }
 

@@ -28,6 +28,9 @@ test.each([
   ['audit list', 'The parameter "requestId" is wrong.', 'requestId', '--request is wrong.'],
   ['export', 'No "x": leave "groups" out.', 'groups.0', 'No "x": leave --groups out.'],
   ['keys create', '"expiresInDays" is beyond "name".', 'x', '--expires-in-days is beyond "name".'],
+  ['export', 'The field "assistantKey" is an admin key.', 'assistantKey', '--assistant-key is an admin key.'],
+  ['export', 'Create one with POST /v1/api-keys.', 'x', 'Create one with "bindery keys create".'],
+  ['ask', 'Leave out "threadId" to begin.', 'threadId', 'Leave out --thread to begin.'],
   ['export', 'There is no page "x".', 'paths.0', 'There is no page "x".'],
   ['export', 'The field "elsewhere" is wrong.', 'elsewhere', 'The field "elsewhere" is wrong.'],
 ])('bindery %s: %s', async (line, sentence, path, words) => {
@@ -45,4 +48,10 @@ test('of several problems each has a line', async () => {
   expect(inWordsOfFlags(sentence, fields, await commandOf('export'))).toBe(
     '--on-page-error must be "fail".\n  --on-page-error: must be "fail"\n  --paths: must be text',
   );
+});
+
+test('a flag that is compared with has its name, too', async () => {
+  const fields = [{ path: 'until', message: 'must not be before "since"' }];
+  const sentence = 'The parameter "until" must not be before "since".';
+  expect(inWordsOfFlags(sentence, fields, await commandOf('audit list'))).toBe('--until must not be before --since.');
 });

@@ -9,6 +9,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   requestId: ['request'],
   version: ['label'],
   features: ['with'],
+  threadId: ['thread'],
 };
 
 /**
@@ -23,12 +24,14 @@ export function inWordsOfFlags(
   const names = fields.map(({ path }) => nameOf(path, command));
   const [first, ...others] = fields.map(({ path, message }, at) => `${names[at] ?? path}: ${message}`);
   const said = sentence
+    .replaceAll('POST /v1/api-keys', '"bindery keys create"')
     .replace(/^The (?:field|parameter|header) "[^"]*"/, (words) => names[0] ?? words)
     .replace(/ \d+ more (?:is|are) wrong, see "fields"\.$/, '')
     // Names of fields further on. What looks like one, but was written by the user, stays.
     .replaceAll(/"([a-z]+)([A-Z][A-Za-z]*|)"/g, (quoted, start: string, end: string) => {
       const field = `${start}${end}`;
-      const isOurs = end !== '' || fields.some(({ path }) => path.split('.')[0] === field);
+      const isOurs =
+        end !== '' || fields.some(({ path, message }) => path.split('.')[0] === field || message.endsWith(quoted));
       const flag = isOurs ? nameOf(field, command) : undefined;
       return flag?.startsWith('--') ? flag : quoted;
     });

@@ -118,7 +118,7 @@ const jobEvent = (job: { revision: number }) => `id: ${job.revision}\nevent: job
 export const routeExamples: Readonly<Record<string, RouteExample>> = {
   createOrganization: {
     body: { name: 'Acme', plan: 'enterprise' },
-    answer: { organization, adminKey: { id: adminKey.id, key: 'svc_…' } },
+    answer: { organization, adminKey: { id: adminKey.id, key: 'svc_…', expiresAt: adminKey.expiresAt } },
   },
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
   addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },

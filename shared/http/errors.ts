@@ -51,7 +51,12 @@ export const errorTable = {
     sentence: 'The domain has as many labels as it may have. Remove one that nobody needs first.',
   },
   too_large: { status: 413, retry: false, sentence: 'The body is too large.' },
-  unsupported_media_type: { status: 415, retry: false, sentence: 'The Content-Type is not one that this path takes.' },
+  unsupported_media_type: {
+    status: 415,
+    retry: false,
+    sentence:
+      'The Content-Type is not one that this path takes. Send JSON as application/json, an archive as application/gzip.',
+  },
   rate_limited: { status: 429, retry: true, sentence: 'Too many requests. Wait as long as Retry-After says.' },
   internal: {
     status: 500,

@@ -169,3 +169,9 @@ test.each([
   const guess = meant === undefined ? '' : `; did you mean "${meant}"`;
   expect(guessAmong(name, ['version', 'domain', 'onPageError', 'paths', 'groups'])).toBe(guess);
 });
+
+test('a range of months that is none has one problem', () => {
+  const { message, fields } = problem(usageQuerySchema, { months: '2026-01' }, 'query');
+  expect(message).toBe('The parameter "months" must be two months such as 2026-01..2026-03.');
+  expect(fields).toHaveLength(1);
+});

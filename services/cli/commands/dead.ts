@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type DeadLetter, type DeadLetterRecord, type LetterDecision } from '#shared/contracts/dead-letters.ts';
 import type { StoredText } from '#shared/messaging/event-log.ts';
@@ -21,7 +21,7 @@ import { createOutput, textTable } from '../terminal.ts';
 
 const letterId = z
   .string()
-  .regex(/^[a-z-]+\.[A-Z]+\.[1-9]\d*$/, 'It must be the id of a letter as "bindery dead list" shows it.');
+  .regex(/^[a-z-]+\.[A-Z]+\.[1-9]\d*$/, 'must be the id of a letter as "bindery dead list" shows it');
 const listedStreams = new Set(['EXPORTS', 'FACTS', 'CONTENT', 'DIRECTORY', 'ACCESS']);
 
 export function deadCommand(program: Command): void {
@@ -42,9 +42,12 @@ export function deadCommand(program: Command): void {
   ] as const) {
     withBusOptions(dead.command(action))
       .description(description)
-      .argument('<letters...>', 'ids of letters, such as projector.EXPORTS.7')
+      .argument('<letters...>', 'ids of letters, such as projector.EXPORTS.7', (id: string, before?: string[]) => [
+        ...(before ?? []),
+        parsed(letterId)(id),
+      ])
       .requiredOption('--why <reason>', 'why, for those who audit it')
-      .option('--by <name>', 'who decides this', defaultName())
+      .addOption(new Option('--by <name>', 'who decides this').default(defaultName(), 'you, on this machine'))
       .action((ids: string[], options: DecideOptions) =>
         withStores(options, (stores) => decideAll(stores, action, ids, options)),
       );
@@ -166,7 +169,7 @@ async function decideAll(
 ): Promise<void> {
   const output = createOutput(json);
   const settled: SettledLetter[] = [];
-  for (const id of ids.map(parsed(letterId))) {
+  for (const id of ids) {
     const at = new Date().toISOString();
     const one = await settleLetter(stores, id, { id: `dd_${randomBase62(22)}`, action, by, why, at });
     settled.push(one);

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { HistoryEntry } from '#shared/contracts/http/exports.ts';
 import { jobPath } from '../api-client.ts';
+import { checkTarget } from '../check-target.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { counted } from '../format.ts';
@@ -31,6 +32,7 @@ With --json the history is printed as the server gives it.`,
     )
     .action(async (jobId: string, options: Options) => {
       const output = createOutput(options.json);
+      if (options.html !== undefined) await checkTarget('--html', options.html, 'timeline.html');
       const history = await connect(options, 'admin').json<{ events: HistoryEntry[] }>(`${jobPath(jobId)}/events`);
       const list = history.events.map(eventLine);
       if (options.html !== undefined) {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { ExportJob } from '#shared/contracts/http/exports.ts';
 import { deploymentTypes } from '#shared/contracts/stored-objects.ts';
 import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
-import { type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { checkTarget } from '../check-target.ts';
+import { choiceList, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { downloadVerified, type ExportRequest, signBundleLink, startExport, waitForExport } from '../export-client.ts';
 import { counted } from '../format.ts';
@@ -55,8 +54,8 @@ export function exportCommand(program: Command): void {
         'off',
       ]),
     )
-    .addOption(new Option('--with <features...>', 'switch them on in the pages').choices(switched))
-    .addOption(new Option('--without <features...>', 'switch them off').choices(switched))
+    .addOption(choiceList('--with <features...>', 'switch them on in the pages', switched))
+    .addOption(choiceList('--without <features...>', 'switch them off', switched))
     .option('--idempotency-key <key>', 'the same key again is the same job (a fresh one by default)')
     .action(async (named: string | undefined, options: ExportOptions) => {
       const output = createOutput(options.json);
@@ -69,7 +68,7 @@ export function exportCommand(program: Command): void {
         ...{ domain, version, paths, groups, deployment, onPageError },
         ...{ allowTenantScripts, assistantKey, features },
       };
-      if (options.out !== undefined) await checkTarget(options.out);
+      if (options.out !== undefined) await checkTarget('--out', options.out, 'docs.tar.gz');
       if (named === undefined) output.note(`The domain is "${domain}".`);
       const job = await startExport(client, request, options.idempotencyKey);
       if (!options.wait && options.out === undefined) {
@@ -100,22 +99,14 @@ export function exportCommand(program: Command): void {
 
 /** Undefined when all are as the deployment type has them. */
 function featuresOf({ search, with: on = [], without: off = [] }: ExportOptions): ExportRequest['features'] {
+  const both = on.find((name) => off.includes(name));
+  if (both !== undefined) throw new Error(`"${both}" is in --with and in --without. Name it in one of them.`);
   const chosen = [
     ...(search === undefined ? [] : [['search', search] as const]),
     ...on.map((name) => [name, true] as const),
     ...off.map((name) => [name, false] as const),
   ];
   return chosen.length === 0 ? undefined : Object.fromEntries<string | boolean>(chosen);
-}
-
-/** An export takes minutes: that its file cannot be written is said before. */
-async function checkTarget(file: string): Promise<void> {
-  const folder = dirname(resolve(file));
-  const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() === true;
-  if (await isFolder(file))
-    throw new Error(`--out ${file} is a folder. Name a file in it, such as ${join(file, 'docs.tar.gz')}.`);
-  if (!(await isFolder(folder)))
-    throw new Error(`--out ${file}: there is no folder ${folder}. Make it, or name another file.`);
 }
 
 const startedText = ({ jobId }: ExportJob): string =>

@@ -1,7 +1,13 @@
 import { type Command, Option } from 'commander';
 import { keyScopes } from '#shared/aggregates/directory/directory.ts';
 import type { CreatedApiKey, ListedApiKey, ShownApiKey } from '#shared/contracts/http/directory.ts';
-import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
+import {
+  choiceList,
+  numberBetween,
+  type ServerCommandOptions,
+  wholeNumber,
+  withConnection,
+} from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { printable } from '../format.ts';
 import { createOutput, textTable } from '../terminal.ts';
@@ -36,10 +42,11 @@ export function keysCommand(program: Command): void {
     )
     .option('--name <name>', 'what it is for')
     .addOption(
-      new Option(
+      choiceList(
         '--scopes <scopes...>',
         'read, write (those of the key that makes it); proxy: an assistant key for a server that asks for its readers',
-      ).choices(keyScopes),
+        keyScopes,
+      ),
     )
     .option('--allow-address <addresses...>', 'only from these addresses or networks, such as 10.0.0.0/8')
     .option('--allow-origin <origins...>', 'only from pages of these origins, such as https://docs.acme.com')
@@ -81,7 +88,13 @@ export function keysCommand(program: Command): void {
 
 const keyPath = (keyId: string): string => `/v1/api-keys/${encodeURIComponent(keyId)}`;
 
-const createdText = ({ id, kind, key, expiresAt }: CreatedApiKey): string =>
+/** The secret on a line of its own, then what it is and when it ends. Pure. */
+export const createdText = ({
+  id,
+  kind,
+  key,
+  expiresAt,
+}: Pick<CreatedApiKey, 'id' | 'kind' | 'key' | 'expiresAt'>): string =>
   `${key}\nThis is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
 
 /** Pure; `now` tells which have expired. */

@@ -8,11 +8,12 @@ import type {
   ShownOrganization,
 } from '#shared/contracts/http/directory.ts';
 import { organizationPlans } from '#shared/contracts/identifiers.ts';
-import { messageOf } from '#shared/runtime/failures.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { apiClient, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, type LocalInstallation } from '../connection.ts';
 import { createOutput } from '../terminal.ts';
+import { createdText } from './keys.ts';
 
 type CreateOptions = ServerCommandOptions & { plan?: string };
 type ChangeOptions = CreateOptions & { name?: string };
@@ -36,7 +37,7 @@ export function orgsCommand(program: Command): void {
       const { organization, adminKey } = created;
       createOutput(options.json).result(
         created,
-        `Created ${organizationText(organization)}.\n${adminKey.key}\nThis is the secret of its first admin key ${adminKey.id}, shown this once.`,
+        `Created ${organizationText(organization)}.\n${createdText({ ...adminKey, kind: 'admin' })}`,
       );
     });
 
@@ -47,6 +48,7 @@ export function orgsCommand(program: Command): void {
     .addOption(plan())
     .action(async (id: string, options: ChangeOptions) => {
       const { name, plan } = options;
+      if (name === undefined && plan === undefined) throw new Error('What is to change? Give --name, --plan or both.');
       const organization = await connect(options, 'operator').json<ShownOrganization>(organizationPath(id), {
         method: 'PATCH',
         json: { name, plan },
@@ -83,11 +85,16 @@ export function orgsCommand(program: Command): void {
 
 /** Says what is wrong with the file; what is wrong with a key, the server says. */
 async function keysIn(file: string): Promise<unknown[]> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    const why = errorCode(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
+    throw new Error(`--user-token-keys ${file} cannot be read: ${why}.`, { cause: error });
+  });
   let found: unknown;
   try {
-    found = JSON.parse(await readFile(file, 'utf8'));
+    found = JSON.parse(text);
   } catch (error) {
-    throw new Error(`--user-token-keys ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    const wanted = 'Name a file with a JWK, a list of them, or a JWK Set';
+    throw new Error(`--user-token-keys ${file} is not JSON. ${wanted}.`, { cause: error });
   }
   if (Array.isArray(found)) return found;
   const keys = (found as { keys?: unknown } | null)?.keys;

@@ -24,7 +24,11 @@ test('a new organization gets its first admin key, which works at once', async (
   expect(created.statusCode).toBe(201);
   expect(created.json()).toEqual({
     organization: { id: 'arger-sohne', name: 'Ärger & Söhne', plan: 'pro' },
-    adminKey: { id: expect.stringMatching(/^key_/), key: expect.stringMatching(/^svc_[0-9A-Za-z]{36}$/) },
+    adminKey: {
+      id: expect.stringMatching(/^key_/),
+      key: expect.stringMatching(/^svc_[0-9A-Za-z]{36}$/),
+      expiresAt: '2026-05-30T10:00:00.000Z',
+    },
   });
   const keys = await get('/v1/api-keys', created.json().adminKey.key);
   expect(keys.json().apiKeys).toHaveLength(1);

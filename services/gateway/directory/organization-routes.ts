@@ -42,7 +42,9 @@ export const organizationRoutes = [
         (id) => appendToDirectory(context, id, (before) => createOrganization(before, id, body, key.apiKey), origin),
         (attempt) => organizationIdFor(body.name, attempt === 1 ? undefined : context.random(6).toLowerCase()),
       );
-      return { organization: toOrganization(state), adminKey: { id: key.apiKey.id, key: key.secret } };
+      const { id, expiresAt } = key.apiKey;
+      const ends = expiresAt === undefined ? {} : { expiresAt };
+      return { organization: toOrganization(state), adminKey: { id, key: key.secret, ...ends } };
     },
   ),
   publicRoute(

@@ -206,19 +206,19 @@ async function checkAssistantKey(
   const parsed = parseApiKey(text);
   if (parsed?.kind === 'admin')
     throw refused(
-      'The assistantKey is an admin key, which is secret. Name an assistant key (svc_dsc_…), which pages may show.',
+      'The field "assistantKey" is an admin key, which is secret. Name an assistant key (svc_dsc_…), which pages may show.',
     );
   const found = parsed && (await keys.find(parsed.sha256));
   if (found?.organization === organization && found.key.scopes.includes('proxy'))
     throw refused(
-      'The assistantKey has the scope "proxy", which is for servers: whoever knows it may ask as any reader. Name one without it, for pages show it.',
+      'The field "assistantKey" has the scope "proxy", which is for servers: whoever knows it may ask as any reader. Name one without it, for pages show it.',
     );
   // Readers will use it, from other addresses than whoever starts the export.
   const document = found?.organization === organization && { ...found, key: { ...found.key, allowedAddresses: [] } };
   const need = { kinds: ['assistant'], scope: 'read' } as const;
   if (!document || keyRefusal(document, need, { now: clock.now(), address: '' }) !== undefined)
     throw refused(
-      'The assistantKey is no assistant key of this organization, or it was revoked. Create one with POST /v1/api-keys.',
+      'The field "assistantKey" is no assistant key of this organization, or it was revoked. Create one with POST /v1/api-keys.',
     );
 }
 

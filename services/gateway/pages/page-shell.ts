@@ -67,7 +67,7 @@ nav strong { font-size: 13px; }
   .with-contents { display: grid; grid-template-columns: 272px minmax(0, 1fr); }
   .with-contents nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-right: 1px solid var(--line); padding-bottom: 2rem; }
 }
-@media (max-width: 1023px) { .with-contents nav { border-bottom: 1px solid var(--line); } main { padding-top: 2rem; } }
+@media (max-width: 1023px) { .with-contents nav { border-bottom: 1px solid var(--line); max-height: 40vh; overflow-y: auto; } main { padding-top: 2rem; } }
 @media print { nav { display: none; } pre { white-space: pre-wrap; } }
 `;
 

@@ -1,5 +1,6 @@
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { type JsonSchema, type OpenApiDocument, type Operation, resolved } from '../openapi.ts';
+import { curlExample } from './curl-example.ts';
 import { gatewayPage, type GatewayPage } from './page-shell.ts';
 
 /** A description as a page to read: every route with its key, fields, examples, answers and errors. Pure. */
@@ -26,6 +27,8 @@ export function referencePage(document: OpenApiDocument): GatewayPage {
 <p class="lead">Every route of this installation. Programs read the same as OpenAPI 3.1 at <a href="/openapi.json">/openapi.json</a>.</p>
 <p>A key is sent as <code>Authorization: Bearer &lt;key&gt;</code>. Every error is a JSON object with <code>error</code>, a sentence,
 <code>code</code> and <code>requestId</code>; wrong fields are listed in <code>fields</code>.</p>
+<p>The examples run in a shell where <code>BASE</code> is the address of this server, and <code>KEY</code>, <code>ASSISTANT_KEY</code> or
+<code>OPERATOR_TOKEN</code> is yours.</p>
 ${groups.map(
   (group) => html`<h2>${group.name}</h2><p class="muted">${group.description}</p>
 ${group.operations.map(({ method, path, operation }) => section(method, path, operation, fields))}`,
@@ -50,11 +53,11 @@ function section(method: string, path: string, operation: Operation, fields: Fie
   return html`<h3 id="${operationId}" class="path"><code><span class="method">${method}</span>${path}</code></h3>
 <p>${summary}</p>
 <p class="muted">${needs(operation)}</p>
+${codeBlock(curlExample(method, path, operation))}
 ${rows.length > 0 && html`<h4>Parameters</h4>${fieldTable(rows)}`}
 ${Object.entries(requestBody?.content ?? {}).map(
-  ([type, { schema, example }]) => html`<h4>Body · <code>${type}</code></h4>
-${schema === undefined ? html`<p>The file.</p>` : fieldTable(fields(schema))}
-${example !== undefined && codeBlock(asText(example))}`,
+  ([type, { schema }]) => html`<h4>Body · <code>${type}</code></h4>
+${schema === undefined ? html`<p>The file.</p>` : fieldTable(fields(schema))}`,
 )}
 <h4>Answer · ${status}</h4>
 ${success?.content === undefined && html`<p>No body.</p>`}

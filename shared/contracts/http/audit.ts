@@ -69,7 +69,10 @@ export const usageQuerySchema = z
     month: month.optional(),
     months: z
       .string()
-      .regex(/^\d{4}-(0[1-9]|1[0-2])\.\.\d{4}-(0[1-9]|1[0-2])$/, 'must be two months such as 2026-01..2026-03')
+      .regex(/^\d{4}-(0[1-9]|1[0-2])\.\.\d{4}-(0[1-9]|1[0-2])$/, {
+        error: 'must be two months such as 2026-01..2026-03',
+        abort: true,
+      })
       .refine((range) => monthsOf(range).length > 0, 'must begin with the earlier month')
       .refine((range) => monthsOf(range).length <= mostMonths, `must be at most ${mostMonths} months`)
       .optional(),

@@ -62,7 +62,7 @@ export type ShownOrganization = z.infer<typeof organizationSchema>;
 export const organizationCreatedSchema = z
   .object({
     organization: organizationSchema,
-    adminKey: z.object({ id: z.string(), key: z.string() }),
+    adminKey: z.object({ id: z.string(), key: z.string(), expiresAt: z.iso.datetime().optional() }),
   })
   .meta({ title: 'OrganizationCreated' });
 
