@@ -127,6 +127,8 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       BINDERY_KEY: created.adminKey.key,
     });
     expect(contents.stdout).toBe('Nothing has been published to "docs".\n');
+    const elsewhere = await runCommand(['contents', 'doks'], { ...operator, BINDERY_KEY: created.adminKey.key });
+    expect(elsewhere.stderr).toMatch(/no domain "doks".*bindery orgs add-domain/);
     const again = await runCommand(['orgs', 'add-domain', id, 'docs'], operator);
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('"docs" already') });
   });
@@ -145,6 +147,10 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
       key: string;
     };
     expect((await withKey(renewed.key, 'jobs')).stdout).toBe('No export jobs.\n');
+    // In a file of its own, as services read it.
+    const alone = await admin('keys', 'rotate', renewed.id);
+    expect(alone).toMatchObject({ stdout: expect.stringMatching(/^svc_[0-9A-Za-z]{36}\n$/) });
+    expect(alone.stderr).toMatch(/shown this once[\s\S]*ends in 24 hours/);
     expect((await admin('keys', 'revoke', renewed.id)).stdout).toBe(`Revoked ${renewed.id}.\n`);
     expect((await admin('keys', 'list')).stdout).toMatch(new RegExp(`${renewed.id} +admin +read +revoked`));
   });

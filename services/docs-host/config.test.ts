@@ -57,6 +57,11 @@ test.each([
   ['BINDERY_SITE_FEATURES', 'search=on'],
   ['BINDERY_SITE_FEATURES', 'chat=on'],
   ['BINDERY_SITE_DEPLOYMENT', 'moon'],
+  // With what a command said about it, and the key for the other purpose: no request could ever succeed.
+  ['BINDERY_EXPORT_KEY', 'svc_x\nThis is the secret of the admin key key_1.'],
+  ['BINDERY_EXPORT_KEY', 'svc_dsc_x'],
+  ['BINDERY_ASK_KEY', 'svc_dsc_x\nThis is the secret of the assistant key key_1.'],
+  ['BINDERY_ASK_KEY', 'svc_x'],
 ])('%s=%s is refused by its name', (name, value) => {
   expect(() => config({ [name]: value })).toThrow(`${name} is wrong`);
 });

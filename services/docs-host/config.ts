@@ -22,6 +22,9 @@ function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
+const oneKey = (pattern: RegExp, what: string) =>
+  z.string().regex(pattern, `must be ${what} and nothing beside it, such as a second line`);
+
 /** `search=bundle,playground=off` */
 const featureList = z
   .string()
@@ -86,12 +89,12 @@ export const docsHostSettings = {
   ),
   exportKey: secretSetting(
     'BINDERY_EXPORT_KEY',
-    z.string().min(1).optional(),
+    oneKey(/^svc_(?!dsc_)\w+$/, 'an admin key ("svc_…")').optional(),
     'admin key with the scope "read": the docs-host follows the newest completed export of its domain',
   ),
   askKey: secretSetting(
     'BINDERY_ASK_KEY',
-    z.string().min(1).optional(),
+    oneKey(/^svc_dsc_\w+$/, 'an assistant key ("svc_dsc_…")').optional(),
     'assistant key with which the docs-host passes search and questions of readers on to the platform; its scopes: "read" and "proxy"',
   ),
   domain: setting('BINDERY_DOCS_DOMAIN', domainName.optional(), 'domain of the site on the platform'),

@@ -190,6 +190,15 @@ describe('what is served', () => {
     expect(await pageOf(next)).toContain('Version one');
   });
 
+  test('a host that looks for nothing and has nothing says which setting is why', async () => {
+    const { url } = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([
+      503,
+      expect.stringContaining('BINDERY_STATIC_EXPORT_ENABLED=0'),
+    ]);
+  });
+
   test('an unpacked bundle, one that is replaced, and the path of the site that changes', async () => {
     const file = join(folder, 'site.tar.gz');
     const first = await served();

@@ -156,7 +156,8 @@ function siteAnswers(
     if (asked.kind === 'refused') return answerSentence(response, 400, asked.reason, request);
     if (version === undefined) {
       response.setHeader('retry-after', '10');
-      return answerSentence(response, 503, 'There is no version of this site here yet.', request);
+      const sentence = 'There is no version of this site here yet. Try again in a minute.';
+      return answerSentence(response, 503, sentence, request, `${base}/`);
     }
     if (asked.kind === 'missing' && url === '/favicon.ico') {
       // Browsers ask for it wherever pages name no icon: that is no broken link.

@@ -49,7 +49,7 @@ async function platform(
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const env = { BINDERY_PLATFORM_URL: url, BINDERY_DOCS_DOMAIN: 'acme', BINDERY_EXPORT_KEY: 'read' };
+  const env = { BINDERY_PLATFORM_URL: url, BINDERY_DOCS_DOMAIN: 'acme', BINDERY_EXPORT_KEY: 'svc_read' };
   return { url, env, asked };
 }
 

@@ -42,10 +42,14 @@ export async function start(config: DocsHostConfig): Promise<Running> {
   metrics.gauge('bindery_docs_host_degraded', 'Whether a newer bundle cannot be had.', () =>
     follower.problem() ? 1 : 0,
   );
+  const none =
+    origin.kind === 'none'
+      ? 'there is no version here, and with BINDERY_STATIC_EXPORT_ENABLED=0 none is looked for'
+      : 'there is no version yet';
   const health: Health = {
     checks: {
       site: async () => {
-        if (versions.active() === undefined) throw new Error(follower.problem() ?? 'there is no version yet');
+        if (versions.active() === undefined) throw new Error(follower.problem() ?? none);
       },
     },
     draining: () => stop.signal.aborted,

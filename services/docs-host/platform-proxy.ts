@@ -73,6 +73,8 @@ export function addPlatformRoutes(
 
 async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: string, key: string): Promise<void> {
   const gone = new AbortController();
+  // Fastify, the pipeline and we wait for its end: a few more than Node takes for a leak.
+  reply.raw.setMaxListeners(20);
   reply.raw.once('close', () => gone.abort());
   const headers: Record<string, string> = { authorization: `Bearer ${key}`, [readerAddressHeader]: request.ip };
   for (const name of passedOn) {

@@ -154,4 +154,26 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       rmSync(data, { recursive: true, force: true });
     }
   });
+
+  test('what the host says itself can be read on a phone, light and dark', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'bindery-docs-host-'));
+    try {
+      const running = await host({ BINDERY_DATA: data, BINDERY_STATIC_EXPORT_ENABLED: '0' });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await site.open(running.url, { viewport: { width: 390, height: 844 }, colorScheme });
+        const sentence = page.getByText('There is no version of this site here yet.');
+        const box = await sentence.boundingBox();
+        expect([box !== null && box.x >= 16, box !== null && box.x + box.width <= 374]).toEqual([true, true]);
+        // The browser's own page is of the scheme as well.
+        expect(await page.evaluate("getComputedStyle(document.querySelector('main')).color")).toBe(
+          colorScheme === 'dark' ? 'rgb(255, 255, 255)' : 'rgb(0, 0, 0)',
+        );
+        expect(await page.getByRole('link', { name: 'Try again' }).getAttribute('href')).toBe('/');
+        expect(site.problems.filter((problem) => !problem.includes('503'))).toEqual([]);
+        await site.keepPicture(page, `docs-host-sentence-${colorScheme}`);
+      }
+    } finally {
+      rmSync(data, { recursive: true, force: true });
+    }
+  });
 });

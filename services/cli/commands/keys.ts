@@ -61,7 +61,7 @@ export function keysCommand(program: Command): void {
         method: 'POST',
         json: { kind, name, scopes, allowedAddresses: allowAddress, allowedOrigins: allowOrigin, expiresInDays },
       });
-      createOutput(options.json).result(created, createdText(created));
+      printCreated(created, options);
     });
 
   withConnection(keys.command('rotate'))
@@ -73,8 +73,8 @@ export function keysCommand(program: Command): void {
         method: 'POST',
         json: { overlapHours: options.overlapHours },
       });
-      const old = `The old key ${keyId} ends in ${options.overlapHours} hours.`;
-      createOutput(options.json).result(created, `${createdText(created)}\n${old}`);
+      printCreated(created, options);
+      createOutput(options.json).note(`The old key ${keyId} ends in ${options.overlapHours} hours.`);
     });
 
   withConnection(keys.command('revoke'))
@@ -88,14 +88,16 @@ export function keysCommand(program: Command): void {
 
 const keyPath = (keyId: string): string => `/v1/api-keys/${encodeURIComponent(keyId)}`;
 
-/** The secret on a line of its own, then what it is and when it ends. Pure. */
-export const createdText = ({
-  id,
-  kind,
-  key,
-  expiresAt,
-}: Pick<CreatedApiKey, 'id' | 'kind' | 'key' | 'expiresAt'>): string =>
-  `${key}\nThis is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
+/** The output is the secret alone, so that it can be sent into a file that a service reads. */
+function printCreated(created: CreatedApiKey, { json }: ServerCommandOptions): void {
+  const output = createOutput(json);
+  output.result(created, created.key);
+  output.note(secretSentence(created));
+}
+
+/** What a secret is and when it ends. Pure. */
+export const secretSentence = ({ id, kind, expiresAt }: Pick<CreatedApiKey, 'id' | 'kind' | 'expiresAt'>): string =>
+  `This is the secret of the ${kind} key ${id}, shown this once. It ${expiresAt === undefined ? 'does not expire' : `expires at ${expiresAt}`}.`;
 
 /** Pure; `now` tells which have expired. */
 export function keyTable(keys: readonly ListedApiKey[], now: Date): string {

@@ -13,7 +13,7 @@ import { apiClient, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, type LocalInstallation } from '../connection.ts';
 import { createOutput } from '../terminal.ts';
-import { createdText } from './keys.ts';
+import { secretSentence } from './keys.ts';
 
 type CreateOptions = ServerCommandOptions & { plan?: string };
 type ChangeOptions = CreateOptions & { name?: string };
@@ -37,7 +37,7 @@ export function orgsCommand(program: Command): void {
       const { organization, adminKey } = created;
       createOutput(options.json).result(
         created,
-        `Created ${organizationText(organization)}.\n${createdText({ ...adminKey, kind: 'admin' })}`,
+        `Created ${organizationText(organization)}.\n${adminKey.key}\n${secretSentence({ ...adminKey, kind: 'admin' })}`,
       );
     });
 

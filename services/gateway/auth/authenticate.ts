@@ -91,6 +91,10 @@ export function authenticateOperator(request: FastifyRequest, operatorToken: str
 export function resolveDomain(domains: readonly DomainEntry[], name: string): DomainEntry {
   const wanted = name.toLowerCase();
   const domain = domains.find(({ slug, hosts }) => slug === wanted || hosts.includes(wanted));
-  if (domain === undefined) throw new ApiError('not_found', `There is no domain "${name}" in this organization.`);
+  if (domain === undefined)
+    throw new ApiError(
+      'not_found',
+      `There is no domain "${name}" in this organization. Look at its name; an operator adds domains with "bindery orgs add-domain".`,
+    );
   return domain;
 }
