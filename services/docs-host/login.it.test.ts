@@ -230,6 +230,8 @@ describe('an account at a provider', () => {
     const page = await reader.login(`${site}${base}/guides/x`, name);
     expect(page.status).toBe(status);
     expect(page.text.includes('Version one')).toBe(status === 200);
+    // Else the provider would let in the same account for ever.
+    expect(page.text.includes(`href="${base}/_bindery/logout"`)).toBe(status === 403);
     const script = await reader.visit(`${site}${base}/_bindery/config.js`, { 'sec-fetch-mode': 'no-cors' });
     expect(script.status).toBe(status === 200 ? 200 : 401);
   });

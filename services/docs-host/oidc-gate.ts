@@ -122,7 +122,9 @@ export function oidcGate(login: OidcLogin, logger: Logger): Gate {
         403,
         'You are logged in, but your account may not read this site.',
         request,
-        `${base}/`,
+        // The provider would give the same account again.
+        logoutPath,
+        'Log out, to use another account',
       );
     }
     const seconds = login.sessionHours * 3_600;

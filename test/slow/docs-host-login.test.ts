@@ -132,6 +132,8 @@ describeWithServers(['nats-server', 'chromium'], 'a host with a login at a provi
       await logIn(refused, 'bob');
       await refused.getByText('your account may not read this site').waitFor();
       expect((await others.cookies()).map(({ name }) => name)).not.toContain('bindery-session');
+      await refused.getByRole('link', { name: 'Log out' }).click();
+      await refused.waitForURL(/\/session\/end/);
     },
   );
 });
