@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
@@ -101,6 +102,27 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
       expect(await taken).toMatchObject({ allowed: true, remaining: 9 - held });
       expect(limiter.problem()).toBeUndefined();
     }
+  });
+
+  test('a primary that became a replica answers, but counts nothing: it is away until it takes writes', async () => {
+    const demoted = await startRedis();
+    const limiter = await open({ url: demoted.url });
+    const operator = new Redis(demoted.url);
+    const connections = async () => Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
+    const before = await connections();
+    await operator.replicaof('127.0.0.1', '1');
+    expect(count(await takeAll(limiter, hour('demoted', 2), 5))).toBe(2);
+    expect(limiter.problem()).toContain('READONLY');
+    // Each probe that fails connects anew: the address may have another server behind it by then.
+    await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    expect(limiter.problem()).toContain('READONLY');
+    expect(logged.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toEqual([]);
+
+    await operator.replicaof('NO', 'ONE');
+    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    operator.disconnect();
+    await limiter.close();
+    await demoted.stop();
   });
 
   test('without Redis at its start, a gateway counts alone until there is one', async () => {

@@ -19,6 +19,7 @@ export type RedisRateLimiterOptions = {
   logger: Logger;
 };
 
+const keyPrefix = 'bindery:limit';
 /** The rest of 200 ms is for everything else about a request. */
 export const answerWithinMs = 120;
 const late = () => new Error(`no answer within ${answerWithinMs} ms`);
@@ -37,7 +38,7 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   const redis = redisClient(options);
   const counterOf = counters(
     (name, duration) =>
-      new RateLimiterRedis({ storeClient: redis, keyPrefix: `bindery:limit:${name}`, points: 1, duration }),
+      new RateLimiterRedis({ storeClient: redis, keyPrefix: `${keyPrefix}:${name}`, points: 1, duration }),
   );
   const local = memoryRateLimiter();
   const circuit = circuitTo(redis, logger);
@@ -128,8 +129,9 @@ export function redisClient({ url, username, password, authorities }: RedisAddre
 }
 
 /**
- * Whether Redis can be asked. Once open, it is closed by the first answer to a probe. A probe without an answer ends the connection: the
- * server behind it may be gone for good, which TCP alone notices after a quarter of an hour.
+ * Whether Redis can be asked. Once open, it is closed by the first probe that succeeds. A probe writes as counts do: a primary that became a
+ * replica, and one that is full, still answer to PING. A probe that fails ends the connection: the server behind it may be gone for good,
+ * which TCP alone notices after a quarter of an hour, and the address may have a new primary behind it.
  */
 function circuitTo(redis: Redis, logger: Logger) {
   const closed = new AbortController();
@@ -151,7 +153,11 @@ function circuitTo(redis: Redis, logger: Logger) {
           if (connectingMs < openWithinMs) continue;
           throw new Error(`no connection within ${openWithinMs} ms`);
         }
-        await withDeadline(redis.ping(), probeWithinMs, () => new Error(`no answer within ${probeWithinMs} ms`));
+        await withDeadline(
+          redis.set(`${keyPrefix}:probe`, '', 'PX', probeEveryMs),
+          probeWithinMs,
+          () => new Error(`no answer within ${probeWithinMs} ms`),
+        );
         return;
       } catch {
         connectingMs = 0;

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { keyUseKey, type KeyUse } from '#shared/contracts/read-models.ts';
+import { NewerMessage } from '#shared/runtime/failures.ts';
 import {
   bearer,
   createOrganization,
@@ -102,6 +103,25 @@ test('while the bus is away uses wait, and are stored when it is back', async ()
   isAway = false;
   await gateway.flush();
   expect(written).toEqual([at(7)]);
+});
+
+test('a use that cannot be read, such as one of a newer program, keeps no other from being stored', async () => {
+  const logged: string[] = [];
+  const logger = pino({}, { write: (line: string) => void logged.push(line) });
+  const unreadable = keyUseKey('elsewhere', 'key_1111111111111111');
+  const get: typeof store.get = async (name, options) => {
+    if (name === unreadable) throw new NewerMessage('The document has a field of a later version.');
+    return await store.get(name, options);
+  };
+  const gateway = keyUses({ ...store, get }, { now: () => new Date(start) }, logger);
+  gateways.push(gateway);
+  gateway.note('elsewhere', 'key_1111111111111111');
+  const others = Array.from({ length: 40 }, (_, at) => `key_${String(at).padStart(16, '0')}`);
+  for (const id of others) gateway.note(key.organization, id);
+  await gateway.flush();
+  await gateway.flush();
+  expect(written).toHaveLength(others.length);
+  expect(logged.map((line) => JSON.parse(line).msg)).toEqual(['the last use of an API key cannot be read']);
 });
 
 test('a gateway that ends stores what waits, also within the minute', async () => {

@@ -1,6 +1,6 @@
 import { keyUseKey, type KeyUse } from '#shared/contracts/read-models.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
-import { messageOf } from '#shared/runtime/failures.ts';
+import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
@@ -36,6 +36,8 @@ const mostAttempts = 5;
 export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logger): KeyUses {
   /** Milliseconds since 1970, by the key of the document. */
   const waiting = new Map<string, number>();
+  /** Said once for each key. */
+  const unreadable = new Set<string>();
   let flushing: Promise<void> | undefined;
   let isAway = false;
 
@@ -49,12 +51,21 @@ export function keyUses(store: DocumentStore<KeyUse>, clock: Clock, logger: Logg
 
   async function storeAll(last: boolean): Promise<void> {
     try {
-      await inParallel([...waiting.keys()], atOnce, (key) => storeOne(key, last));
+      await inParallel([...waiting.keys()], atOnce, async (key) => {
+        await storeOne(key, last).catch((error: unknown) => leaveUnreadable(key, error));
+      });
       isAway = false;
     } catch (error) {
       if (!isAway) logger.warn({ problem: messageOf(error) }, 'last uses of API keys wait: they cannot be stored now');
       isAway = true;
     }
+  }
+
+  /** A document that a newer program wrote, say, waits with the use of its own key alone. Throws every other failure. */
+  function leaveUnreadable(key: string, error: unknown): void {
+    if (!(error instanceof Poison)) throw error;
+    if (!unreadable.has(key)) logger.warn({ err: error, key }, 'the last use of an API key cannot be read');
+    unreadable.add(key);
   }
 
   async function storeOne(key: string, last: boolean): Promise<void> {
