@@ -41,10 +41,10 @@ describe('the audit', () => {
       looks,
     ).split('\n');
     expect(lines).toEqual([
-      '2026-03-02 Monday',
+      '2026-03-02 Monday (UTC)',
       `10:00:00  link.signed       ${keyId}  docs ${jobId}  from 192.0.2.7, good until 2026-03-02 11:00`,
       '',
-      '2026-03-01 Sunday',
+      '2026-03-01 Sunday (UTC)',
       `10:00:12  export.completed  orchestrator          docs ${jobId}  1,204 pages, 3.4 MB`,
       `10:00:12  export.requested  ${keyId}  docs ${jobId}`,
       '',

@@ -107,10 +107,10 @@ function entryLines(
   return [`${painted}${object}`.trimEnd(), `${' '.repeat(time.length)}${gap}${paint('gray', `↳ ${facts}`)}`];
 }
 
-/** `2026-03-01 Sunday`; the name of the day is English, whatever the machine's language. */
+/** `2026-03-01 Sunday (UTC)`; the name of the day is English, whatever the machine's language. */
 function dayHead(day: string): string {
   const name = new Date(`${day}T00:00:00.000Z`).toLocaleDateString('en-US', { weekday: 'long', timeZone: 'UTC' });
-  return `${day} ${name}`;
+  return `${day} ${name} (UTC)`;
 }
 
 function objectOf({ domain, jobId, keyId, contentVersion }: AuditEntry): string {

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +83,12 @@ test('a failure is a sentence and exit code 1, with --json also JSON', async () 
   );
   const letter = await runCommand(['dead', 'retry', 'x', '--why', 'late']);
   expect(letter.stderr).toContain('It must be the id of a letter');
+  if (existsSync('/dev/full')) {
+    const main = join(import.meta.dirname, 'bindery.mjs');
+    const full = spawnSync('sh', ['-c', '"$0" "$1" > /dev/full', process.execPath, main], { encoding: 'utf8' });
+    expect(full.status).toBe(1);
+    expect(full.stderr).toMatch(/^bindery: What it prints cannot be written: ENOSPC[^\n]*\n$/);
+  }
   const wrong = await runCommand(['cancel', '--json']);
   expect(wrong.code).toBe(1);
   expect(JSON.parse(wrong.stdout)).toEqual({ code: 'usage', error: "missing required argument 'jobId'" });

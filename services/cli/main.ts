@@ -30,8 +30,9 @@ await addCommands(program, process.argv[2]);
 
 // The reader may stop early: "bindery events … | head".
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`bindery: What it prints cannot be written: ${error.message}.\n`);
+  process.exit(1);
 });
 
 try {

@@ -9,7 +9,7 @@ import {
   withConnection,
 } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { printable } from '../format.ts';
+import { counted, printable } from '../format.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
 type CreateOptions = ServerCommandOptions & {
@@ -74,7 +74,9 @@ export function keysCommand(program: Command): void {
         json: { overlapHours: options.overlapHours },
       });
       printCreated(created, options);
-      createOutput(options.json).note(`The old key ${keyId} ends in ${options.overlapHours} hours.`);
+      // Its own end, if it has one, may be sooner.
+      const end = `The old key ${keyId} ends in ${counted(options.overlapHours, 'hour')} at the latest.`;
+      createOutput(options.json).note(end);
     });
 
   withConnection(keys.command('revoke'))
@@ -104,7 +106,17 @@ export function keyTable(keys: readonly ListedApiKey[], now: Date): string {
   if (keys.length === 0) return 'No API keys.';
   const isBound = keys.some((key) => boundsOf(key) !== '');
   return textTable(
-    ['Key', 'Kind', 'Scopes', 'State', 'Created', 'Expires', 'Last used', ...(isBound ? ['Only from'] : []), 'Name'],
+    [
+      'Key',
+      'Kind',
+      'Scopes',
+      'State',
+      'Created',
+      'Expires',
+      'Last used (UTC)',
+      ...(isBound ? ['Only from'] : []),
+      'Name',
+    ],
     keys.map((key) => [
       key.id,
       key.kind,

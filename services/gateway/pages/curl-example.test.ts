@@ -30,7 +30,7 @@ test('a shell gives curl the address, the key and the body of the example', () =
       security: [{ assistantKey: [] }, { adminKey: [] }],
       parameters: [domain, { name: 'limit', in: 'query', required: false, schema: {}, example: 3 }],
       requestBody: { required: true, content: { 'application/json': { schema: {}, example: body } } },
-      responses: { 200: { description: '', headers: {}, content: { 'text/event-stream': {} } } },
+      responses: { 200: { description: '', headers: {}, content: { 'text/event-stream': { 'x-stream': 'chunks' } } } },
     }),
   );
   const [stream, flag, method, url, h1, key, h2, type, d, sent = ''] = argumentsOf(example);

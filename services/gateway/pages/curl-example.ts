@@ -19,8 +19,8 @@ export function curlExample(method: string, path: string, operation: Operation):
   });
   const key = Object.keys(security[0] ?? {}).map((name) => keyVariables[name])[0];
   const [type, body] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  const answers = Object.keys(Object.values(responses)[0]?.content ?? {});
-  const isStream = answers.length > 0 && answers.every((answer) => answer === 'text/event-stream');
+  const [answer] = Object.values(Object.values(responses)[0]?.content ?? {});
+  const isStream = answer?.['x-stream'] !== undefined;
   const sends = body?.example === undefined ? '--data-binary @docs.tar.gz' : `-d ${quoted(asJson(body.example))}`;
   return [
     `curl ${isStream ? '-N ' : ''}${method === 'GET' ? '' : `-X ${method} `}"$BASE${filled}"`,
