@@ -90,13 +90,19 @@ export function buildElasticsearchPassages(
         passage.terms[field] = terms[field].join(' ');
         lengths[field] += terms[field].length;
       }
-      await bulk.add(passageId(build, passageCount), passage);
+      await bulk.add(passageId(build, filters.path, position), passage);
       passageCount += 1;
     }
     for (const { to, text } of page.links) {
       const link = analyzeText(text).join(' ');
       if (link === '') continue;
-      await bulk.add(linkId(build, linkCount), { ...common, kind: 'link', target: exact(to), terms: { link } });
+      await bulk.add(linkId(build, linkCount), {
+        ...common,
+        kind: 'link',
+        position: linkCount,
+        target: exact(to),
+        terms: { link },
+      });
       linkCount += 1;
     }
     if (version !== undefined) found.versions.add(version);

@@ -14,7 +14,7 @@ import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope
 export const mappingVersion = 2;
 
 /** Counts up when documents lack what this program needs, or the terms of `analyzeText` change: builds of another shape are built again. */
-export const documentShape = 4;
+export const documentShape = 5;
 
 const keyword = { type: 'keyword' } as const;
 /** The terms come from `analyzeText`, separated by spaces: Elasticsearch analyzes nothing. */
@@ -34,7 +34,7 @@ const mapping: estypes.MappingTypeMapping = {
     filters: {
       properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },
     },
-    /** Position of a passage in its page. */
+    /** Of a passage in its page, of a link in its build. */
     position: { type: 'integer' },
     terms: { properties: Object.fromEntries([...fields, 'link'].map((field) => [field, terms])) },
     /** Path of the page that a link leads to. */
@@ -95,6 +95,8 @@ export type LinkDocument = Owner & {
   build: string;
   startedAt: number;
   filters: Filters;
+  /** Number in its build. */
+  position: number;
   target: string;
   terms: { link: string };
 };
@@ -133,7 +135,9 @@ export const routingOf = ({ organization, domain }: SearchScope): string => `${o
 
 export const versionId = ({ organization, domain, contentVersion }: SearchScope): string =>
   `version/${organization}/${domain}/${contentVersion}`;
-export const passageId = (build: string, order: number): string => `${build}/${order}`;
+/** `path`: as `filters` have it. So an id follows from what can be read of many documents fast. */
+export const passageId = (build: string, path: string, position: number): string =>
+  `${build}/passage/${sha256Of(path)}/${position}`;
 export const linkId = (build: string, order: number): string => `${build}/link/${order}`;
 export const pageId = (build: string, path: string): string => `${build}/page/${sha256Of(path)}`;
 

@@ -1,4 +1,3 @@
-import type { estypes } from '@elastic/elasticsearch';
 import { LRUCache } from 'lru-cache';
 import {
   buildElasticsearchPassages,
@@ -6,16 +5,20 @@ import {
   finishRemoval,
   removeElasticsearchVersion,
 } from './elasticsearch-build.ts';
+import {
+  anyOf,
+  buildFilter,
+  type Candidate,
+  elasticsearchCandidates,
+  isMissingIndex,
+  split,
+} from './elasticsearch-candidates.ts';
 import { connectElasticsearch, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
 import {
   aliasOf,
-  divisionKey,
   documentShape,
   everyone,
-  everywhere,
-  exact,
   groupKey,
-  type LinkDocument,
   type PageDocument,
   pageId,
   type PassageDocument,
@@ -24,8 +27,7 @@ import {
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
-import { splitNames } from './page-terms.ts';
-import { type Candidate as RankedCandidate, type CandidatePage, fields } from './rank-passages.ts';
+import { fields } from './rank-passages.ts';
 import {
   type FoundPassage,
   type SearchFilter,
@@ -47,15 +49,8 @@ const keptCounts = 50_000;
 /** The count of a term that is nowhere. */
 const nowhere = -1;
 
-/** Candidates for the ranking, as for the embedded index. */
-const mostCandidates = 500;
-const mostLinks = 1_000;
-/** Pages that are candidates because of links alone. */
-const mostLinkedPages = 60;
 /** Passages among which similar words are looked for. */
 const mostSimilarPassages = 30;
-
-type Candidate = RankedCandidate & { id: string };
 
 /** A search index in Elasticsearch or OpenSearch, for several machines. The first build creates the index. */
 export function elasticsearchSearchIndex(settings: ElasticsearchSettings): SearchIndex {
@@ -66,6 +61,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   const withinMs = settings.searchWithinMs ?? searchWithinMs;
   /** What was searched last, by content version. Each answer is checked against the index before it is given. */
   const versions = new LRUCache<string, VersionDocument>({ max: keptVersions });
+  const candidates = elasticsearchCandidates(call, alias, withinMs);
   /** How many passages of a build have a term. A build never changes. */
   const counts = new LRUCache<string, number>({ max: keptCounts });
 
@@ -78,7 +74,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       withinMs,
       (client, deadline) =>
         client.mget<VersionDocument | PageDocument | PassageDocument>(
-          { index: alias, docs: [key, ...ids].map((_id) => ({ _id, routing })) },
+          { index: alias, docs: [key, ...ids].map((_id) => ({ _id, routing })), _source_excludes: ['terms', 'rank'] },
           { ...deadline, ignore: [404] },
         ),
       signal,
@@ -122,155 +118,6 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       version = searched;
     }
     return undefined;
-  }
-
-  /** Documents of a build that this reader may see. */
-  async function find<D>(
-    version: VersionDocument,
-    kind: 'passage' | 'link',
-    query: Pick<estypes.QueryDslBoolQuery, 'must' | 'filter'> & { reader: SearchQuery; size: number; fields: string[] },
-    signal: AbortSignal,
-  ): Promise<estypes.SearchHit<D>[]> {
-    const { reader, size, fields, must, filter } = query;
-    const answer = await call(
-      'search',
-      withinMs,
-      (client, deadline) =>
-        client.search<D>(
-          {
-            ...{ index: alias, routing: routingOf(version), size, track_total_hits: false },
-            ...{ _source: fields, allow_partial_search_results: false },
-            query: {
-              bool: {
-                filter: [...buildFilter(version, kind), ...listOf(filter)],
-                must_not: excluded(reader.exclude ?? []),
-                ...(must === undefined ? {} : { must }),
-              },
-            },
-          },
-          deadline,
-        ),
-      signal,
-    );
-    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not search everything in time.');
-    return answer.hits.hits;
-  }
-
-  async function candidatesOf(
-    version: VersionDocument,
-    terms: readonly string[],
-    reader: SearchQuery,
-    signal: AbortSignal,
-  ): Promise<Candidate[]> {
-    const filter = queryFilter(reader.filter ?? {}, version);
-    const fields = ['terms', 'rank', 'position'];
-    const groups = groupFilter(reader.filter?.groups);
-    const [matching, links] = await Promise.all([
-      find<PassageDocument>(
-        version,
-        'passage',
-        { must: [anyOf(terms)], filter, reader, size: mostCandidates, fields },
-        signal,
-      ),
-      find<LinkDocument>(
-        version,
-        'link',
-        {
-          must: [{ match: { 'terms.link': { query: terms.join(' '), operator: 'or' } } }],
-          ...{ filter: [groups], reader, size: mostLinks, fields: ['target', 'terms', 'filters.path'] },
-        },
-        signal,
-      ),
-    ]);
-    const linksTo = Map.groupBy(
-      links.flatMap(({ _source }) => _source ?? []).filter(({ target, filters }) => target !== filters.path),
-      ({ target }) => target,
-    );
-    const found = new Set(matching.map(({ _source }) => exact(_source?.rank.path ?? '')));
-    const linked = [...linksTo.keys()].filter((target) => !found.has(target)).slice(0, mostLinkedPages);
-    const first =
-      linked.length === 0
-        ? []
-        : await find<PassageDocument>(
-            version,
-            'passage',
-            {
-              filter: [...filter, { term: { position: 0 } }, { terms: { 'filters.path': linked } }],
-              ...{ reader, size: mostLinkedPages, fields },
-            },
-            signal,
-          );
-    const hits = [...matching, ...first];
-    const counts = await linkCounts(
-      version,
-      [...new Set(hits.map(({ _source }) => exact(_source?.rank.path ?? '')))],
-      reader,
-      signal,
-    );
-    const pages = new Map<string, CandidatePage>();
-    return hits.flatMap(({ _id, _source }): Candidate[] => {
-      if (_id === undefined || _source === undefined) return [];
-      const { rank, terms: stored, position } = _source;
-      const { path, language, version: ofVersion, boost, textLength } = rank;
-      let page = pages.get(path);
-      if (page === undefined) {
-        page = {
-          ...{ path, language, version: ofVersion, boost, textLength },
-          title: split(rank.title),
-          names: splitNames(rank.names),
-          keywords: split(rank.keywords),
-          pathTerms: split(stored.path),
-          links: (linksTo.get(exact(path)) ?? []).map((link) => split(link.terms.link)),
-          linkedFrom: counts.get(exact(path)) ?? 0,
-        };
-        pages.set(path, page);
-      }
-      const text = split(stored.text);
-      const counted = new Map<string, number>();
-      const wanted = new Set(terms);
-      for (const term of text) if (wanted.has(term)) counted.set(term, (counted.get(term) ?? 0) + 1);
-      return [{ id: _id, page, heading: split(stored.heading), text: counted, textLength: text.length, position }];
-    });
-  }
-
-  /** How many pages that the reader may see link to each of these. */
-  async function linkCounts(
-    version: VersionDocument,
-    targets: readonly string[],
-    { filter, exclude }: SearchQuery,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, number>> {
-    if (targets.length === 0) return new Map();
-    const answer = await call(
-      'count links',
-      withinMs,
-      (client, deadline) =>
-        client.search<never, { targets: { buckets: { key: string; pages: { value: number } }[] } }>(
-          {
-            ...{ index: alias, routing: routingOf(version), size: 0, track_total_hits: false },
-            allow_partial_search_results: false,
-            query: {
-              bool: {
-                filter: [
-                  ...buildFilter(version, 'link'),
-                  groupFilter(filter?.groups),
-                  { terms: { target: [...targets] } },
-                ],
-                must_not: excluded(exclude ?? []),
-              },
-            },
-            aggs: {
-              targets: {
-                terms: { field: 'target', size: targets.length },
-                aggs: { pages: { cardinality: { field: 'filters.path', precision_threshold: 10_000 } } },
-              },
-            },
-          },
-          deadline,
-        ),
-      signal,
-    );
-    return new Map(answer.aggregations?.targets.buckets.map(({ key, pages }) => [key, pages.value]));
   }
 
   /** How many passages of the whole build have each term, whatever the reader may see of it; 0 for those that only links have. */
@@ -377,11 +224,11 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
               similarTerms: (term) => similarTerms(version, term, signal),
             },
             collection: { averageLength, averagePageLength },
-            candidates: (terms, reader) => candidatesOf(version, [...terms.keys()], reader, signal),
+            candidates: (terms, reader) => candidates.find(version, [...terms.keys()], reader, signal),
             near: (path) => nearPage(version, path, signal),
-            show: async (candidates) => {
-              best = candidates;
-              return candidates.map(({ page: { path, language, version: ofVersion } }) => {
+            show: async (shown) => {
+              best = shown;
+              return shown.map(({ page: { path, language, version: ofVersion } }) => {
                 return {
                   path,
                   language,
@@ -484,66 +331,12 @@ function deadlineOf(withinMs: number): AbortSignal {
   return late.signal;
 }
 
-const isMissingIndex = ({ type }: { type?: string | undefined }): boolean => type === 'index_not_found_exception';
-
-/** Organization, domain and content version are in every query, whatever the build says. */
-function buildFilter(
-  { organization, domain, contentVersion, build }: VersionDocument,
-  ...kinds: ('passage' | 'link')[]
-): estypes.QueryDslQueryContainer[] {
-  return [
-    { term: { organization } },
-    { term: { domain } },
-    { term: { contentVersion } },
-    { term: { build } },
-    { terms: { kind: kinds } },
-  ];
-}
-
-/** What the reader asked for and may see. */
-function queryFilter(
-  { version, language, tag, groups }: SearchFilter,
-  { facets }: VersionDocument,
-): estypes.QueryDslQueryContainer[] {
-  return [
-    ...(version === undefined ? [] : [{ terms: { 'filters.version': [divisionKey(version), everywhere] } }]),
-    ...(language === undefined || facets.languages.length === 0
-      ? []
-      : [{ terms: { 'filters.language': [divisionKey(language), everywhere] } }]),
-    ...(tag === undefined ? [] : [{ term: { 'filters.tag': exact(tag) } }]),
-    groupFilter(groups),
-  ];
-}
-
-const groupFilter = (groups: readonly string[] | undefined): estypes.QueryDslQueryContainer => ({
-  terms: { 'filters.groups': [everyone, ...(groups ?? []).map(groupKey)] },
-});
-
-const excluded = (paths: readonly string[]): estypes.QueryDslQueryContainer[] =>
-  paths.length === 0 ? [] : [{ terms: { 'filters.path': paths.map(exact) } }];
-
-const listOf = <T>(value: T | T[] | undefined): T[] =>
-  value === undefined ? [] : Array.isArray(value) ? value : [value];
-const split = (terms: string): string[] => (terms === '' ? [] : terms.split(' '));
-
 /** A value that no page has finds nothing, not even pages of all versions or languages. */
 function hasValues({ version, language }: SearchFilter, { facets }: VersionDocument): boolean {
   return (
     (version === undefined || facets.versions.includes(version)) &&
     (language === undefined || facets.languages.length === 0 || facets.languages.includes(language))
   );
-}
-
-/** Passages with one of these terms. The weights only choose candidates; the order is that of the ranking. */
-function anyOf(terms: readonly string[]): estypes.QueryDslQueryContainer {
-  return {
-    multi_match: {
-      query: terms.join(' '),
-      type: 'cross_fields',
-      tie_breaker: 1,
-      fields: ['terms.title^6', 'terms.path^3', 'terms.heading^3', 'terms.text'],
-    },
-  };
 }
 
 function shownOf(

@@ -3,10 +3,11 @@ import { constants } from 'node:fs';
 import { copyFile, open, rename, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { analyzeText } from './analyze-text.ts';
+import { packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
-import { mostPassagesOfPage, packCounts, passageId, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+import { mostPassagesOfPage, passageId, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
 
 /**
  * Builds the file of one content version beside its place and moves it there on `commit`. `base`: the complete file of another version of the domain; what is

@@ -1,18 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
+import { mostCandidates, mostLinkedPages, mostLinks, rarest } from './candidate-limits.ts';
+import { unpackCounts } from './packed-counts.ts';
 import { splitNames } from './page-terms.ts';
 import type { Candidate, CandidatePage } from './rank-passages.ts';
 import { type FoundPage, type SearchFacets, type SearchFilter, SearchUnavailable } from './search-index.ts';
 import type { PassageEngine } from './search-passages.ts';
 import { similarTo } from './similar-terms.ts';
-import { pageOfPassage, positionOfPassage, sqliteShape, unpackCounts } from './sqlite-schema.ts';
-
-/** Candidates for the ranking. On known questions 1,000 were no better than 500, and 300 a little worse. */
-const mostCandidates = 500;
-/** Rows of `words` that a question looks at. Frequent words beyond that still count in the ranking. */
-const mostMatches = 6_000;
-const mostLinks = 1_000;
-/** Pages that are candidates because of links alone. */
-const mostLinkedPages = 60;
+import { pageOfPassage, positionOfPassage, sqliteShape } from './sqlite-schema.ts';
 
 type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
@@ -157,7 +151,7 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
       if (terms.length === 0) return [];
       const reader = { groups: JSON.stringify(filter.groups ?? []), exclude: JSON.stringify(exclude) };
       const values = { ...filterValues(filter), ...reader };
-      const rows = find.all({ match: matching(rareOf(terms).map(({ term }) => term)), ...values });
+      const rows = find.all({ match: matching(rarest(terms).map(({ term }) => term)), ...values });
       const links = Map.groupBy(findLinks.all({ match: matching(terms.map(({ term }) => term)), ...reader }), (row) =>
         String(row['target']),
       );
@@ -224,18 +218,6 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
     isSound: () => db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok',
     close: () => db.close(),
   };
-}
-
-/** The rarest first, as many as have few enough passages together. */
-function rareOf<T extends { passages: number }>(terms: readonly T[]): T[] {
-  let matches = 0;
-  const rare: T[] = [];
-  for (const term of terms.toSorted((a, b) => a.passages - b.passages)) {
-    matches += term.passages;
-    if (matches > mostMatches && rare.length > 0) break;
-    rare.push(term);
-  }
-  return rare;
 }
 
 /** Terms have letters and digits only; the quotes keep `or`, `not` and `near` from being operators. */

@@ -1,0 +1,366 @@
+import type { estypes } from '@elastic/elasticsearch';
+import { LRUCache } from 'lru-cache';
+import { mostCandidates, mostLinkedPages, mostLinks } from './candidate-limits.ts';
+import type { ElasticsearchCall } from './elasticsearch-connection.ts';
+import {
+  divisionKey,
+  everyone,
+  everywhere,
+  exact,
+  groupKey,
+  type LinkDocument,
+  linkId,
+  type PassageDocument,
+  passageId,
+  routingOf,
+  type VersionDocument,
+} from './elasticsearch-schema.ts';
+import { packCounts, unpackCounts } from './packed-counts.ts';
+import { splitNames } from './page-terms.ts';
+import type { Candidate as RankedCandidate, CandidatePage } from './rank-passages.ts';
+import { type SearchFilter, type SearchQuery, SearchUnavailable } from './search-index.ts';
+
+export type Candidate = RankedCandidate & { id: string };
+
+/** What ranking needs of a passage, in little memory. */
+type KeptPassage = {
+  kind: 'passage';
+  rank: PassageDocument['rank'];
+  position: number;
+  pathTerms: string;
+  heading: string;
+  textLength: number;
+  counts: Uint8Array;
+  /** By which the terms in `counts` are numbered. */
+  numbers: TermNumbers;
+};
+type TermNumbers = Map<string, number>;
+type KeptLink = { kind: 'link'; from: string; target: string; terms: string };
+type Kept = KeptPassage | KeptLink;
+
+/** Of all builds together; one of 10,000 passages takes 10 MB or so. */
+const keptBytes = 64_000_000;
+const keptLinkCounts = 50_000;
+const keptIds = 50_000;
+/** Numbers of terms have 24 bits in the counts. */
+const mostTerms = 2 ** 20;
+
+/**
+ * Finds what is ranked. Documents of a build never change, so what ranking needs of them is kept by their ids: a search asks for ids, and for those
+ * documents alone that it has not seen. Which documents a reader may see is decided by the engine in every search.
+ */
+export function elasticsearchCandidates(call: ElasticsearchCall, alias: string, withinMs: number) {
+  let numbers: TermNumbers = new Map();
+  const kept = new LRUCache<string, Kept>({ maxSize: keptBytes, sizeCalculation: bytesOf });
+  const passageIds = new LRUCache<string, string>({ max: keptIds });
+  /** How many pages link to a page, for readers of the same groups. */
+  const linkCounts = new LRUCache<string, number>({ max: keptLinkCounts });
+
+  function passageIdOf(build: string, path: string, position: number): string {
+    const key = `${build} ${path} ${position}`;
+    let id = passageIds.get(key);
+    if (id === undefined) {
+      id = passageId(build, path, position);
+      passageIds.set(key, id);
+    }
+    return id;
+  }
+
+  function numberOf(term: string): number {
+    let number = numbers.get(term);
+    if (number === undefined) {
+      number = numbers.size;
+      numbers.set(term, number);
+    }
+    return number;
+  }
+
+  /** Ids of documents of a build that this reader may see, the best first. From columns: reading each document for its id takes four times as long. */
+  async function idsOf(
+    version: VersionDocument,
+    kind: Kept['kind'],
+    reader: SearchQuery,
+    query: {
+      must?: estypes.QueryDslQueryContainer | undefined;
+      filter: estypes.QueryDslQueryContainer[];
+      size: number;
+    },
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const { must, filter, size } = query;
+    const answer = await call(
+      'search',
+      withinMs,
+      (client, deadline) =>
+        client.search(
+          {
+            ...{ index: alias, routing: routingOf(version), size, track_total_hits: false },
+            ...{ _source: false, stored_fields: '_none_', docvalue_fields: ['filters.path', 'position'] },
+            ...{ allow_partial_search_results: false, filter_path: ['timed_out', 'hits.hits.fields'] },
+            query: {
+              bool: {
+                filter: [...buildFilter(version, kind), ...filter],
+                must_not: excluded(reader.exclude ?? []),
+                ...(must === undefined ? {} : { must }),
+              },
+            },
+          },
+          deadline,
+        ),
+      signal,
+    );
+    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not search everything in time.');
+    return (answer.hits?.hits ?? []).flatMap(({ fields }) => {
+      const path = fields?.['filters.path']?.[0] as string | undefined;
+      const position = fields?.['position']?.[0] as number | undefined;
+      if (path === undefined || position === undefined) return [];
+      return kind === 'link' ? linkId(version.build, position) : passageIdOf(version.build, path, position);
+    });
+  }
+
+  /** What is known of these documents, and of the others what the engine sends. Those that are gone are left out. */
+  async function read<K extends Kept['kind']>(
+    version: VersionDocument,
+    kind: K,
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Map<string, Extract<Kept, { kind: K }>>> {
+    const found = new Map<string, Kept>();
+    const unknown: string[] = [];
+    for (const id of ids) {
+      const known = kept.get(id);
+      if (known === undefined) unknown.push(id);
+      else found.set(id, known);
+    }
+    if (unknown.length > 0) {
+      const answer = await call(
+        'send documents',
+        withinMs,
+        (client, deadline) =>
+          client.mget<PassageDocument | LinkDocument>(
+            {
+              ...{ index: alias, routing: routingOf(version), ids: unknown },
+              _source: ['kind', 'terms', 'rank', 'position', 'target', 'filters.path'],
+            },
+            { ...deadline, ignore: [404] },
+          ),
+        signal,
+      );
+      for (const item of answer.docs ?? []) {
+        if ('error' in item) {
+          if (isMissingIndex(item.error)) continue;
+          throw new SearchUnavailable(
+            `Elasticsearch cannot send documents now: ${item.error.reason ?? item.error.type}`,
+          );
+        }
+        if (!item.found || item._source === undefined) continue;
+        const one = keptOf(item._source);
+        kept.set(item._id, one);
+        found.set(item._id, one);
+      }
+    }
+    const inOrder = new Map<string, Extract<Kept, { kind: K }>>();
+    for (const id of ids) {
+      const one = found.get(id);
+      if (one?.kind === kind) inOrder.set(id, one as Extract<Kept, { kind: K }>);
+    }
+    return inOrder;
+  }
+
+  function keptOf(document: PassageDocument | LinkDocument): Kept {
+    if (document.kind === 'link') {
+      return { kind: 'link', from: document.filters.path, target: document.target, terms: document.terms.link };
+    }
+    if (numbers.size > mostTerms) {
+      numbers = new Map();
+      kept.clear();
+    }
+    const { terms, rank, position } = document;
+    const text = split(terms.text);
+    return {
+      ...{ kind: 'passage', rank, position, pathTerms: terms.path, heading: terms.heading, textLength: text.length },
+      ...{ counts: packCounts(text.map(numberOf)), numbers },
+    };
+  }
+
+  /** How many pages that the reader may see and that are not excluded link to each of these. */
+  async function linksTo(
+    version: VersionDocument,
+    targets: readonly string[],
+    { filter, exclude }: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, number>> {
+    const reader = JSON.stringify([version.build, [...(filter?.groups ?? [])].sort(), [...(exclude ?? [])].sort()]);
+    const keyOf = (target: string): string => `${reader} ${target}`;
+    const unknown = targets.filter((target) => !linkCounts.has(keyOf(target)));
+    if (unknown.length > 0) {
+      const answer = await call(
+        'count links',
+        withinMs,
+        (client, deadline) =>
+          client.search<never, { targets: { buckets: { key: string; pages: { value: number } }[] } }>(
+            {
+              ...{ index: alias, routing: routingOf(version), size: 0, track_total_hits: false },
+              allow_partial_search_results: false,
+              query: {
+                bool: {
+                  filter: [
+                    ...buildFilter(version, 'link'),
+                    groupFilter(filter?.groups),
+                    { terms: { target: unknown } },
+                  ],
+                  must_not: excluded(exclude ?? []),
+                },
+              },
+              aggs: {
+                targets: {
+                  terms: { field: 'target', size: unknown.length },
+                  aggs: { pages: { cardinality: { field: 'filters.path', precision_threshold: 10_000 } } },
+                },
+              },
+            },
+            deadline,
+          ),
+        signal,
+      );
+      const counted = new Map(answer.aggregations?.targets.buckets.map(({ key, pages }) => [key, pages.value]));
+      for (const target of unknown) linkCounts.set(keyOf(target), counted.get(target) ?? 0);
+    }
+    return new Map(targets.map((target) => [target, linkCounts.get(keyOf(target)) ?? 0]));
+  }
+
+  /** Passages with the terms, and the first ones of pages that links with them lead to. */
+  async function find(
+    version: VersionDocument,
+    terms: readonly string[],
+    reader: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<Candidate[]> {
+    const filter = queryFilter(reader.filter ?? {}, version);
+    const inLinks = { match: { 'terms.link': terms.join(' ') } };
+    const [matching, links] = await Promise.all([
+      idsOf(version, 'passage', reader, { must: anyOf(terms), filter, size: mostCandidates }, signal).then((ids) =>
+        read(version, 'passage', ids, signal),
+      ),
+      idsOf(
+        version,
+        'link',
+        reader,
+        { must: inLinks, filter: [groupFilter(reader.filter?.groups)], size: mostLinks },
+        signal,
+      ).then((ids) => read(version, 'link', ids, signal)),
+    ]);
+    const linksOf = Map.groupBy(
+      [...links.values()].filter(({ target, from }) => target !== from),
+      ({ target }) => target,
+    );
+    const targets = new Set([...matching.values()].map(({ rank }) => exact(rank.path)));
+    const linked = [...linksOf.keys()].filter((target) => !targets.has(target)).slice(0, mostLinkedPages);
+    for (const target of linked) targets.add(target);
+    const isFirst = [{ term: { position: 0 } }, { terms: { 'filters.path': linked } }];
+    const [first, counts] = await Promise.all([
+      linked.length === 0
+        ? new Map<string, KeptPassage>()
+        : idsOf(version, 'passage', reader, { filter: [...filter, ...isFirst], size: mostLinkedPages }, signal).then(
+            (ids) => read(version, 'passage', ids, signal),
+          ),
+      linksTo(version, [...targets], reader, signal),
+    ]);
+    const searched = new Map<TermNumbers, { id: number; term: string }[]>();
+    const pages = new Map<string, CandidatePage>();
+    return [...matching, ...first].map(([id, passage]) => {
+      const { rank, position, heading, textLength } = passage;
+      const target = exact(rank.path);
+      let page = pages.get(target);
+      if (page === undefined) {
+        page = {
+          ...{ path: rank.path, language: rank.language, version: rank.version },
+          ...{ boost: rank.boost, textLength: rank.textLength },
+          title: split(rank.title),
+          names: splitNames(rank.names),
+          keywords: split(rank.keywords),
+          pathTerms: split(passage.pathTerms),
+          links: (linksOf.get(target) ?? []).map((link) => split(link.terms)),
+          linkedFrom: counts.get(target) ?? 0,
+        };
+        pages.set(target, page);
+      }
+      let wanted = searched.get(passage.numbers);
+      if (wanted === undefined) {
+        wanted = numbered(terms, passage.numbers);
+        searched.set(passage.numbers, wanted);
+      }
+      return { id, page, heading: split(heading), text: unpackCounts(passage.counts, wanted), textLength, position };
+    });
+  }
+
+  return { find };
+}
+
+function numbered(terms: readonly string[], numbers: TermNumbers): { id: number; term: string }[] {
+  return terms.flatMap((term) => {
+    const id = numbers.get(term);
+    return id === undefined ? [] : [{ id, term }];
+  });
+}
+
+export const isMissingIndex = ({ type }: { type?: string | undefined }): boolean =>
+  type === 'index_not_found_exception';
+
+function bytesOf(one: Kept): number {
+  const own = 200;
+  if (one.kind === 'link') return own + one.from.length + one.target.length + one.terms.length;
+  const { path, title, names, keywords } = one.rank;
+  const texts = [path, title, names, keywords, one.pathTerms, one.heading];
+  return own + one.counts.byteLength + texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Organization, domain and content version are in every query, whatever the build says. */
+export function buildFilter(
+  { organization, domain, contentVersion, build }: VersionDocument,
+  ...kinds: ('passage' | 'link')[]
+): estypes.QueryDslQueryContainer[] {
+  return [
+    { term: { organization } },
+    { term: { domain } },
+    { term: { contentVersion } },
+    { term: { build } },
+    { terms: { kind: kinds } },
+  ];
+}
+
+/** What the reader asked for and may see. */
+function queryFilter(
+  { version, language, tag, groups }: SearchFilter,
+  { facets }: VersionDocument,
+): estypes.QueryDslQueryContainer[] {
+  return [
+    ...(version === undefined ? [] : [{ terms: { 'filters.version': [divisionKey(version), everywhere] } }]),
+    ...(language === undefined || facets.languages.length === 0
+      ? []
+      : [{ terms: { 'filters.language': [divisionKey(language), everywhere] } }]),
+    ...(tag === undefined ? [] : [{ term: { 'filters.tag': exact(tag) } }]),
+    groupFilter(groups),
+  ];
+}
+
+const groupFilter = (groups: readonly string[] | undefined): estypes.QueryDslQueryContainer => ({
+  terms: { 'filters.groups': [everyone, ...(groups ?? []).map(groupKey)] },
+});
+
+const excluded = (paths: readonly string[]): estypes.QueryDslQueryContainer[] =>
+  paths.length === 0 ? [] : [{ terms: { 'filters.path': paths.map(exact) } }];
+
+export const split = (terms: string): string[] => (terms === '' ? [] : terms.split(' '));
+
+/** Passages with one of these terms. The weights only choose candidates; the order is that of the ranking. */
+export function anyOf(terms: readonly string[]): estypes.QueryDslQueryContainer {
+  return {
+    multi_match: {
+      query: terms.join(' '),
+      type: 'cross_fields',
+      tie_breaker: 1,
+      fields: ['terms.title^6', 'terms.path^3', 'terms.heading^3', 'terms.text'],
+    },
+  };
+}

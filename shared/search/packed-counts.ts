@@ -1,0 +1,27 @@
+const mostCounted = 255;
+
+/** How often a text has each term, by ids: 24 bits of the id, 8 of the count, ascending. */
+export function packCounts(ids: readonly number[]): Uint8Array {
+  const counts = new Map<number, number>();
+  for (const id of ids) counts.set(id, Math.min(mostCounted, (counts.get(id) ?? 0) + 1));
+  const packed = Uint32Array.from(counts, ([id, count]) => id * 256 + count).sort();
+  return new Uint8Array(packed.buffer);
+}
+
+/** How often each of these terms is in a text. */
+export function unpackCounts(bytes: Uint8Array, terms: readonly { id: number; term: string }[]): Map<string, number> {
+  const packed = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  const counts = new Map<string, number>();
+  for (const { id, term } of terms) {
+    let low = 0;
+    let high = packed.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((packed[middle] ?? 0) >>> 8 < id) low = middle + 1;
+      else high = middle;
+    }
+    const found = packed[low];
+    if (found !== undefined && found >>> 8 === id) counts.set(term, found & 255);
+  }
+  return counts;
+}
