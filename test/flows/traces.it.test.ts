@@ -25,22 +25,22 @@ describeWithServers(['nats-server'], 'traces of an installation with a collector
     await collector?.stop();
   });
 
-  /** The spans of the trace that has such a span, as soon as it is there. */
-  async function traceWith(name: string): Promise<CollectedSpan[]> {
-    const found = () => collector.spans.find((span) => span.name === name);
-    await expect.poll(found, { timeout: 15_000 }).toBeDefined();
-    const traceId = found()?.traceId;
-    return collector.spans.filter((span) => span.traceId === traceId);
-  }
-
   const lines = (spans: readonly CollectedSpan[]): string[] =>
     [...new Set(spans.map(({ service, name }) => `${service}: ${name}`))].sort();
 
+  /** The trace that has a span `name`, as soon as these are its lines: each service sends its spans when it likes. */
+  async function wholeTrace(name: string, expected: readonly string[]): Promise<CollectedSpan[]> {
+    const trace = () => {
+      const traceId = collector.spans.find((span) => span.name === name)?.traceId;
+      return collector.spans.filter((span) => span.traceId === traceId);
+    };
+    await expect.poll(() => lines(trace()), { timeout: 15_000 }).toEqual(expected);
+    return trace();
+  }
+
   test('an export is one trace, from the request over each chunk to the bundle', async () => {
     const { job } = await harness.exportSite();
-    const spans = await traceWith('export');
-    const root = spans.find(({ parentSpanId }) => parentSpanId === '');
-    expect(lines(spans)).toEqual([
+    const spans = await wholeTrace('export', [
       'bindery-bundler: join bundle',
       'bindery-gateway: POST /v1/static-export/jobs',
       'bindery-orchestrator: export',
@@ -48,6 +48,7 @@ describeWithServers(['nats-server'], 'traces of an installation with a collector
       'bindery-page-renderer: render chunk',
       'bindery-page-renderer: render closing files',
     ]);
+    const root = spans.find(({ parentSpanId }) => parentSpanId === '');
     const others = spans.filter((span) => span !== root);
     expect(root).toMatchObject({ name: 'POST /v1/static-export/jobs' });
     expect(others.every(({ parentSpanId }) => parentSpanId === root?.spanId)).toBe(true);
@@ -61,8 +62,7 @@ describeWithServers(['nats-server'], 'traces of an installation with a collector
     await whenSearched(harness.admin, harness.domain, contentVersion);
     const reader = apiClient(harness.installation.baseUrl, harness.assistantKey);
     await askQuestion(reader, harness.domain, 'What is a bundle?');
-    const spans = await traceWith('POST /discovery/v2/assistant/:domain/message');
-    expect(lines(spans)).toEqual([
+    const spans = await wholeTrace('POST /discovery/v2/assistant/:domain/message', [
       'bindery-assistant: POST /internal/message',
       'bindery-assistant: answer',
       'bindery-assistant: search',
