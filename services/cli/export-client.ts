@@ -97,11 +97,13 @@ class DigestMismatch extends Error {
  * Streams a bundle into `file` and hashes it. The file appears only when size and SHA-256 are right. `onBytes` is told how many
  * bytes have arrived.
  */
-async function downloadBundle(
+export async function downloadBundle(
   link: Pick<BundleLink, 'bundleUrl' | 'sizeBytes' | 'sha256'>,
   file: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
+  // Node's own fetch ends the process when a store closes a connection that is read slowly: github.com/nodejs/undici/pull/5474.
+  const { fetch } = await import('undici');
   const response = await fetch(link.bundleUrl).catch((error: unknown) => {
     const { origin } = new URL(link.bundleUrl);
     const hint = 'The job is completed: ask for a link where that address can be reached.';
