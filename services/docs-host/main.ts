@@ -6,7 +6,7 @@ import { errorCode } from '#shared/runtime/failures.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
-import { createLogger } from '#shared/runtime/telemetry.ts';
+import { createLogger, type Logger } from '#shared/runtime/telemetry.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { FolderInUse, lockFolder } from '#shared/storage/lock-folder.ts';
 import { bundleOrigin, type DocsHostConfig } from './config.ts';
@@ -21,9 +21,11 @@ export { docsHostSettings as settings } from './config.ts';
  * Serves the documentation of one domain inside its readers' network, from a bundle. It needs no bus, no object store and no other service,
  * and answers with the version that it has while it looks for a newer one.
  */
-export async function start(config: DocsHostConfig): Promise<Running> {
+export async function start(
+  config: DocsHostConfig,
+  logger: Logger = createLogger('docs-host', `docs-host-${randomBase62(8)}`),
+): Promise<Running> {
   const origin = bundleOrigin(config);
-  const logger = createLogger('docs-host', `docs-host-${randomBase62(8)}`);
   const loggerInstance: FastifyBaseLogger = logger;
   const dataFolder = join(config.dataFolder, 'docs-host');
   const lock = await lockSiteFolder(dataFolder);

@@ -42,7 +42,12 @@ export async function openSiteFolder(
   const incoming = join(folder, 'incoming');
   await mkdir(versions, { recursive: true });
   for (const name of await readdir(versions))
-    if (name.startsWith('unfinished-')) await rm(join(versions, name), { recursive: true, force: true });
+    if (name.startsWith('unfinished-')) {
+      logger.warn(
+        'the host ended while it unpacked a bundle: what was unpacked is removed, and the stored version is served',
+      );
+      await rm(join(versions, name), { recursive: true, force: true });
+    }
   const isAirGapped = (manifest: PreparedSite['manifest']) => (deployment ?? manifest.deployment) === 'air-gapped';
   /** Versions that stay in the folder. */
   const kept = new Set<string | undefined>();

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, watch } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { docsHosts, hostReadiness, isDegraded, isReady } from '../../test/support/docs-host.ts';
+import { docsHosts, hostReadiness, isReady } from '../../test/support/docs-host.ts';
 import { openSlowClients, swapUnderLoad, visit } from '../../test/support/docs-host-load.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
-import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
 
 const { folder, host } = docsHosts();
 const swaps = 25;
@@ -25,38 +24,6 @@ test(`${swaps} changes of version under load: every answer is whole, and no page
   expect([problems, lastVersion]).toEqual([[], `cv_v${swaps}-`]);
   expect(visits).toBeGreaterThan(swaps);
   expect(readdirSync(join(folder(), 'versions')).length).toBeLessThan(25);
-});
-
-test('a host that is killed while it unpacks starts with the version that it had', { timeout: 60_000 }, async () => {
-  const file = join(folder(), 'site.tar.gz');
-  await writeFile(file, await exampleBundle('one'));
-  const first = await host({ BINDERY_BUNDLE_PATH: file });
-  await hostReadiness(first, isReady);
-  await first.stop();
-  const many = Object.fromEntries(
-    Array.from({ length: 3_000 }, (_, at) => [`pages/p${at}.html`, `<html><body>${at}</body></html>`]),
-  );
-  await writeFile(file, await exampleBundle('two', many));
-  const versions = join(folder(), 'docs-host/versions');
-  mkdirSync(versions, { recursive: true });
-  const watcher = watch(versions);
-  const isUnpacking = new Promise<void>((resolve) => {
-    watcher.on('change', (_event, name) => String(name).startsWith('unfinished-') && resolve());
-  });
-  const child = spawn(process.execPath, ['services/cli/bindery.mjs', 'run', 'docs-host'], {
-    env: { ...process.env, ...hostSettings(file) },
-    stdio: 'ignore',
-  });
-  await isUnpacking;
-  watcher.close();
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect(readdirSync(versions).some((name) => name.startsWith('unfinished-'))).toBe(true);
-  const again = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
-  await hostReadiness(again, isReady);
-  expect(await visit(again.url)).toEqual([]);
-  expect(await (await fetch(again.url)).text()).toContain('Version one');
-  expect(readdirSync(versions)).toHaveLength(1);
 });
 
 test('the log says why a newer bundle is not served', { timeout: 60_000 }, async () => {
@@ -107,27 +74,4 @@ test.each([
   if (afterAnswer) expect(clients.answered()).toBeGreaterThan(1_000);
   expect(await visit(running.url)).toEqual([]);
   clients.end();
-});
-
-describeWithSmallDisk('a disk that is full', () => {
-  test('keeps the version that is served; the next one comes when there is room', { timeout: 60_000 }, async () => {
-    const disk = mountSmallDisk(4);
-    try {
-      const file = join(folder(), 'site.tar.gz');
-      await writeFile(file, await exampleBundle('one'));
-      const running = await host({ BINDERY_BUNDLE_PATH: file, BINDERY_DATA: disk.folder });
-      await hostReadiness(running, isReady);
-      disk.fill();
-      await writeFile(file, await exampleBundle('two'));
-      const { degraded } = await hostReadiness(running, isDegraded);
-      expect(degraded.bundle).toContain('there is no room');
-      expect(await (await fetch(running.url)).text()).toContain('Version one');
-      disk.free();
-      await hostReadiness(running, ({ degraded: { bundle } }) => bundle === undefined);
-      expect(await (await fetch(running.url)).text()).toContain('Version two');
-      await running.stop();
-    } finally {
-      disk.remove();
-    }
-  });
 });

@@ -1,10 +1,17 @@
-import pino, { type Logger } from 'pino';
+import pino, { type DestinationStream, type Logger } from 'pino';
 import { withoutKeys } from './without-keys.ts';
 
 export type { Logger } from 'pino';
 
-/** Logs as JSON lines on standard error, at the level of `BINDERY_LOG_LEVEL` (`info`). Keys and tokens are cut out wherever they stand. */
-export function createLogger(service: string, instance: string): Logger {
+/**
+ * Logs as JSON lines on standard error, or to `destination`, at the level of `BINDERY_LOG_LEVEL` (`info`). Keys and tokens are cut out
+ * wherever they stand.
+ */
+export function createLogger(
+  service: string,
+  instance: string,
+  destination: DestinationStream = pino.destination({ fd: 2, sync: true }),
+): Logger {
   return pino(
     {
       name: service,
@@ -13,6 +20,6 @@ export function createLogger(service: string, instance: string): Logger {
       redact: ['req.headers.authorization', 'headers.authorization', '*.password', '*.token', 'key', '*.secret'],
       hooks: { streamWrite: withoutKeys },
     },
-    pino.destination({ fd: 2, sync: true }),
+    destination,
   );
 }

@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
 import { FolderInUse, lockFolder } from './lock-folder.ts';
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'bindery-folder-'));
@@ -47,4 +48,19 @@ test('a lock that was left behind holds nothing, also when its number belongs to
   const folder = await newFolder();
   await writeFile(join(folder, 'lock'), String(process.ppid));
   await (await lockFolder(folder)).release();
+});
+
+describeWithSmallDisk('a folder on a full disk', () => {
+  test('is locked as any other', async () => {
+    const disk = mountSmallDisk(1);
+    try {
+      disk.fill();
+      const lock = await lockFolder(disk.folder);
+      await expect(lockFolder(disk.folder)).rejects.toThrow(FolderInUse);
+      await lock.release();
+      await (await lockFolder(disk.folder)).release();
+    } finally {
+      disk.remove();
+    }
+  });
 });

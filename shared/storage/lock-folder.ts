@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '#shared/runtime/failures.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 
 /** Another process uses the data folder; the message names it. */
 export class FolderInUse extends Error {
@@ -10,15 +10,20 @@ export class FolderInUse extends Error {
 
 /**
  * Takes the data folder for this process until `release`. The system holds the lock, and lets go of it however the process ends: nobody has
- * to guess whether a number that was left behind is that of a living holder. Throws `FolderInUse`.
+ * to guess whether a number that was left behind is that of a living holder. It needs no room: whoever has what to serve starts on a full
+ * disk, too. Throws `FolderInUse`.
  */
 export async function lockFolder(dataFolder: string): Promise<{ release(): Promise<void> }> {
   const holderFile = join(dataFolder, 'lock');
   // SQLite has the one lock of this kind in Node. The file stays empty, and is never removed: a second one of its name would be free.
   const lock = new DatabaseSync(join(dataFolder, 'lock.sqlite'), { timeout: 0 });
   try {
-    lock.exec('BEGIN EXCLUSIVE');
-    await writeFile(holderFile, String(process.pid), { mode: 0o600 });
+    // Else SQLite begins a journal, for which a full disk has no room.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    await writeFile(holderFile, String(process.pid), { mode: 0o600 }).catch((error: unknown) => {
+      // The number only helps whoever is refused.
+      if (errorCode(error) !== 'ENOSPC') throw error;
+    });
   } catch (error) {
     lock.close();
     if (!isLocked(error)) {

@@ -1,13 +1,32 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { docsHostSettings } from '#services/docs-host/config.ts';
+import type { bundleOutcomes } from '#services/docs-host/follow-bundle.ts';
 import { start } from '#services/docs-host/main.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
+import { createLogger } from '#shared/runtime/telemetry.ts';
 
 export type HostReadiness = { ready: boolean; missing: { site?: string }; degraded: { bundle?: string } };
+
+/** A host, and what it logged so far; `level` as in pino: 40 is a warning, 50 an error. */
+export type TestedHost = Running & { log: readonly { level: number; msg: string }[] };
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server on loopback that answers as it is told. */
+export type AnsweringServer = {
+  url: string;
+  /** May be replaced. */
+  answer: Answer;
+  requests: IncomingMessage[];
+  /** Nobody listens at its address from then on. */
+  goAway(): Promise<void>;
+};
 
 /** Documentation hosts for the tests of one suite, each test with a folder of its own. What a test started ends with it. */
 export function docsHosts() {
@@ -25,14 +44,39 @@ export function docsHosts() {
     /** Called after the test, the last one first. */
     atEnd: (end: () => Promise<unknown>) => void ends.push(end),
     /** A host on a free port that looks for bundles every second. */
-    host: async (env: Record<string, string>): Promise<Running> => {
+    host: async (env: Record<string, string>): Promise<TestedHost> => {
       const own = { BINDERY_DATA: state.folder, BINDERY_DOCS_HOST_PORT: '0', BINDERY_DOCS_HOST_CHECK_SECONDS: '1' };
-      const running = await start(loadConfig(docsHostSettings, { ...own, ...env }));
+      const log: { level: number; msg: string }[] = [];
+      const write = (line: string) => void log.push(JSON.parse(line) as (typeof log)[number]);
+      const logger = createLogger('docs-host', 'docs-host-test', { write });
+      logger.level = 'info';
+      const running = await start(loadConfig(docsHostSettings, { ...own, ...env }), logger);
       ends.push(() => running.stop());
-      return running;
+      return { ...running, log };
+    },
+    server: async (answer: Answer): Promise<AnsweringServer> => {
+      const listening = createServer((request, response) => {
+        server.requests.push(request);
+        server.answer(request, response);
+      });
+      await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+      const goAway = async () => {
+        listening.closeAllConnections();
+        listening.close();
+      };
+      const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+      const server: AnsweringServer = { url, answer, requests: [], goAway };
+      ends.push(goAway);
+      return server;
     },
   };
 }
+
+/** Sends a bundle, with its length. */
+export const whole =
+  (bundle: Buffer): Answer =>
+  (_request, response) =>
+    void response.writeHead(200, { 'content-length': bundle.length }).end(bundle);
 
 /** Waits until `/readyz` is as wanted, and gives it. */
 export async function hostReadiness(
@@ -50,3 +94,34 @@ export async function hostReadiness(
 
 export const isReady = ({ ready }: HostReadiness): boolean => ready;
 export const isDegraded = ({ ready, degraded }: HostReadiness): boolean => ready && degraded.bundle !== undefined;
+
+/** Settings of a host whose metrics a test reads. */
+export const withMetrics = { BINDERY_DOCS_HOST_HEALTH_PORT: '0' } as const;
+
+const levels = { refused: 50, unavailable: 40 } as const satisfies Partial<
+  Record<(typeof bundleOutcomes)[number], number>
+>;
+
+/**
+ * Waits until a host, started `withMetrics`, keeps what it serves for this reason. Expects that `/readyz`, the metrics and the log all say so,
+ * and that readers get a page with `text`.
+ */
+export async function expectKept(
+  { url, insideUrl, log }: TestedHost,
+  outcome: keyof typeof levels,
+  reason: RegExp,
+  text = 'Version one',
+): Promise<void> {
+  const isSaid = ({ ready, degraded }: HostReadiness) => ready && reason.test(degraded.bundle ?? '');
+  const { degraded } = await hostReadiness({ url: insideUrl }, isSaid);
+  expect(degraded.bundle).toMatch(/^The version that was served stays: /);
+  const metrics = await (await fetch(`${insideUrl}/metrics`)).text();
+  expect(metrics).toContain('bindery_docs_host_ready{service="docs-host"} 1');
+  expect(metrics).toContain('bindery_docs_host_degraded{service="docs-host"} 1');
+  const count = new RegExp(`bindery_docs_host_bundles_total\\{outcome="${outcome}",service="docs-host"\\} (\\d+)`);
+  expect(Number(count.exec(metrics)?.[1])).toBeGreaterThan(0);
+  const logged = log.filter(({ msg }) => reason.test(msg));
+  expect(logged.map(({ level }) => level)).toContain(levels[outcome]);
+  expect(logged.map(({ msg }) => msg)).toContain(degraded.bundle);
+  expect(await (await fetch(url)).text()).toContain(text);
+}

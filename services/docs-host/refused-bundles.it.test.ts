@@ -1,0 +1,196 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { packTar } from '../../test/support/archives.ts';
+import {
+  type Answer,
+  docsHosts,
+  expectKept,
+  hostReadiness,
+  isReady,
+  whole,
+  withMetrics,
+} from '../../test/support/docs-host.ts';
+import { exampleBundle } from '../../test/support/example-bundle.ts';
+
+const { folder, host, server } = docsHosts();
+const versions = () => join(folder(), 'docs-host/versions');
+const mounted = () => join(folder(), 'site.tar.gz');
+
+/** Leaves a data folder with the version "one". */
+async function serveOnce(env: Record<string, string> = {}): Promise<void> {
+  await writeFile(mounted(), await exampleBundle('one', {}, { label: 'v1' }));
+  const first = await host({ BINDERY_BUNDLE_PATH: mounted(), ...env });
+  await hostReadiness(first, isReady);
+  await first.stop();
+}
+
+describe('a bundle', () => {
+  const special = (type: 'symlink' | 'link' | 'fifo' | 'character-device') =>
+    packTar({ 'acme/a.txt': 'x' }, [{ name: 'acme/_bindery/x', type, linkname: '/etc/passwd' }]);
+  const renamed = (path: string) => packTar({}, [{ name: 'acme/a.txt', type: 'file', size: 0, pax: { path } }]);
+
+  test.each<[string, () => Promise<Buffer>, RegExp]>([
+    ['climbing names', () => packTar({ '../escape.txt': 'x' }), /"\.\.\/escape\.txt" climbs out of its folder/],
+    ['names that climb out again', () => packTar({ 'acme/a/../../../escape.txt': 'x' }), /climbs out of its folder/],
+    ['names that climb on other systems', () => packTar({ '..\\escape.txt': 'x' }), /has a backslash/],
+    [
+      'an innocent name that a PAX header changes',
+      () => renamed('../../escape.txt'),
+      /"\.\.\/\.\.\/escape\.txt" climbs/,
+    ],
+    ['absolute names', () => packTar({ '/etc/escape.txt': 'x' }), /"\/etc\/escape\.txt" is absolute/],
+    ['a symbolic link', () => special('symlink'), /"acme\/_bindery\/x" is a symbolic link/],
+    [
+      'a file behind a symbolic link',
+      () =>
+        packTar({}, [
+          { name: 'acme/a', type: 'symlink', linkname: '/tmp' },
+          { name: 'acme/a/b.txt', size: 0 },
+        ]),
+      /"acme\/a" is a symbolic link/,
+    ],
+    ['a hard link', () => special('link'), /"acme\/_bindery\/x" is a hard link/],
+    ['a device', () => special('character-device'), /"acme\/_bindery\/x" is a device/],
+    ['a pipe', () => special('fifo'), /"acme\/_bindery\/x" is a pipe/],
+    ['zeros', () => packTar({ 'acme/zeros.bin': Buffer.alloc(40_000_000) }), /unpacks to more than 200 times its size/],
+    [
+      'names that are one on some systems',
+      () => packTar({ 'acme/A.txt': 'x', 'acme/a.txt': 'y' }),
+      /are the same name/,
+    ],
+    [
+      'one name twice',
+      () => packTar({ 'acme/a.txt': 'x' }, [{ name: 'acme/a.txt', size: 0 }]),
+      /"acme\/a\.txt" is in the archive more than once/,
+    ],
+    [
+      'a file that is a folder, too',
+      () => packTar({ 'acme/a.txt': 'x', 'acme/a.txt/b.txt': 'y' }),
+      /"acme\/a\.txt" is a file, and a folder for/,
+    ],
+    ['an end that is missing', async () => (await exampleBundle('two')).subarray(0, -40), /it was cut on its way/],
+    ['nothing', async () => Buffer.alloc(0), /the archive is empty/],
+    ['text', async () => Buffer.from('This is no archive.'), /is not packed with gzip/],
+    ['two top folders', () => packTar({ 'acme/a.txt': 'x', 'other/b.txt': 'y' }), /outside of its one top folder/],
+    ['no manifest', () => packTar({ 'acme/index.html': 'x' }), /has no _bindery\/manifest\.json/],
+    [
+      'a page that was changed',
+      () => exampleBundle('two', {}, { tampered: { 'index.html': '<script>evil()</script>' } }),
+      /not what its manifest says: index\.html has 23 bytes/,
+    ],
+    [
+      'a file too many',
+      () => exampleBundle('two', {}, { tampered: { 'evil.js': 'evil()' } }),
+      /not what its manifest says: evil\.js is not in the manifest/,
+    ],
+    ['another version', () => exampleBundle('two', {}, { label: 'v2' }), /"v1" is wanted, but .* of the version "v2"/],
+  ])('with %s is refused and leaves nothing, and the reason is said', async (_name, hostile, reason) => {
+    const settings = { BINDERY_BUNDLE_PATH: mounted(), BINDERY_STATIC_EXPORT_VERSION: 'v1' };
+    await serveOnce(settings);
+    await writeFile(mounted(), await hostile());
+    const running = await host({ ...settings, ...withMetrics });
+    await expectKept(running, 'refused', reason);
+    expect(await readdir(versions())).toHaveLength(1);
+  });
+
+  test('with another SHA-256 than the settings say is refused before it is unpacked', async () => {
+    await serveOnce();
+    await writeFile(mounted(), await exampleBundle('two'));
+    const wanted = sha256Of('another');
+    const env = { BINDERY_BUNDLE_PATH: mounted(), BINDERY_STATIC_EXPORT_SHA256: wanted };
+    await expectKept(await host({ ...env, ...withMetrics }), 'refused', new RegExp(`is to have the SHA-256 ${wanted}`));
+    expect(await readdir(versions())).toHaveLength(1);
+  });
+
+  test('that is gone is waited for', async () => {
+    await serveOnce();
+    const running = await host({ BINDERY_BUNDLE_PATH: join(folder(), 'none.tar.gz'), ...withMetrics });
+    await expectKept(running, 'unavailable', /there is no bundle at .*none\.tar\.gz/);
+  });
+
+  test('that is good is served after a refused one, and nothing is said any more', async () => {
+    await serveOnce();
+    const running = await host({ BINDERY_BUNDLE_PATH: mounted(), ...withMetrics });
+    await writeFile(mounted(), await packTar({ '../escape.txt': 'x' }));
+    await expectKept(running, 'refused', /climbs out of its folder/);
+    await writeFile(mounted(), await exampleBundle('three'));
+    await hostReadiness({ url: running.insideUrl }, ({ ready, degraded: { bundle } }) => ready && bundle === undefined);
+    expect(await (await fetch(running.url)).text()).toContain('Version three');
+    const metrics = await (await fetch(`${running.insideUrl}/metrics`)).text();
+    expect(metrics).toContain('bindery_docs_host_degraded{service="docs-host"} 0');
+  });
+});
+
+/** The text of an S3 store for a link whose time is over. */
+const expired =
+  '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
+
+const status =
+  (code: number, headers: Record<string, string> = {}, text = ''): Answer =>
+  (_request, response) =>
+    void response.writeHead(code, headers).end(text);
+
+describe('a link', () => {
+  test.each<[string, 'refused' | 'unavailable', (bundle: Buffer) => Answer, RegExp]>([
+    ['that has expired', 'refused', () => status(403, {}, expired), /the link has expired/],
+    ['to nothing', 'refused', () => status(404), /answered 404 to the link/],
+    [
+      'with other bytes',
+      'refused',
+      (bundle) => whole(Buffer.concat([bundle.subarray(0, -1), Buffer.of(1)])),
+      /has the SHA-256 [0-9a-f]{64} instead of [0-9a-f]{64}/,
+    ],
+    ['to a file that was cut', 'refused', (bundle) => whole(bundle.subarray(0, -20)), /has the SHA-256 .* instead of/],
+    [
+      'that sends less than it announced',
+      'unavailable',
+      (bundle) => (_request, response) => {
+        response.writeHead(200, { 'content-length': bundle.length });
+        response.write(bundle.subarray(0, 100), () => response.socket?.destroy());
+      },
+      /the download broke off after \d+ bytes/,
+    ],
+    [
+      'to more than is allowed',
+      'refused',
+      () => status(200, { 'content-length': '1000001' }),
+      /has 1000001 bytes, more than BINDERY_MAX_BUNDLE_MB allows/,
+    ],
+    [
+      'to more than is allowed, which does not say so before',
+      'refused',
+      () => (_request, response) => void response.writeHead(200).end(Buffer.alloc(1_000_001)),
+      /larger than BINDERY_MAX_BUNDLE_MB allows/,
+    ],
+    [
+      'that redirects to another host',
+      'refused',
+      () => status(302, { location: 'http://other.example/site.tar.gz' }),
+      /redirects to http:\/\/other\.example: a redirect may lead to the same host only/,
+    ],
+    ['that redirects for ever', 'refused', () => status(302, { location: '/again' }), /redirects without an end/],
+    ['to a server that cannot now', 'unavailable', () => status(503), /answered 503/],
+  ])('%s is not served, and the reason is said', async (_name, outcome, answer, reason) => {
+    await serveOnce();
+    const bundle = await exampleBundle('two');
+    const { url } = await server(answer(bundle));
+    const running = await host({
+      BINDERY_STATIC_EXPORT_BUNDLE_URL: `${url}/site.tar.gz`,
+      BINDERY_STATIC_EXPORT_SHA256: sha256Of(bundle),
+      BINDERY_MAX_BUNDLE_MB: '1',
+      ...withMetrics,
+    });
+    await expectKept(running, outcome, reason);
+    expect(await readdir(versions())).toHaveLength(1);
+  });
+
+  test('to a server that is down is asked again, and the reason is said', async () => {
+    await serveOnce();
+    const link = await server(status(500));
+    await link.goAway();
+    const running = await host({ BINDERY_STATIC_EXPORT_BUNDLE_URL: `${link.url}/site.tar.gz`, ...withMetrics });
+    await expectKept(running, 'unavailable', /does not answer \(.*ECONNREFUSED/);
+  });
+});
