@@ -8,7 +8,8 @@ type Exchange = { request: IncomingMessage; response: ServerResponse };
  * Ends connections on which nothing has moved for `afterMs` and whose client is to go on: a body that stops arriving, an answer that its
  * client stops reading, a connection between requests. Where the next step is ours it may take longer: a request that is being worked on, a
  * body that we are not taking yet, an answer that we have no more of yet.
- * `refuse` answers a body that stopped, and closes the connection.
+ * `refuse` answers a body that stopped, and closes the connection. When the server closes, connections on which nothing was asked yet end, too:
+ * browsers open some in advance, and Node would wait for them.
  */
 export function endStalledConnections(
   server: Server,
@@ -26,5 +27,19 @@ export function endStalledConnections(
     else if (request.readableLength >= request.readableHighWaterMark) socket.setTimeout(afterMs);
     else refuse(socket);
   });
-  server.prependListener('request', (request, response) => void exchanges.set(request.socket, { request, response }));
+  const unused = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.prependListener('request', (request, response) => {
+    unused.delete(request.socket);
+    exchanges.set(request.socket, { request, response });
+  });
+  // Node calls it when a server closes, and counts connections without a request as busy.
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = () => {
+    for (const socket of unused) socket.destroy();
+    closeIdle();
+  };
 }

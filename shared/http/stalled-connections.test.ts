@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { endStalledConnections } from './stalled-connections.ts';
+
+test('a server that closes ends connections on which nothing was asked, and answers what is under way', async () => {
+  let answer = (): void => {};
+  const isAsked = Promise.withResolvers<void>();
+  const server = createServer((_request, response) => {
+    answer = () => void response.end('whole');
+    isAsked.resolve();
+  });
+  endStalledConnections(server, 60_000);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const silent = connect(port, '127.0.0.1').resume();
+  const unfinished = connect(port, '127.0.0.1').resume();
+  unfinished.write('GET / HTTP/1.1\r\nHost:');
+  await Promise.all([once(silent, 'connect'), once(unfinished, 'connect')]);
+  const asking = fetch(`http://127.0.0.1:${port}`, { headers: { connection: 'close' } });
+  await isAsked.promise;
+
+  const closed = once(server, 'close');
+  server.close();
+  await Promise.all([once(silent, 'close'), once(unfinished, 'close')]);
+  answer();
+  expect(await (await asking).text()).toBe('whole');
+  await closed;
+});
