@@ -1,43 +1,17 @@
 import { rmSync } from 'node:fs';
 import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Running } from '#shared/runtime/start-service.ts';
-import { docsHosts, hostReadiness, type HostReadiness, isDegraded, isReady } from '../../test/support/docs-host.ts';
+import { docsHosts, hostReadiness, type HostReadiness, isReady, whole } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
-import { packTar } from '../../test/support/archives.ts';
 
-const { folder: ownFolder, atEnd, host } = docsHosts();
+const { folder: ownFolder, host, server } = docsHosts();
 let folder: string;
 beforeEach(() => {
   folder = ownFolder();
 });
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A server that answers as it is told; `answer` may be replaced. */
-async function server(answer: Answer) {
-  const state = { answer, requests: [] as IncomingMessage[], url: '' };
-  const listening = createServer((request, response) => {
-    state.requests.push(request);
-    state.answer(request, response);
-  });
-  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-  state.url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
-  atEnd(async () => {
-    listening.closeAllConnections();
-    listening.close();
-  });
-  return state;
-}
-
-const whole =
-  (bundle: Buffer, headers: Record<string, string> = {}): Answer =>
-  (_request, response) =>
-    void response.writeHead(200, { 'content-length': bundle.length, ...headers }).end(bundle);
 
 const readiness = hostReadiness;
 const isEmpty = ({ ready, missing }: HostReadiness) =>
@@ -272,49 +246,6 @@ describe('a link', () => {
     await readiness(running, isReady);
   });
 
-  test.each<[string, (bundle: Buffer) => Answer, RegExp]>([
-    [
-      'that has expired',
-      () => (_request, response) =>
-        void response.writeHead(403).end('<Code>AccessDenied</Code><Message>Request has expired</Message>'),
-      /the link has expired/,
-    ],
-    ['to nothing', () => (_request, response) => void response.writeHead(404).end(), /answered 404/],
-    ['with other bytes', (bundle) => whole(Buffer.concat([bundle.subarray(0, -1), Buffer.of(1)])), /SHA-256/],
-    ['to something that was cut', (bundle) => whole(bundle.subarray(0, -20)), /SHA-256/],
-    [
-      'that redirects to another host',
-      () => (_request, response) =>
-        void response.writeHead(302, { location: 'http://other.example/site.tar.gz' }).end(),
-      /same host only/,
-    ],
-    [
-      'that redirects for ever',
-      () => (_request, response) => void response.writeHead(302, { location: '/again' }).end(),
-      /without an end/,
-    ],
-  ])('%s is refused, and the version that was served stays', async (_name, answer, reason) => {
-    const bundle = await exampleBundle('two');
-    const mounted = join(folder, 'site.tar.gz');
-    await writeFile(mounted, await exampleBundle('one'));
-    const first = await host({ BINDERY_BUNDLE_PATH: mounted });
-    await readiness(first, isReady);
-    await first.stop();
-    const link = await server(answer(bundle));
-    const running = await host({
-      BINDERY_STATIC_EXPORT_BUNDLE_URL: `${link.url}/site.tar.gz`,
-      BINDERY_STATIC_EXPORT_SHA256: sha256Of(bundle),
-      BINDERY_DOCS_HOST_HEALTH_PORT: '0',
-    });
-    const { degraded } = await readiness({ url: running.insideUrl }, isDegraded);
-    expect(degraded.bundle).toMatch(reason);
-    expect(degraded.bundle).toMatch(/^The version that was served stays/);
-    expect(await pageOf(running)).toContain('Version one');
-    const metrics = await (await fetch(`${running.insideUrl}/metrics`)).text();
-    expect(metrics).toContain('bindery_docs_host_degraded{service="docs-host"} 1');
-    expect(metrics).toMatch(/bindery_docs_host_bundles_total\{outcome="refused",service="docs-host"\} [1-9]/);
-  });
-
   test.each(['http://169.254.169.254/latest/meta-data/', 'http://[fe80::1]/x', 'http://[::ffff:169.254.169.254]/x'])(
     '%s is not asked',
     async (link) => {
@@ -324,65 +255,6 @@ describe('a link', () => {
       expect((await fetch(running.url)).status).toBe(503);
     },
   );
-});
-
-describe('hostile bundles', () => {
-  const noise = (kind: 'symlink' | 'link' | 'fifo' | 'character-device') => [
-    { name: 'acme/_bindery/x', type: kind, linkname: '/etc/passwd' } as const,
-  ];
-  test.each<[string, () => Promise<Buffer>]>([
-    ['climbing names', () => packTar({ '../escape.txt': 'x' })],
-    ['names that climb out again', () => packTar({ 'acme/a/../../../escape.txt': 'x' })],
-    ['names that climb on other systems', () => packTar({ '..\\escape.txt': 'x' })],
-    [
-      'an innocent name that a PAX header changes',
-      () => packTar({}, [{ name: 'acme/a.txt', type: 'file', size: 0, pax: { path: '../../escape.txt' } }]),
-    ],
-    ['absolute names', () => packTar({ '/etc/escape.txt': 'x' })],
-    ['a symbolic link', () => packTar({ 'acme/a.txt': 'x' }, noise('symlink'))],
-    ['a hard link', () => packTar({ 'acme/a.txt': 'x' }, noise('link'))],
-    ['a device', () => packTar({ 'acme/a.txt': 'x' }, noise('character-device'))],
-    ['a pipe', () => packTar({ 'acme/a.txt': 'x' }, noise('fifo'))],
-    ['zeros', () => packTar({ 'acme/zeros.bin': Buffer.alloc(40_000_000) })],
-    ['names that are one on some systems', () => packTar({ 'acme/A.txt': 'x', 'acme/a.txt': 'y' })],
-    ['one name twice', () => packTar({ 'acme/a.txt': 'x' }, [{ name: 'acme/a.txt', type: 'file', size: 0 }])],
-    ['a file that is a folder, too', () => packTar({ 'acme/a.txt': 'x', 'acme/a.txt/b.txt': 'y' })],
-    ['an end that is missing', async () => (await exampleBundle('two')).subarray(0, -40)],
-    ['two top folders', () => packTar({ 'acme/a.txt': 'x', 'other/b.txt': 'y' })],
-    ['no manifest', () => packTar({ 'acme/index.html': 'x' })],
-    [
-      'a page that was changed',
-      () => exampleBundle('two', {}, { tampered: { 'index.html': '<script>evil()</script>' } }),
-    ],
-    ['a file too many', () => exampleBundle('two', {}, { tampered: { 'evil.js': 'evil()' } })],
-    ['nothing', async () => Buffer.alloc(0)],
-    ['another version', () => exampleBundle('two', {}, { label: 'v2' })],
-  ])('one with %s is refused, leaves nothing, and the served version stays', async (_name, hostile) => {
-    const file = join(folder, 'site.tar.gz');
-    await writeFile(file, await exampleBundle('one', {}, { label: 'v1' }));
-    const settings = { BINDERY_BUNDLE_PATH: file, BINDERY_STATIC_EXPORT_VERSION: 'v1' };
-    const first = await host(settings);
-    await readiness(first, isReady);
-    await first.stop();
-    await writeFile(file, await hostile());
-    const running = await host(settings);
-    const { degraded } = await readiness(running, isDegraded);
-    expect(degraded.bundle).toMatch(/^The version that was served stays: .{20,}/);
-    expect(await pageOf(running)).toContain('Version one');
-    expect(await readdir(join(folder, 'docs-host/versions'))).toHaveLength(1);
-  });
-
-  test('a good one after a refused one is served', async () => {
-    const file = join(folder, 'site.tar.gz');
-    await writeFile(file, await exampleBundle('one'));
-    const running = await host({ BINDERY_BUNDLE_PATH: file });
-    await readiness(running, isReady);
-    await writeFile(file, await packTar({ '../escape.txt': 'x' }));
-    await readiness(running, isDegraded);
-    await writeFile(file, await exampleBundle('three'));
-    await readiness(running, ({ ready, degraded: { bundle } }) => ready && bundle === undefined);
-    expect(await pageOf(running)).toContain('Version three');
-  });
 });
 
 describe('what a newcomer gets wrong is named', () => {
@@ -420,5 +292,29 @@ describe('what a newcomer gets wrong is named', () => {
     await expect(host({ BINDERY_BUNDLE_PATH: folder, BINDERY_DOCS_HOST_PORT: port })).rejects.toThrow(
       `The port ${port} is taken. Set BINDERY_DOCS_HOST_PORT to another one.`,
     );
+  });
+
+  test('a key for questions beside an air-gapped bundle, whose pages ask nobody', async () => {
+    const mounted = join(folder, 'site.tar.gz');
+    await writeFile(mounted, await exampleBundle('one', {}, { deployment: 'air-gapped' }));
+    const running = await host({
+      BINDERY_BUNDLE_PATH: mounted,
+      BINDERY_ASK_KEY: 'svc_dsc_ours',
+      BINDERY_PLATFORM_URL: 'http://127.0.0.1:1',
+      BINDERY_DOCS_DOMAIN: 'acme',
+    });
+    await readiness(running, isReady);
+    await fetch(`${running.url}/_bindery/config.js`);
+    const warnings = running.log.filter(({ level }) => level === 40).map(({ msg }) => msg);
+    expect(warnings).toContainEqual(expect.stringContaining('set BINDERY_SITE_DEPLOYMENT=client-hosted'));
+  });
+
+  test.each([
+    ['/guides/x?a=1', '/guides/x?a=1'],
+    ['//other.example/', '/'],
+  ])('a page that is not there yet: %s leads to %s again', async (path, again) => {
+    const { url } = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
+    const answer = await fetch(url + path);
+    expect([answer.status, /<a href="([^"]*)">Try again/.exec(await answer.text())?.[1]]).toEqual([503, again]);
   });
 });

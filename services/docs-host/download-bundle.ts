@@ -21,6 +21,9 @@ export class LinkRefused extends BundleRefused {
   override name = 'LinkRefused';
 }
 
+/** So many bytes in so many milliseconds. */
+export type Pace = { bytes: number; ms: number };
+
 export type Download = { file: string; sizeBytes: number; sha256: string };
 
 /** What is known of a bundle before it is here. */
@@ -28,6 +31,8 @@ export type ExpectedBundle = { sha256?: string | undefined; sizeBytes?: number |
 
 const mostRedirects = 5;
 const stalledAfterMs = 30_000;
+/** A download below this breaks off, and the next look goes on with it: else a link of a byte now and then would keep newer ones out. */
+const leastPace: Pace = { bytes: 64 * 1024, ms: 60_000 };
 /** Of an answer that only says why there is no bundle. */
 const mostReasonBytes = 64 * 1024;
 
@@ -40,7 +45,7 @@ export async function downloadBundle(
   link: string,
   folder: string,
   expected: ExpectedBundle,
-  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+  { maxBytes, signal, pace = leastPace }: { maxBytes: number; signal: AbortSignal; pace?: Pace },
 ): Promise<Download> {
   await mkdir(folder, { recursive: true });
   const part = await partOf(link, folder);
@@ -78,12 +83,20 @@ export async function downloadBundle(
       );
     },
   });
+  let bytesBefore = bytes;
+  const watch = setInterval(() => {
+    if (bytes - bytesBefore < pace.bytes)
+      meter.destroy(new Error(`fewer than ${pace.bytes} bytes in ${pace.ms / 1_000} s`));
+    bytesBefore = bytes;
+  }, pace.ms);
   try {
     await pipeline(body, meter, createWriteStream(part.file, { flags: isRest ? 'a' : 'w' }), { signal });
   } catch (error) {
     if (error instanceof BundleRefused || etag === undefined) await part.remove();
     if (error instanceof BundleRefused || errorCode(error) === 'ENOSPC') throw error;
     throw new Unavailable(`the download broke off after ${bytes} bytes (${messageOf(error)})`, { cause: error });
+  } finally {
+    clearInterval(watch);
   }
   if (announced !== undefined && bytes < announced)
     throw new Unavailable(`the download broke off after ${bytes} of ${announced} bytes`);

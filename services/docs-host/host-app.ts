@@ -14,7 +14,7 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 import { fileAnswers, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import { type Asked, findFile } from './find-file.ts';
-import { hostConfigScript } from './host-config-script.ts';
+import { deploymentOf, hostConfigScript } from './host-config-script.ts';
 import { loginGate } from './login-gate.ts';
 import { loginOf } from './login-settings.ts';
 import { addPlatformRoutes } from './platform-proxy.ts';
@@ -102,6 +102,9 @@ function refuseMethod(request: IncomingMessage, response: ServerResponse): void 
   answerSentence(response, 405, 'This is a site to read: only GET and HEAD are answered.', request);
 }
 
+/** An address of this site; `//` and `/\\` lead to another one. */
+const ownPath = /^\/(?![/\\])/;
+
 /** Health, where it has no port of its own. */
 const healthPaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
@@ -127,7 +130,13 @@ function siteAnswers(
     if (made !== undefined) return made;
     const file = version.paths.get(configPath);
     const read = file === undefined ? Promise.resolve('') : readFile(fileOf(version.folder, configPath, file), 'utf8');
-    const script = read.then((text) => Buffer.from(hostConfigScript(text, version.site.manifest, config, platform)));
+    const script = read.then((text) => {
+      if (platform !== undefined && deploymentOf(text, version.site.manifest, config) === 'air-gapped')
+        logger.warn(
+          'BINDERY_ASK_KEY is set, but the bundle was exported as "air-gapped": its pages ask nobody. For search and assistant set BINDERY_SITE_DEPLOYMENT=client-hosted, or export it so.',
+        );
+      return Buffer.from(hostConfigScript(text, version.site.manifest, config, platform));
+    });
     scripts.set(version, script);
     // The next reader may have more luck: with too many files open, say, none can be read for a moment.
     script.catch(() => scripts.delete(version));
@@ -157,7 +166,7 @@ function siteAnswers(
     if (version === undefined) {
       response.setHeader('retry-after', '10');
       const sentence = 'There is no version of this site here yet. Try again in a minute.';
-      return answerSentence(response, 503, sentence, request, `${base}/`);
+      return answerSentence(response, 503, sentence, request, ownPath.test(url) ? url : `${base}/`);
     }
     if (asked.kind === 'missing' && url === '/favicon.ico') {
       // Browsers ask for it wherever pages name no icon: that is no broken link.

@@ -16,6 +16,15 @@ const bundleConfigSchema = z.object({
 /** Pages want a key; the host drops theirs and sends its own, which no reader sees. It has the form of a key and opens nothing. */
 const placeholderKey = `svc_dsc_${'TheDocumentationHostHasTheKey'.padEnd(36, '0')}`;
 
+/** The deployment type of a site: that of the settings, or else that of its bundle. Pure. */
+export function deploymentOf(
+  bundleScript: string,
+  manifest: PreparedSite['manifest'],
+  config: Pick<DocsHostConfig, 'deployment'>,
+): PreparedSite['manifest']['deployment'] {
+  return config.deployment ?? bundleConfigSchema.parse(configIn(bundleScript)).deployment ?? manifest.deployment;
+}
+
 /**
  * `_bindery/config.js` as this host serves it: that of the bundle, changed where the settings say so. Another deployment type means the
  * features of that type. Search and assistant are on, and go through the host, where it has a key for them and its settings say nothing else. Pure.

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { docsHosts, hostReadiness } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
+import { downloadBundle } from './download-bundle.ts';
 import { unpackBundle } from './unpack-bundle.ts';
 
 const { folder, atEnd, host } = docsHosts();
@@ -114,4 +115,27 @@ test('a mounted bundle that is replaced between the check of its digest and its 
   await writeFile(file, two);
   await expect(unpackBundle(file, join(folder(), 'a'), 1e6, sha256Of(one))).rejects.toThrow(/changed while/);
   await expect(unpackBundle(file, join(folder(), 'b'), 1e6, sha256Of(two))).resolves.toBeDefined();
+});
+
+test('a link that sends a byte now and then is given up, and its bytes are kept for the next look', async () => {
+  const { url } = await platform(
+    (_request, response) => {
+      response.writeHead(200, { 'content-length': 1_000_000, etag: '"a"' });
+      const dripping = setInterval(() => response.write('x'), 20);
+      response.on('close', () => clearInterval(dripping));
+    },
+    { sha256: sha256Of(''), sizeBytes: 0 },
+  );
+  const download = downloadBundle(
+    `${url}/site.tar.gz`,
+    folder(),
+    {},
+    {
+      maxBytes: 2_000_000,
+      signal: AbortSignal.timeout(20_000),
+      pace: { bytes: 1_000, ms: 500 },
+    },
+  );
+  await expect(download).rejects.toThrow(/broke off after [1-9]\d* bytes \(fewer than 1000 bytes in 0.5 s\)/);
+  expect(readdirSync(folder()).filter((name) => name.endsWith('.part'))).toHaveLength(1);
 });

@@ -10,11 +10,14 @@ import { exampleBundle } from '../../test/support/example-bundle.ts';
 const { folder, atEnd, host } = docsHosts();
 type Asked = { path: string | undefined; headers: IncomingHttpHeaders; body: string };
 let asked: Asked[] = [];
+/** The platform begins its answers, and does not end them. */
+let isEndless = false;
 let url = '';
 let endPlatform: () => Promise<void>;
 
 beforeEach(async () => {
   asked = [];
+  isEndless = false;
   const platform = createServer((request, response) => {
     const answer = async (): Promise<void> => {
       asked.push({ path: request.url, headers: request.headers, body: await text(request) });
@@ -25,7 +28,7 @@ beforeEach(async () => {
         server: 'x',
       });
       response.write('data: one\n\n');
-      response.end('data: two\n\n');
+      if (!isEndless) response.end('data: two\n\n');
     };
     void answer();
   });
@@ -90,6 +93,27 @@ test('an answer on its way is no leak to Node, whose warnings would fill the log
   atEnd(async () => process.off('warning', keep));
   expect(await (await post(message)).text()).toContain('two');
   expect(warnings).toEqual([]);
+});
+
+test('a reader who lets 64 answers stand gets no more, and keeps nobody else from asking', async () => {
+  isEndless = true;
+  const gone = new AbortController();
+  const ask = async (address: string) => {
+    const headers = { origin: url, 'content-type': 'application/json', 'x-forwarded-for': address };
+    return await fetch(url + message, { method: 'POST', body: '{}', headers, signal: gone.signal });
+  };
+  const standing = await Promise.all(Array.from({ length: 64 }, (_, at) => ask(`2001:db8::${at}`)));
+  expect(new Set(standing.map(({ status }) => status))).toEqual(new Set([200]));
+  const refused = await ask('2001:db8::ffff');
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0, await refused.json()]).toMatchObject([
+    429,
+    true,
+    { code: 'rate_limited', error: expect.stringContaining('from your address') as string },
+  ]);
+  expect((await ask('203.0.113.9')).status).toBe(200);
+  gone.abort();
+  isEndless = false;
+  await expect.poll(async () => (await post(message, { 'x-forwarded-for': '2001:db8::1' })).status).toBe(200);
 });
 
 test('a route of the platform takes POST alone, and says so', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pipeline } from 'node:stream/promises';
 import { readerAddressHeader } from '#shared/contracts/http/assistant.ts';
+import { addressGroup } from '#shared/http/rate-limit.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { AskedPlatform } from './config.ts';
 import { safeRequest } from './download-bundle.ts';
@@ -9,6 +10,8 @@ import { safeRequest } from './download-bundle.ts';
 const mostBodyBytes = 1024 * 1024;
 /** Answers under way: each is a connection to the platform. */
 const mostAtOnce = 256;
+/** Of them, those of one reader's address: a reader who lets answers stand must not keep others from asking. */
+const mostOfOne = 64;
 
 /** What pages may ask. The paths are those of the platform, so that the pages need not know that there is a host in between. */
 const routes = [
@@ -35,6 +38,7 @@ export function addPlatformRoutes(
   ownOrigin: string | undefined,
 ): void {
   let underWay = 0;
+  const underWayBy = new Map<string, number>();
   for (const route of routes) {
     const [before, after = ''] = route.split(' ');
     const upstream = `${platform.url.replace(/\/+$/, '')}${before}${platform.domain}${after}`;
@@ -53,6 +57,15 @@ export function addPlatformRoutes(
       handler: async (request, reply) => {
         const origin = originProblem(request, ownOrigin);
         if (origin !== undefined) return void refuse(reply, 403, 'origin_not_allowed', origin);
+        const reader = addressGroup(request.ip);
+        const ofReader = underWayBy.get(reader) ?? 0;
+        if (ofReader >= mostOfOne)
+          return void refuse(
+            reply.header('retry-after', '1'),
+            429,
+            'rate_limited',
+            `${mostOfOne} questions from your address are being answered. Ask again when one of them has its answer.`,
+          );
         if (underWay >= mostAtOnce)
           return void refuse(
             reply.header('retry-after', '1'),
@@ -61,10 +74,14 @@ export function addPlatformRoutes(
             'Too many questions at once. Try again.',
           );
         underWay += 1;
+        underWayBy.set(reader, ofReader + 1);
         try {
           await passOn(request, reply, upstream, platform.key);
         } finally {
           underWay -= 1;
+          const left = (underWayBy.get(reader) ?? 1) - 1;
+          if (left === 0) underWayBy.delete(reader);
+          else underWayBy.set(reader, left);
         }
       },
     });

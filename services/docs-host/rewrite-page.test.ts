@@ -102,3 +102,18 @@ test('the policy of a page becomes a header', () => {
     "img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src; connect-src 'self' https: http:; frame-ancestors 'self'",
   );
 });
+
+test.each([
+  ['tags without an end', '<a '],
+  ['tags with an open quote', '<a href="'],
+  ['scripts without an end', '<script>'],
+  ['quotes without a tag', '<a "" '],
+])('a page of %s takes no more time than its length', (_what, part) => {
+  const html = `<a href="x.html">${part.repeat(500_000)}`;
+  expect(rewrite(html)).toBe(`<a href="/guides/x">${part.repeat(500_000)}`);
+});
+
+test('texts of scripts and styles stay, and what follows them is rewritten', () => {
+  const html = '<script>"<a href=\'x\'>"</script><style>a>b{}</style><a href="x.html">';
+  expect(rewrite(html)).toBe('<script>"<a href=\'x\'>"</script><style>a>b{}</style><a href="/guides/x">');
+});

@@ -92,11 +92,46 @@ export function rewritePage(html: string, file: string, site: SiteAddresses): st
     return `<html${changed}${root} data-files="${versioned}" data-page-end="">`;
   };
 
-  return html.replace(tags, (_whole, rawName?: string, rawAttributes = '', rawText = '', name = '', attributes = '') =>
-    rawName === undefined
-      ? rewriteTag(name as string, attributes as string)
-      : `${rewriteTag(rawName, rawAttributes as string)}${rawText as string}</${rawName}>`,
-  );
+  let made = '';
+  let copied = 0;
+  for (const { start, name, attributesAt, end } of tagsIn(html)) {
+    made += html.slice(copied, start) + rewriteTag(name, html.slice(attributesAt, end));
+    copied = end + 1;
+  }
+  return made + html.slice(copied);
+}
+
+type Tag = { start: number; name: string; attributesAt: number; end: number };
+
+/**
+ * The start tags of a page, each once and in order: the one writer of HTML quotes and escapes every value. Texts of scripts and styles have
+ * none. What comes after a tag, script or style without an end is not looked at, so that the time grows as the page does.
+ */
+function* tagsIn(html: string): Generator<Tag> {
+  const tagStart = /<([a-z][a-z0-9-]*)(?=[\s>])/g;
+  for (let found = tagStart.exec(html); found !== null; found = tagStart.exec(html)) {
+    const [start = '', name = ''] = found;
+    const attributesAt = found.index + start.length;
+    const end = tagEnd(html, attributesAt);
+    if (end === -1) return;
+    const textEnd = name === 'script' || name === 'style' ? html.indexOf(`</${name}>`, end) : end;
+    if (textEnd === -1) return;
+    yield { start: found.index, name, attributesAt, end };
+    tagStart.lastIndex = textEnd;
+  }
+}
+
+/** Where a tag ends whose attributes begin at `from`: the first `>` outside of quotes; -1: nowhere. */
+function tagEnd(html: string, from: number): number {
+  const special = /[">]/g;
+  special.lastIndex = from;
+  for (let found = special.exec(html); found !== null; found = special.exec(html)) {
+    if (found[0] === '>') return found.index;
+    const closing = html.indexOf('"', found.index + 1);
+    if (closing === -1) return -1;
+    special.lastIndex = closing + 1;
+  }
+  return -1;
 }
 
 /** Whether a value is, or in a `srcset` has, an address of another server. */
@@ -105,9 +140,6 @@ const isElsewhere = (attribute: string, value: string): boolean =>
 
 /** How an address is named: a link of readers, a file by its bytes, a file by the version, or where the site begins. */
 type Form = 'link' | 'file' | 'version' | 'root';
-
-/** Scripts and styles with their text, and other tags. The one writer of HTML quotes and escapes every value. */
-const tags = /<(script|style)((?:[^>"]|"[^"]*")*)>([\s\S]*?)<\/\1>|<([a-z][a-z0-9-]*)(?=[\s>])((?:[^>"]|"[^"]*")*)>/g;
 
 /** The path in the bundle that an address of a page in `folder` names; undefined for one outside of it. */
 function inBundle(folder: string, written: string): string | undefined {
