@@ -47,6 +47,7 @@ export default defineConfig({
           name: 'it',
           include: [`${everywhere}/*.it.test.ts`],
           exclude: notHere,
+          setupFiles: ['test/support/replace-fetch.ts'],
           sequence: { groupOrder: 2 },
         },
       },

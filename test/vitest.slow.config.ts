@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/slow/**/*.test.ts'],
+    setupFiles: ['test/support/replace-fetch.ts'],
     pool: 'forks',
     fileParallelism: false,
     passWithNoTests: true,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody, FieldProblem } from '#shared/http/errors.ts';
+import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
 /** An answer other than 2xx, or none; the message is the server's sentence, `fields` what is wrong with which part of the request. */
@@ -51,6 +52,7 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
       ...(call.json === undefined ? {} : { 'content-type': 'application/json' }),
       ...call.headers,
     };
+    await replaceFetch();
     let response: Response;
     try {
       response = await fetch(url, {

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
+import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { type ApiClient, causeOf, jobPath, retryWhileAway, sseData } from './api-client.ts';
 
 export type ExportRequest = {
@@ -102,8 +103,7 @@ export async function downloadBundle(
   file: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
-  // Node's own fetch ends the process when a store closes a connection that is read slowly: github.com/nodejs/undici/pull/5474.
-  const { fetch } = await import('undici');
+  await replaceFetch();
   const response = await fetch(link.bundleUrl).catch((error: unknown) => {
     const { origin } = new URL(link.bundleUrl);
     const hint = 'The job is completed: ask for a link where that address can be reached.';

@@ -1,5 +1,6 @@
 import { createPrivately } from '#infra/supervisor/private-files.ts';
 import { isServiceName, type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { collectTraces } from '#shared/runtime/tracing.ts';
@@ -42,6 +43,7 @@ export async function runServices(names: RunnableName[]): Promise<void> {
       process.once('disconnect', resolve);
     }
   });
+  await replaceFetch();
   const sendTraces = await collectTraces(names, process.env, createLogger('traces', names.join(',')));
   const start = async () => {
     // In this order, because a gateway is of use only when the services that it calls are there.
