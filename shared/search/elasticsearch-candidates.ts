@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { LRUCache } from 'lru-cache';
 import { mostCandidates, mostLinkedPages, mostLinks } from './candidate-limits.ts';
-import type { ElasticsearchCall } from './elasticsearch-connection.ts';
+import type { ElasticsearchCall, ElasticsearchSettings } from './elasticsearch-connection.ts';
 import {
   divisionKey,
   everyone,
@@ -49,7 +49,11 @@ const mostTerms = 2 ** 20;
  * Finds what is ranked. Documents of a build never change, so what ranking needs of them is kept by their ids: a search asks for ids, and for those
  * documents alone that it has not seen. Which documents a reader may see is decided by the engine in every search.
  */
-export function elasticsearchCandidates(call: ElasticsearchCall, alias: string, withinMs: number) {
+export function elasticsearchCandidates(
+  call: ElasticsearchCall,
+  alias: string,
+  { product, withinMs }: { product: ElasticsearchSettings['product']; withinMs: number },
+) {
   let numbers: TermNumbers = new Map();
   const kept = new LRUCache<string, Kept>({ maxSize: keptBytes, sizeCalculation: bytesOf });
   const passageIds = new LRUCache<string, string>({ max: keptIds });
@@ -239,8 +243,8 @@ export function elasticsearchCandidates(call: ElasticsearchCall, alias: string, 
     const filter = queryFilter(reader.filter ?? {}, version);
     const inLinks = { match: { 'terms.link': terms.join(' ') } };
     const [matching, links] = await Promise.all([
-      idsOf(version, 'passage', reader, { must: anyOf(terms), filter, size: mostCandidates }, signal).then((ids) =>
-        read(version, 'passage', ids, signal),
+      idsOf(version, 'passage', reader, { must: bestWith(terms, product), filter, size: mostCandidates }, signal).then(
+        (ids) => read(version, 'passage', ids, signal),
       ),
       idsOf(
         version,
@@ -353,14 +357,18 @@ const excluded = (paths: readonly string[]): estypes.QueryDslQueryContainer[] =>
 
 export const split = (terms: string): string[] => (terms === '' ? [] : terms.split(' '));
 
-/** Passages with one of these terms. The weights only choose candidates; the order is that of the ranking. */
+/** The weights only choose candidates; the order is that of the ranking. */
+const weighted = ['terms.title^6', 'terms.path^3', 'terms.heading^3', 'terms.text'];
+
+/** Passages with one of these terms. */
 export function anyOf(terms: readonly string[]): estypes.QueryDslQueryContainer {
-  return {
-    multi_match: {
-      query: terms.join(' '),
-      type: 'cross_fields',
-      tie_breaker: 1,
-      fields: ['terms.title^6', 'terms.path^3', 'terms.heading^3', 'terms.text'],
-    },
-  };
+  return { multi_match: { query: terms.join(' '), type: 'cross_fields', tie_breaker: 1, fields: weighted } };
+}
+
+/**
+ * The same passages, the best first: by BM25F, as SQLite chooses them, so that a term in a title and in its text is not counted as two. On known
+ * questions it finds a little more than the sum over fields, which is left to OpenSearch: not every version of it has this query.
+ */
+function bestWith(terms: readonly string[], product: ElasticsearchSettings['product']): estypes.QueryDslQueryContainer {
+  return product === 'opensearch' ? anyOf(terms) : { combined_fields: { query: terms.join(' '), fields: weighted } };
 }

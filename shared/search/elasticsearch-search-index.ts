@@ -61,7 +61,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   const withinMs = settings.searchWithinMs ?? searchWithinMs;
   /** What was searched last, by content version. Each answer is checked against the index before it is given. */
   const versions = new LRUCache<string, VersionDocument>({ max: keptVersions });
-  const candidates = elasticsearchCandidates(call, alias, withinMs);
+  const candidates = elasticsearchCandidates(call, alias, { product: settings.product, withinMs });
   /** How many passages of a build have a term. A build never changes. */
   const counts = new LRUCache<string, number>({ max: keptCounts });
 
