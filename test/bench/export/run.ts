@@ -13,8 +13,9 @@ import { type Measurement, openInstallations } from './measurement.ts';
 import { memory } from './memory.ts';
 import { reuse } from './reuse.ts';
 import { scale } from './scale.ts';
+import { traces } from './traces.ts';
 
-const measurements: readonly Measurement[] = [flow, generators, reuse, join, memory, idle, log, scale];
+const measurements: readonly Measurement[] = [flow, generators, reuse, join, memory, idle, log, scale, traces];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
 
