@@ -1,9 +1,21 @@
 import { expect, test } from 'vitest';
 import { rateLimiterContract } from './rate-limit.contract.ts';
-import { memoryRateLimiter } from './rate-limit-memory.ts';
+import { memoryRateLimiter, mostCounted } from './rate-limit-memory.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 
 rateLimiterContract('in memory', async () => memoryRateLimiter());
+
+test('of more keys than it counts, it forgets those that asked longest ago', async () => {
+  const limiter = memoryRateLimiter();
+  const perDay = { name: 'addresses', requests: 10, windowSeconds: 86_400 };
+  await limiter.take(perDay, 'asks once');
+  await limiter.take(perDay, 'asks again');
+  for (let other = 2; other < mostCounted; other += 1) await limiter.take(perDay, `other ${other}`);
+  expect(await limiter.take(perDay, 'asks again')).toMatchObject({ remaining: 8 });
+  expect(await limiter.take(perDay, 'one too many')).toMatchObject({ remaining: 9 });
+  expect(await limiter.take(perDay, 'asks again')).toMatchObject({ remaining: 7 });
+  expect(await limiter.take(perDay, 'asks once')).toMatchObject({ remaining: 9 });
+});
 
 const limit = { name: 'starts', requests: 2, windowSeconds: 3600 };
 

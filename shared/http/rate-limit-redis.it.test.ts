@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+import { slowProxy } from '../../test/support/slow-proxy.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
 import { rateLimiterContract } from './rate-limit.contract.ts';
 import { answerWithinMs, type RedisRateLimiterOptions, redisRateLimiter } from './rate-limit-redis.ts';
@@ -123,6 +124,57 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     operator.disconnect();
     await limiter.close();
     await demoted.stop();
+  });
+
+  test('what is no count under one key is the trouble of that key alone, and is replaced', async () => {
+    const limiter = await open({ copies: () => 2 });
+    const operator = new Redis(redis.url);
+    const limit = hour('no-count', 10);
+    const keyOf = (key: string) => `bindery:limit:no-count:3600:${key}`;
+    await operator.lpush(keyOf('list'), 'x');
+    await operator.set(keyOf('text'), 'many');
+    await operator.set(keyOf('huge'), '9223372036854775807');
+    for (const key of ['list', 'text', 'huge']) {
+      expect(await limiter.take(limit, key)).toMatchObject({ allowed: true, remaining: 4 });
+      expect(limiter.problem()).toBeUndefined();
+      expect(await limiter.take(limit, key)).toMatchObject({ allowed: true, remaining: 9 });
+      expect(await operator.get(keyOf(key))).toBe('1');
+    }
+    expect(logged.map(({ msg }) => msg)).toEqual(Array(3).fill('a count in Redis cannot be read: it starts anew'));
+    operator.disconnect();
+  });
+
+  test('a Redis that takes writes but no counts is away until it counts again', async () => {
+    const operator = new Redis(redis.url);
+    const account = (...rules: string[]) => operator.call('ACL', 'SETUSER', 'counting', ...rules);
+    await account('on', '>password', '~bindery:*', '+@all');
+    const limiter = await open({ username: 'counting', password: 'password' });
+    await account('-@scripting');
+    const connections = async () => Number(/total_connections_received:(\d+)/.exec(await operator.info('stats'))?.[1]);
+    await takeAll(limiter, hour('no-scripts', 2), 1);
+    expect(limiter.problem()).toContain('NOPERM');
+    const before = await connections();
+    // A probe that fails connects anew.
+    await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    expect(logged.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toEqual([]);
+    await account('+@all');
+    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    operator.disconnect();
+  });
+
+  test('a Redis that answers later than a request waits is away until it is quick', async () => {
+    const slow = await slowProxy(redis.port);
+    const limiter = await open({ url: `redis://127.0.0.1:${slow.port}` });
+    slow.delayMs = 2 * answerWithinMs;
+    expect(await limiter.take(hour('slow', 10), 'acme')).toMatchObject({ allowed: true, remaining: 9 });
+    const answered = slow.answers;
+    await expect.poll(() => slow.answers, { timeout: 10_000 }).toBeGreaterThan(answered + 3);
+    expect(limiter.problem()).toContain(`no answer within ${answerWithinMs} ms`);
+    expect(logged).toHaveLength(1);
+    slow.delayMs = 0;
+    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    await limiter.close();
+    await slow.close();
   });
 
   test('without Redis at its start, a gateway counts alone until there is one', async () => {

@@ -41,7 +41,8 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
       new RateLimiterRedis({ storeClient: redis, keyPrefix: `${keyPrefix}:${name}`, points: 1, duration }),
   );
   const local = memoryRateLimiter();
-  const circuit = circuitTo(redis, logger);
+  const probeLimit: RateLimit = { name: 'probe', requests: 1, windowSeconds: 1 };
+  const circuit = circuitTo(redis, () => counterOf(probeLimit).penalty(''), logger);
   await withDeadline(redis.connect(), openWithinMs, () => new Error('it does not answer')).catch(circuit.open);
 
   const share = (limit: RateLimit): RateLimit => ({
@@ -52,12 +53,20 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
   /** The count in Redis; undefined when it is away. */
   async function count(limit: RateLimit, key: string, amount: number): Promise<RateLimiterRes | undefined> {
     if (circuit.problem() !== undefined) return undefined;
+    const counter = counterOf(limit);
     try {
-      return await inTime(counterOf(limit).penalty(key, amount));
+      return await inTime(counter.penalty(key, amount));
     } catch (error) {
-      circuit.open(error);
+      if (isNoCount(error)) startAnew(counter, limit, key, error);
+      else circuit.open(error);
       return undefined;
     }
+  }
+
+  /** Removes a value that cannot be counted on. This request counts here; the next one is the first of a new count. */
+  function startAnew(counter: RateLimiterRedis, { name }: RateLimit, key: string, error: unknown): void {
+    logger.warn({ limit: name, key, problem: messageOf(error) }, 'a count in Redis cannot be read: it starts anew');
+    counter.delete(key).catch(circuit.open);
   }
 
   return {
@@ -81,6 +90,10 @@ export async function redisRateLimiter(options: RedisRateLimiterOptions): Promis
     },
   };
 }
+
+/** Whether Redis is well, but has something else than a count under one key: the trouble of that key alone. Pure. */
+const isNoCount = (error: unknown): boolean =>
+  /WRONGTYPE|value is not an integer|increment or decrement would overflow/.test(messageOf(error));
 
 const waitingSteps = 6;
 const stepMs = answerWithinMs / waitingSteps;
@@ -129,11 +142,12 @@ export function redisClient({ url, username, password, authorities }: RedisAddre
 }
 
 /**
- * Whether Redis can be asked. Once open, it is closed by the first probe that succeeds. A probe writes as counts do: a primary that became a
- * replica, and one that is full, still answer to PING. A probe that fails ends the connection: the server behind it may be gone for good,
+ * Whether Redis can be asked. Once open, it is closed by the first probe that succeeds. A probe is a count like any other (`count`), and has
+ * no more time: a primary that became a replica, one that is full, and one that refuses scripts still answer to PING, and one that is slow
+ * would be away again with the next request. A probe without any answer ends the connection: the server behind it may be gone for good,
  * which TCP alone notices after a quarter of an hour, and the address may have a new primary behind it.
  */
-function circuitTo(redis: Redis, logger: Logger) {
+function circuitTo(redis: Redis, count: () => Promise<unknown>, logger: Logger) {
   const closed = new AbortController();
   let problem: string | undefined;
   /** Says more than what a command fails with, `Connection is closed.` */
@@ -153,12 +167,14 @@ function circuitTo(redis: Redis, logger: Logger) {
           if (connectingMs < openWithinMs) continue;
           throw new Error(`no connection within ${openWithinMs} ms`);
         }
-        await withDeadline(
-          redis.set(`${keyPrefix}:probe`, '', 'PX', probeEveryMs),
-          probeWithinMs,
-          () => new Error(`no answer within ${probeWithinMs} ms`),
+        const counted = count();
+        const isInTime = inTime(counted).then(
+          () => true,
+          () => false,
         );
-        return;
+        await withDeadline(counted, probeWithinMs, () => new Error(`no answer within ${probeWithinMs} ms`));
+        if (await isInTime) return;
+        problem = late().message;
       } catch {
         connectingMs = 0;
         // Of a connection that we ended, the client says that it cannot be written to. What led to that says more.
