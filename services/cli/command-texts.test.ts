@@ -6,23 +6,24 @@ import { diagnosticCounts, diagnosticLine } from './format.ts';
 import { contentNamed, contentTable } from './commands/content.ts';
 import { digestSentence } from './commands/export.ts';
 import { previewTable } from './commands/housekeeping.ts';
-import { keyTable } from './commands/keys.ts';
+import { isLastMaker, keyTable } from './commands/keys.ts';
 import { passageText } from './commands/search.ts';
 import { drawBar, paintFor, terminalWidth } from './terminal.ts';
 
 const now = new Date('2026-03-01T10:00:00.000Z');
 
+const key = (changes: Partial<ListedApiKey>): ListedApiKey => ({
+  id: `key_${'a'.repeat(16)}`,
+  kind: 'admin',
+  name: '',
+  scopes: ['read', 'write'],
+  allowedAddresses: [],
+  allowedOrigins: [],
+  createdAt: '2026-01-01T00:00:00.000Z',
+  ...changes,
+});
+
 test('keys are told apart by state', () => {
-  const key = (changes: Partial<ListedApiKey>): ListedApiKey => ({
-    id: `key_${'a'.repeat(16)}`,
-    kind: 'admin',
-    name: '',
-    scopes: ['read', 'write'],
-    allowedAddresses: [],
-    allowedOrigins: [],
-    createdAt: '2026-01-01T00:00:00.000Z',
-    ...changes,
-  });
   const lines = keyTable(
     [
       key({ name: 'site', lastUsedAt: '2026-02-28T23:59:58.000Z' }),
@@ -148,3 +149,18 @@ test('the bar is as long at every progress, also outside 0 to 100', () => {
   expect(drawBar(150, 'x')).toContain('━'.repeat(30));
   expect(drawBar(-1, 'x')).not.toContain('━');
 });
+
+test.each([
+  ['alone', [], true],
+  ['beside one that only reads', [{ id: 'key_2', scopes: ['read'] }], true],
+  ['beside one that has ended', [{ id: 'key_2', expiresAt: '2026-01-01T00:00:00.000Z' }], true],
+  ['beside one that is revoked', [{ id: 'key_2', revokedAt: '2026-01-01T00:00:00.000Z' }], true],
+  ['beside an assistant key', [{ id: 'key_2', kind: 'assistant' }], true],
+  ['beside another', [{ id: 'key_2' }], false],
+] satisfies [string, Partial<ListedApiKey>[], boolean][])(
+  'an admin key %s: whether it is the last one',
+  (_how, others, isLast) => {
+    const keys = [{ id: 'key_1' }, ...others].map((one: Partial<ListedApiKey>) => key(one));
+    expect(isLastMaker('key_1', keys, new Date('2026-06-01T00:00:00.000Z'))).toBe(isLast);
+  },
+);

@@ -74,6 +74,7 @@ const declarations = publicRoutes.map(({ declaration }) => declaration);
 const bodies: Record<string, object> = {
   'POST /v1/organizations': { name: 'Initech' },
   'PATCH /v1/organizations/:org': { plan: 'enterprise' },
+  'POST /v1/organizations/:org/api-keys': {},
   'POST /v1/api-keys': { kind: 'assistant' },
   'POST /v1/api-keys/:id/rotate': {},
 };

@@ -123,6 +123,11 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
   addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },
 
+  grantAdminKey: {
+    params: { org: 'acme' },
+    body: { name: 'after a loss' },
+    answer: { ...adminKey, name: 'after a loss', key: 'svc_…' },
+  },
   listApiKeys: { answer: { apiKeys: [{ ...adminKey, lastUsedAt: time }, siteKey] } },
   createApiKey: {
     body: { kind: 'assistant', name: 'docs site', scopes: ['read'], allowedOrigins: ['https://docs.acme.com'] },

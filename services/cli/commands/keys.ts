@@ -83,15 +83,22 @@ export function keysCommand(program: Command): void {
     .description('end a key; within a second no gateway takes it, and what it has open ends')
     .argument('<keyId>', 'as "bindery keys list" shows it')
     .action(async (keyId: string, options: ServerCommandOptions) => {
-      await connect(options, 'admin').raw(keyPath(keyId), { method: 'DELETE' });
-      createOutput(options.json).result({ id: keyId, revoked: true }, `Revoked ${keyId}.`);
+      const api = connect(options, 'admin');
+      const { apiKeys } = await api.json<{ apiKeys: ListedApiKey[] }>('/v1/api-keys');
+      await api.raw(keyPath(keyId), { method: 'DELETE' });
+      const output = createOutput(options.json);
+      output.result({ id: keyId, revoked: true }, `Revoked ${keyId}.`);
+      if (isLastMaker(keyId, apiKeys, new Date()))
+        output.note(
+          'It was the last admin key that may write: an operator gives the organization another with "bindery orgs create-key".',
+        );
     });
 }
 
 const keyPath = (keyId: string): string => `/v1/api-keys/${encodeURIComponent(keyId)}`;
 
 /** The output is the secret alone, so that it can be sent into a file that a service reads. */
-function printCreated(created: CreatedApiKey, { json }: ServerCommandOptions): void {
+export function printCreated(created: CreatedApiKey, { json }: ServerCommandOptions): void {
   const output = createOutput(json);
   output.result(created, created.key);
   output.note(secretSentence(created));
@@ -138,6 +145,14 @@ function boundsOf({ allowedAddresses, allowedOrigins }: ShownApiKey): string {
   const all = [...allowedAddresses, ...allowedOrigins].map(printable);
   const more = all.length - mostBounds;
   return `${all.slice(0, mostBounds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Whether no other key can make keys. Pure. */
+export function isLastMaker(keyId: string, keys: readonly ShownApiKey[], now: Date): boolean {
+  const makers = keys.filter(
+    (key) => key.kind === 'admin' && key.scopes.includes('write') && keyState(key, now) === 'good',
+  );
+  return makers.length === 1 && makers[0]?.id === keyId;
 }
 
 function keyState({ revokedAt, expiresAt }: ShownApiKey, now: Date): string {

@@ -13,7 +13,7 @@ import { apiClient, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, type LocalInstallation } from '../connection.ts';
 import { createOutput } from '../terminal.ts';
-import { secretSentence } from './keys.ts';
+import { printCreated, secretSentence } from './keys.ts';
 
 type CreateOptions = ServerCommandOptions & { plan?: string };
 type ChangeOptions = CreateOptions & { name?: string };
@@ -54,6 +54,18 @@ export function orgsCommand(program: Command): void {
         json: { name, plan },
       });
       createOutput(options.json).result(organization, `Now it is ${organizationText(organization)}.`);
+    });
+
+  operatorCommand('create-key')
+    .description('give an organization another admin key, when its own are lost or have ended')
+    .argument('<organization>', 'its id')
+    .option('--name <name>', 'what it is for')
+    .action(async (id: string, options: ServerCommandOptions & { name?: string }) => {
+      const created = await connect(options, 'operator').json<CreatedApiKey>(`${organizationPath(id)}/api-keys`, {
+        method: 'POST',
+        json: { name: options.name },
+      });
+      printCreated(created, options);
     });
 
   operatorCommand('add-domain')

@@ -14,7 +14,7 @@ import { askBus } from '../ask-bus.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour, perKeyPerHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
-import { type NewApiKey, newApiKey, renewedApiKey } from './new-api-key.ts';
+import { type NewApiKey, newApiKey, renewedApiKey, shownOnce } from './new-api-key.ts';
 
 const params = z.object({ id: z.string() });
 const limits = [perHour('keys', 'keysPerHour')] as const;
@@ -66,7 +66,7 @@ export const apiKeyRoutes = [
         return created.apiKey;
       };
       await appendToDirectory(context, organization, (state, change) => createApiKey(state, change, make), origin);
-      return shownOnce(created);
+      return shownOnce(made(created));
     },
   ),
   publicRoute(
@@ -97,7 +97,7 @@ export const apiKeyRoutes = [
         (state, change) => rotateApiKey(state, change, params.id, overlapEnd, renew),
         origin,
       );
-      return shownOnce(renewed);
+      return shownOnce(made(renewed));
     },
   ),
   publicRoute(
@@ -117,7 +117,7 @@ export const apiKeyRoutes = [
   ),
 ];
 
-function shownOnce(made: NewApiKey | undefined) {
-  if (made === undefined) throw new Error('an event of a new key was appended without a new key');
-  return { ...toShownApiKey(made.apiKey), key: made.secret };
+function made(key: NewApiKey | undefined): NewApiKey {
+  if (key === undefined) throw new Error('an event of a new key was appended without a new key');
+  return key;
 }

@@ -37,6 +37,31 @@ test('a new organization gets its first admin key, which works at once', async (
   expect(JSON.stringify(last)).not.toContain(created.json().adminKey.key);
 });
 
+test('an organization without a usable key gets another one from the operator, which is told who made it', async () => {
+  const { id, adminKey, adminKeyId } = await createOrganization(gateway);
+  await gateway.app.inject({ method: 'DELETE', url: `/v1/api-keys/${adminKeyId}`, headers: bearer(adminKey) });
+  expect((await get('/v1/api-keys', adminKey)).json()).toMatchObject({ code: 'invalid_key' });
+  const granted = await post(`/v1/organizations/${id}/api-keys`, operatorToken, { name: 'after a loss' });
+  expect(granted.statusCode).toBe(201);
+  expect(granted.json()).toMatchObject({
+    kind: 'admin',
+    name: 'after a loss',
+    scopes: ['read', 'write'],
+    key: expect.stringMatching(/^svc_[0-9A-Za-z]{36}$/),
+    expiresAt: expect.any(String),
+  });
+  const listed = await get('/v1/api-keys', granted.json().key);
+  expect(listed.json().apiKeys).toContainEqual(expect.objectContaining({ id: granted.json().id }));
+  const last = await gateway.bus.directory.last(`directory.${id}.log`);
+  expect(JSON.stringify(last)).toContain('operator');
+  expect(JSON.stringify(last)).not.toContain(granted.json().key);
+});
+
+test('an organization that there is not is named', async () => {
+  const wrong = await post('/v1/organizations/initech/api-keys', operatorToken);
+  expect([wrong.statusCode, wrong.json()]).toMatchObject([404, { error: 'There is no organization "initech".' }]);
+});
+
 test('a second organization of the same name gets an id of its own', async () => {
   const first = await post('/v1/organizations', operatorToken, { name: 'Acme' });
   const second = await post('/v1/organizations', operatorToken, { name: 'Acme' });

@@ -1,7 +1,7 @@
 import { generateApiKey, parseApiKey } from '#shared/http/api-key.ts';
 import { latestEnd, lengthOfLife } from '#shared/aggregates/directory/key-rights.ts';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
-import type { CreateApiKeyBody } from '#shared/contracts/http/directory.ts';
+import { type CreateApiKeyBody, type CreatedApiKey, toShownApiKey } from '#shared/contracts/http/directory.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 
 const usualLifeMs = 90 * dayMs;
@@ -55,6 +55,9 @@ export function renewedApiKey(old: ApiKey, now: Date, random: (length: number) =
     random,
   );
 }
+
+/** The answer that has the secret. */
+export const shownOnce = ({ apiKey, secret }: NewApiKey): CreatedApiKey => ({ ...toShownApiKey(apiKey), key: secret });
 
 const after = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 

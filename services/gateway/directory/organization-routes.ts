@@ -1,11 +1,18 @@
 import { z } from 'zod';
-import { addDomain, changeOrganization, createOrganization } from '#shared/aggregates/directory/decide.ts';
+import {
+  addDomain,
+  changeOrganization,
+  createOrganization,
+  grantAdminKey,
+} from '#shared/aggregates/directory/decide.ts';
 import type { DirectoryState } from '#shared/aggregates/directory/directory.ts';
 import {
   addDomainBodySchema,
   changeOrganizationBodySchema,
+  createdApiKeySchema,
   createOrganizationBodySchema,
   domainAddedSchema,
+  grantAdminKeyBodySchema,
   organizationCreatedSchema,
   organizationSchema,
 } from '#shared/contracts/http/directory.ts';
@@ -14,7 +21,7 @@ import { ApiError } from '#shared/http/errors.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
-import { newApiKey } from './new-api-key.ts';
+import { newApiKey, shownOnce } from './new-api-key.ts';
 
 const mostAttempts = 5;
 
@@ -60,7 +67,14 @@ export const organizationRoutes = [
       answer: organizationSchema,
     },
     async (context, { params, body, origin }) =>
-      toOrganization(await appendToDirectory(context, params.org, (state) => changeOrganization(state, body), origin)),
+      toOrganization(
+        await appendToDirectory(
+          context,
+          params.org,
+          (state) => changeOrganization(found(state, params.org), body),
+          origin,
+        ),
+      ),
   ),
   publicRoute(
     {
@@ -78,11 +92,42 @@ export const organizationRoutes = [
     },
     async (context, { params, body: { domain: slug, hosts, ...rest }, origin }) => {
       const domain = { slug, hosts: [...new Set(hosts)], ...rest };
-      await appendToDirectory(context, params.org, (state) => addDomain(state, domain), origin);
+      await appendToDirectory(context, params.org, (state) => addDomain(found(state, params.org), domain), origin);
       return { domain: slug, hosts: domain.hosts, ...rest };
     },
   ),
+  publicRoute(
+    {
+      id: 'grantAdminKey',
+      method: 'POST',
+      path: '/v1/organizations/:org/api-keys',
+      summary:
+        'Gives an organization another admin key, for when all of its own are lost or have ended. Its secret is shown this once.',
+      key: 'operator',
+      limits,
+      params,
+      body: grantAdminKeyBodySchema,
+      status: 201,
+      answer: createdApiKeySchema,
+      errors: ['in_use'],
+    },
+    async (context, { params, body, origin }) => {
+      const key = newApiKey({ kind: 'admin', name: body.name }, context.clock.now(), context.random);
+      await appendToDirectory(
+        context,
+        params.org,
+        (state) => grantAdminKey(found(state, params.org), key.apiKey),
+        origin,
+      );
+      return shownOnce(key);
+    },
+  ),
 ];
+
+function found(state: DirectoryState | undefined, organization: string): DirectoryState {
+  if (state === undefined) throw new ApiError('not_found', `There is no organization "${organization}".`);
+  return state;
+}
 
 const toOrganization = ({ organization, name, plan }: DirectoryState) => ({ id: organization, name, plan });
 

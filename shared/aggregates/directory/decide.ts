@@ -52,16 +52,22 @@ export function addDomain(state: DirectoryState | undefined, domain: DomainEntry
   return [{ type: 'DomainAdded', version: 1, data: { organization, domain } }];
 }
 
+/** A key from the operator, for an organization whose admin keys are lost or have ended: also when it has made all keys that it may make. */
+export function grantAdminKey(state: DirectoryState | undefined, key: ApiKey): DirectoryEvent[] {
+  const { organization } = existing(state);
+  checkRoom(existing(state), key);
+  return [{ type: 'ApiKeyCreated', version: 1, data: { organization, key } }];
+}
+
 /** The new key is `make(maker)`, where the maker is the key that the change is from. */
 export function createApiKey(
   state: DirectoryState | undefined,
   change: EventMetadata,
   make: (maker: ApiKey) => ApiKey,
 ): DirectoryEvent[] {
-  const { organization, keys } = existing(state);
+  const { organization } = existing(state);
   const maker = makerOf(existing(state), change);
-  if (keys.length >= mostKeys)
-    throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  checkCount(existing(state));
   const key = make(maker);
   checkNewKey(maker, key);
   checkRoom(existing(state), key);
@@ -81,8 +87,7 @@ export function rotateApiKey(
   const old = keys.find((key) => key.id === keyId && key.revokedAt === undefined);
   if (old === undefined)
     throw new ApiError('not_found', `There is no API key "${keyId}" in this organization, or it was revoked.`);
-  if (keys.length >= mostKeys)
-    throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
+  checkCount(existing(state));
   checkRotation(maker, old);
   const oldExpiresAt = old.expiresAt !== undefined && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   const key = renew(old);
@@ -96,6 +101,11 @@ export function revokeApiKey(state: DirectoryState | undefined, keyId: string): 
   if (key === undefined) throw new ApiError('not_found', `There is no API key "${keyId}" in this organization.`);
   if (key.revokedAt !== undefined) return [];
   return [{ type: 'ApiKeyRevoked', version: 1, data: { organization, keyId } }];
+}
+
+function checkCount({ keys }: DirectoryState): void {
+  if (keys.length < mostKeys) return;
+  throw new ApiError('in_use', `The organization has made ${mostKeys} keys, which is the most it can have.`);
 }
 
 function checkRoom(state: DirectoryState, added: ApiKey | DomainEntry): void {

@@ -52,6 +52,11 @@ export const addDomainBodySchema = z
   })
   .meta({ title: 'AddDomain' });
 
+/** Body of `POST /v1/organizations/{org}/api-keys`. */
+export const grantAdminKeyBodySchema = z
+  .strictObject({ name: z.string().trim().min(1).max(100).default('key from the operator') })
+  .meta({ title: 'GrantAdminKey' });
+
 export const organizationSchema = z
   .object({ id: organizationId, name: z.string(), plan: z.enum(organizationPlans) })
   .meta({ title: 'Organization' });
