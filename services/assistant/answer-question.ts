@@ -18,6 +18,7 @@ import {
 } from './answer-wire.ts';
 import { answerCut, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
 import { clientStream } from './client-stream.ts';
+import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
 import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, searchedContent, trustedGroups, unknownFilter } from './retrieval.ts';
@@ -82,6 +83,7 @@ export async function answerQuestion(
       unanswered: saysNotInDocumentation(outcome.text),
       aborted: outcome.aborted,
       model: `${model.provider}/${model.modelId}`,
+      tokens: isExtractive(model) ? 0 : outcome.spentTokens,
     };
     await context.threads.record(asked, answered, caller);
   } catch (error) {

@@ -80,8 +80,9 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     return { body: threadView(commits, context.clock.now(), context.answerTimeoutMs) };
   });
 
-  answerCall(app, assistant.eraseThread, async ({ caller: { organization, domain }, params: { threadId } }) => {
-    await stored.erase({ organization, domain, threadId });
+  answerCall(app, assistant.eraseThread, async ({ caller, params: { threadId } }) => {
+    const { organization, domain } = caller;
+    await stored.erase({ organization, domain, threadId }, caller);
     return { body: {} };
   });
 

@@ -42,7 +42,14 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
     const asked = { messageId: 'm', question: 'why' };
     const turns = [{ role: 'user' as const, text: 'why' }];
     const thread = await copy.ask(copy.begin(from, 'docs', owner), { ...asked, turns }, caller);
-    const said = { answer: 'a'.repeat(10_000), sources: [], unanswered: false, aborted: false, model: 'test' };
+    const said = {
+      answer: 'a'.repeat(10_000),
+      sources: [],
+      unanswered: false,
+      aborted: false,
+      model: 'test',
+      tokens: 7,
+    };
     await copy.record(thread, { ...asked, ...said }, caller);
     return thread;
   }

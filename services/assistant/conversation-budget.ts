@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
+import type { ThreadCommit, ThreadEvent } from '#shared/aggregates/thread/thread.ts';
+import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 import type { ConversationSizes } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
@@ -22,8 +23,6 @@ type Budget = {
   onUncounted?: (error: unknown) => void;
 };
 
-/** As long as the stream keeps messages. */
-const keptDays = 90;
 const mostAttempts = 20;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 
@@ -69,8 +68,9 @@ export function budgetedThreads(
     checkBudget,
     async append(commit, after) {
       const { organization } = commit.data.state;
-      // Where a question was let in, its answer is too.
-      if (commit.data.events.some(({ type }) => type !== 'QuestionAnswered')) await checkBudget(organization);
+      // Where a question was let in, its answer is too; and what is erased makes room.
+      const isFree = ({ type }: ThreadEvent) => type === 'QuestionAnswered' || type === 'ThreadErased';
+      if (!commit.data.events.every(isFree)) await checkBudget(organization);
       const stored = await log.append(commit, after);
       await count(organization, Buffer.byteLength(JSON.stringify(commit)), stored.sequence).catch(onUncounted);
       return stored;
@@ -84,7 +84,7 @@ function counted(
   added: { day: string; bytes: number; sequence: number },
   budgetBytes: number,
 ): { kept: ConversationSizes; purgedUpTo: number } {
-  const first = new Date(Date.parse(added.day) - keptDays * dayMs).toISOString().slice(0, 10);
+  const first = new Date(Date.parse(added.day) - conversationsKeptDays * dayMs).toISOString().slice(0, 10);
   // Older messages have gone by themselves.
   const days = (before?.days ?? []).filter(({ day }) => day >= first && day !== added.day);
   const same = before?.days.find(({ day }) => day === added.day);

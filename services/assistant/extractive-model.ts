@@ -33,6 +33,10 @@ export function extractiveModel(): LanguageModelV4 {
   };
 }
 
+/** Whether answers cost nothing: this model counts words, not tokens. */
+export const isExtractive = ({ provider, modelId }: LanguageModelV4): boolean =>
+  provider === 'bindery' && modelId === 'extractive';
+
 async function* parts(options: LanguageModelV4CallOptions): AsyncGenerator<LanguageModelV4StreamPart> {
   const text = answerTo(options);
   yield { type: 'stream-start', warnings: [] };

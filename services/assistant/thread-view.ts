@@ -19,7 +19,7 @@ export function threadView(commits: readonly ThreadCommit[], now: Date, answerTi
 }
 
 function apply(messages: Map<string, Message>, { type, data }: ThreadEvent, time: string): void {
-  if (type === 'ThreadStarted') return;
+  if (type === 'ThreadStarted' || type === 'ThreadErased') return;
   const { messageId } = data;
   const known = messages.get(messageId);
   if (type === 'AnswerRated') {

@@ -27,6 +27,7 @@ const answered = (question: string, changes: Partial<AnsweredQuestion> = {}): An
   unanswered: false,
   aborted: false,
   model: 'test',
+  tokens: 7,
   ...changes,
 });
 
@@ -111,6 +112,26 @@ test('of a long thread the newest turns count', async () => {
   expect(JSON.stringify(turns).length).toBeLessThan(70_000);
 });
 
+test('what is added to a thread while it is erased is erased, too', async () => {
+  await ask('one');
+  let isFirst = true;
+  const addedMeanwhile: MemoryLog<ThreadCommit> = {
+    ...log,
+    async purge(...purged) {
+      if (isFirst) await ask('two');
+      isFirst = false;
+      await log.purge(...purged);
+    },
+  };
+  stored = threads({ ...addedMeanwhile, checkBudget: async () => {} }, systemClock, randomBase62);
+  await stored.erase(thread, testCaller);
+  const forgotten = log.stored.flatMap(({ commit }) =>
+    commit.data.events.flatMap((event) => (event.type === 'ThreadErased' ? event.data.answers : [])),
+  );
+  expect(forgotten.map(({ messageId }) => messageId)).toEqual(['msg_one', 'msg_two']);
+  expect(JSON.stringify(log.stored)).not.toContain('Answer to');
+});
+
 test('a thread ends at 500 questions and 500 ratings, and says what to do', async () => {
   await ask('one');
   const last = log.stored.at(-1);
@@ -157,10 +178,16 @@ test('a question whose answer was lost stays, and the next one is a question of 
 
 test('a thread that is erased is gone from the log, also for an answer that was on its way', async () => {
   await ask('one');
+  const goesOn = await resumed();
   const open = await begin('two');
-  await stored.erase(thread);
+  await stored.erase(thread, testCaller);
   await stored.record(open, answered('two'), testCaller);
-  expect(log.stored).toEqual([]);
+  const left = { messageId: 'msg_one', answeredAt: expect.any(String), tokens: 7 };
+  expect(log.stored).toMatchObject([{ commit: { data: { events: [{ data: { answers: [left] } }] } } }]);
+  for (const gone of [thread.threadId, owner, 'Answer to', 'two'])
+    expect(JSON.stringify(log.stored)).not.toContain(gone);
+  const asked = { messageId: 'msg_three', question: 'three', turns: [] };
+  await expect(stored.ask(goesOn, asked, testCaller)).rejects.toThrow('no such thread');
   await expect(resumed()).rejects.toThrow('no such thread');
-  await expect(stored.erase(thread)).rejects.toThrow('no such thread');
+  await expect(stored.erase(thread, testCaller)).rejects.toThrow('no such thread');
 });

@@ -3,8 +3,11 @@ import {
   type AskedQuestion,
   askQuestion,
   checkRoomForQuestion,
+  type ErasedAnswer,
+  eraseAnswers,
   isThreadKey,
   mayContinue,
+  noSuchThread,
   rateAnswer,
   type Rating,
   recordAnswer,
@@ -20,7 +23,6 @@ import {
   type Turn,
 } from '#shared/aggregates/thread/thread.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
-import { ApiError } from '#shared/http/errors.ts';
 import type { StoredCommit } from '#shared/messaging/event-log.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -78,24 +80,32 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     async history(identity: ThreadIdentity): Promise<ThreadCommit[]> {
       const newest = await load(identity);
       if (!newest) throw noSuchThread();
-      const newestFirst: ThreadCommit[] = [];
-      for await (const commit of backFrom(newest)) newestFirst.push(commit);
-      return newestFirst.toReversed();
+      return commitsUpTo(newest);
     },
 
-    /** Takes a thread out of the log for good. Throws `not_found` when there is none. */
-    async erase(identity: ThreadIdentity): Promise<void> {
-      const newest = await load(identity);
+    /**
+     * Takes a thread out of the log for good. Read models learn from a commit beside it which answers they have to forget. Throws `not_found`
+     * when there is no such thread.
+     */
+    async erase(identity: ThreadIdentity, caller: Caller): Promise<void> {
+      let newest = await load(identity);
       if (!newest) throw noSuchThread();
-      await log.purge(newest.commit.subject, newest);
+      // Somebody may add to the thread meanwhile.
+      for (; newest !== undefined; newest = await load(identity)) {
+        const answers = (await commitsUpTo(newest)).flatMap(answersIn);
+        const erasure = { ...identity, threadId: `er_${random(idDigits)}` };
+        // First, because it can be repeated: what is no longer in the log must be forgotten.
+        if (answers.length > 0) await append(erasure, caller, undefined, () => eraseAnswers(erasure, answers));
+        await log.purge(newest.commit.subject, newest);
+      }
     },
 
     /** Appends a reader's rating of an answer, unless it is the same as before. Knowing the thread is enough; an unknown message is `not_found`, too. */
     async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
       const stored = await load(identity);
       if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread();
-      const before = await ratingBefore(stored, rating.messageId);
-      await append(identity, caller, stored, (state) => rateAnswer(state, identity, rating, before));
+      const { before, answeredAt } = await answerAndRating(stored, rating.messageId);
+      await append(identity, caller, stored, (state) => rateAnswer(state, identity, { ...rating, answeredAt }, before));
     },
   };
 
@@ -119,6 +129,12 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     return handled.stored;
   }
 
+  async function commitsUpTo(newest: StoredThread): Promise<ThreadCommit[]> {
+    const newestFirst: ThreadCommit[] = [];
+    for await (const commit of backFrom(newest)) newestFirst.push(commit);
+    return newestFirst.toReversed();
+  }
+
   /** The commits of a thread from this one back, as far as they are still kept. */
   async function* backFrom(newest: StoredThread): AsyncGenerator<ThreadCommit> {
     const { subject } = newest.commit;
@@ -129,22 +145,27 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     }
   }
 
-  /** How an answer was rated last. Throws `not_found` when the thread has no such answer. */
-  async function ratingBefore(stored: StoredThread, messageId: string): Promise<Rating | undefined> {
-    let last: Rating | undefined;
-    for await (const { data } of backFrom(stored)) {
+  /** When an answer was recorded, and how it was rated last. Throws `not_found` when the thread has no such answer. */
+  async function answerAndRating(
+    stored: StoredThread,
+    messageId: string,
+  ): Promise<{ answeredAt: string; before: Rating | undefined }> {
+    let before: Rating | undefined;
+    for await (const { time, data } of backFrom(stored)) {
       for (const event of data.events.toReversed()) {
-        if (event.type === 'ThreadStarted' || event.data.messageId !== messageId) continue;
-        if (event.type === 'QuestionAnswered') return last;
-        if (event.type === 'AnswerRated') last ??= event.data;
+        if (!('messageId' in event.data) || event.data.messageId !== messageId) continue;
+        if (event.type === 'QuestionAnswered') return { answeredAt: time, before };
+        if (event.type === 'AnswerRated') before ??= event.data;
       }
     }
     throw noSuchThread();
   }
 }
 
-const noSuchThread = (): ApiError =>
-  new ApiError(
-    'not_found',
-    'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
+/** What a commit says was answered. */
+const answersIn = ({ time, data }: ThreadCommit): ErasedAnswer[] =>
+  data.events.flatMap((event) =>
+    event.type === 'QuestionAnswered'
+      ? [{ messageId: event.data.messageId, answeredAt: time, tokens: event.data.tokens ?? 0 }]
+      : [],
   );

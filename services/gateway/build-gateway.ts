@@ -16,6 +16,7 @@ import { contentRoutes } from './content/content-routes.ts';
 import { apiKeyRoutes } from './directory/api-key-routes.ts';
 import { organizationRoutes } from './directory/organization-routes.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { insightRoutes } from './discovery/insight-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
 import { openApiRoute } from './openapi.ts';
@@ -42,6 +43,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...exportRoutes,
   ...auditRoutes,
   ...discoveryRoutes,
+  ...insightRoutes,
   ...signedDownloadRoutes,
   openApiRoute(() => publicRoutes),
   ...pageRoutes(() => publicRoutes),

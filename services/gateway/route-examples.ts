@@ -196,7 +196,15 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       months: [
         {
           month: '2026-03',
-          total: { exportsStarted: 1, exportsCompleted: 1, pagesExported: 42, bundleBytes: 1_482_113, linksSigned: 1 },
+          total: {
+            exportsStarted: 1,
+            exportsCompleted: 1,
+            pagesExported: 42,
+            bundleBytes: 1_482_113,
+            linksSigned: 1,
+            questions: 41,
+            tokens: 58_300,
+          },
           days: [{ day: '2026-03-01', figures: { exportsStarted: 1, exportsCompleted: 1, pagesExported: 42 } }],
         },
       ],
@@ -281,6 +289,21 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
     },
   },
   eraseThread: { params: onThread },
+  readInsights: {
+    ...onDomain,
+    query: { days: 30, limit: 20 },
+    answer: {
+      domain: 'docs',
+      from: '2026-01-31',
+      to: '2026-03-01',
+      questions: { total: 41, answered: 36, unanswered: 4, unfinished: 1 },
+      ratings: { up: 9, down: 1 },
+      unanswered: [{ question: 'Can I pay by invoice?', count: 3, lastAskedAt: time, threadId }],
+      pages: [{ path: '/quickstart', title: 'Quickstart', answers: 17, up: 6, down: 0 }],
+      ratedDown: [{ question, comment: 'It says nothing of Windows.', threadId, messageId, answeredAt: time }],
+      days: [{ day: '2026-03-01', questions: 41, unanswered: 4 }],
+    },
+  },
   resumeAnswer: { params: { domain: 'docs', chatId: 'chat-1' } },
 
   welcome: {

@@ -14,6 +14,7 @@ import { type ProjectionSource, updateDocument } from './projection.ts';
 export const accessProjection: ProjectionSource<AccessRecord> = {
   name: 'access',
   shape: 3,
+  isUnordered: true,
   openReader: (bus, generation) => bus.projectionReaders.access(generation),
   into: ({ auditAccess, auditAccessDays, usageAccess }, _logs, { auditKey }) => {
     const trail = auditTrail({ days: auditAccessDays, parts: auditAccess }, usageAccess);
@@ -37,8 +38,13 @@ export async function expireAccess(
 ): Promise<void> {
   const firstDay = firstKeptDay(now);
   await removeDaysBefore({ days: auditAccessDays, parts: auditAccess }, firstDay);
-  for (const key of await usageAccess.keys()) {
-    if (dateInKey(key) <= firstDay.slice(0, 7)) await removeDays(usageAccess, key, firstDay);
+  await removeUsageBefore(usageAccess, firstDay);
+}
+
+/** Removes the figures of days before `firstDay` (`yyyy-mm-dd`). */
+export async function removeUsageBefore(usage: DocumentStore<UsageDocument>, firstDay: string): Promise<void> {
+  for (const key of await usage.keys()) {
+    if (dateInKey(key) <= firstDay.slice(0, 7)) await removeDays(usage, key, firstDay);
   }
 }
 

@@ -117,6 +117,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
         content: async (generation) => withLosses(await readers.content(generation)),
         directory: async (generation) => withLosses(await readers.directory(generation)),
         access: async (generation) => withLosses(await readers.access(generation)),
+        conversations: async (generation) => withLosses(await readers.conversations(generation)),
       },
     };
   }

@@ -32,10 +32,9 @@ const untilNextDayMs = (now: Date): number => dayMs - (now.getTime() % dayMs);
 
 const foldRetry: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
-/** Commits build on each other; records of access do not. */
 function consumerOf<M>({ bus: { deadLetters, deadLetterLog }, source, logger }: ProjectionRun<M>): Consumer {
   const { stream } = projectionTable[source.name];
-  const isOrdered = source.name !== 'access';
+  const isOrdered = !source.isUnordered;
   return { service: 'projector', stream, deadLetters, deadLetterLog, isOrdered, logger, retry: foldRetry };
 }
 

@@ -4,6 +4,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { firstPointer } from './projection-pointer.ts';
 import type { ProjectionSource } from './projection.ts';
 import { accessProjection } from './access-projection.ts';
+import { conversationProjection } from './conversation-projection.ts';
 import { contentProjection } from './content-projection.ts';
 import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
@@ -19,6 +20,7 @@ export function measureProjections(metrics: Pick<Metrics, 'gauges'>, bus: BusOf<
       positionOf(bus, contentProjection),
       positionOf(bus, directoryProjection),
       positionOf(bus, accessProjection),
+      positionOf(bus, conversationProjection),
     ]);
     return Object.fromEntries(positions.map(([name, position]) => [name, read(position)]));
   };

@@ -35,6 +35,8 @@ export type ProjectionSource<M> = {
   name: ProjectionName;
   /** Of its documents: one more when they change so that stored ones have to be made again. A projector does that by itself. */
   shape: number;
+  /** Each message is folded on its own; otherwise those of one subject build on each other. */
+  isUnordered?: true;
   openReader(bus: Pick<BusParts, 'projectionReaders'>, generation: Generation): Promise<DurableReader<M>>;
   into: (stores: Stores, logs: Logs, by: Witness) => BatchHandler<M>;
   archived?: ArchivedSource<M>;

@@ -28,6 +28,7 @@ import {
   exportState,
   testAuditKey,
 } from '../../test/support/make-commit.ts';
+import { threadWriter } from '../../test/support/make-thread.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { compareReadModels } from './compare-read-models.ts';
 import { startProjections } from './start-projections.ts';
@@ -61,6 +62,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     ]);
     for (let n = 0; n < 40; n += 1) await runJob();
     await describeOrganization();
+    await answerQuestions();
     const linkSigner = await stand.connect('link-signer');
     await linkSigner.access.record(accessRecord({ time: '2026-03-01T11:00:00.000Z' }));
   }, 60_000);
@@ -97,6 +99,19 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     }
     if (last === undefined) throw new Error('A job has commits.');
     return last;
+  }
+
+  /** Answers of two days, one of them rated, and one of a thread that was erased. */
+  async function answerQuestions(): Promise<void> {
+    const { threads } = await stand.connect('assistant');
+    const docs = threadWriter(threads);
+    const first = { messageId: 'msg_1', answeredAt: '2026-02-28T10:00:00.000Z' };
+    const third = { messageId: 'msg_3', answeredAt: '2026-03-01T10:30:00.000Z' };
+    await docs.answered('th_1', first.answeredAt, { messageId: 'msg_1' });
+    await docs.rated('th_1', '2026-03-01T09:00:00.000Z', { ...first, rating: 'up' });
+    await docs.answered('th_2', '2026-03-01T10:00:00.000Z', { messageId: 'msg_2', unanswered: true });
+    await docs.answered('th_3', third.answeredAt, { messageId: 'msg_3' });
+    await docs.erased('er_1', '2026-03-01T11:00:00.000Z', [{ ...third, tokens: 10 }]);
   }
 
   /** An organization with two keys, one of them revoked, and two content versions. */
@@ -169,7 +184,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       expect(rebuilt).toMatchObject({ differentCount: 0, different: [] });
       expect(rebuilt.live).not.toBe(before);
       expect(await liveOf(name)).toBe(rebuilt.live);
-      const counts = { exports: jobCount, content: 1, directory: 1, access: 1 };
+      const counts = { exports: jobCount, content: 1, directory: 1, access: 1, conversations: 2 };
       const [primary] = storesOf[name].slice(-1);
       expect(await countOf(projector.generations[rebuilt.live as Generation], primary ?? 'jobStatus')).toBe(
         counts[name],

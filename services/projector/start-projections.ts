@@ -1,5 +1,6 @@
 import { leadByTurns } from '#shared/messaging/leases.ts';
 import { accessProjection } from './access-projection.ts';
+import { conversationProjection } from './conversation-projection.ts';
 import { contentProjection } from './content-projection.ts';
 import { directoryProjection } from './directory-projection.ts';
 import { exportProjection } from './export-projection.ts';
@@ -15,5 +16,11 @@ export async function startProjections(context: ProjectorContext, signal: AbortS
       (leading) => leadProjection({ ...context, source }, leading),
       signal,
     );
-  await Promise.all([run(exportProjection), run(contentProjection), run(directoryProjection), run(accessProjection)]);
+  await Promise.all([
+    run(exportProjection),
+    run(contentProjection),
+    run(directoryProjection),
+    run(accessProjection),
+    run(conversationProjection),
+  ]);
 }

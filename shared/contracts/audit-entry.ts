@@ -94,6 +94,8 @@ export const usageFigureNames = [
   'publications',
   'pagesPublished',
   'publishedBytes',
+  'questions',
+  'tokens',
 ] as const;
 
 export type UsageFigureName = (typeof usageFigureNames)[number];

@@ -150,7 +150,7 @@ export const listedDays = (days: ListDaysDocument | undefined): string[] =>
     .sort();
 
 /** What is folded from one stream on its own, and so is rebuilt on its own. */
-export const projectionNames = ['exports', 'content', 'directory', 'access'] as const;
+export const projectionNames = ['exports', 'content', 'directory', 'access', 'conversations'] as const;
 
 export type ProjectionName = (typeof projectionNames)[number];
 

@@ -49,6 +49,7 @@ export type BusParts = {
     content(generation: Generation): Promise<DurableReader<ContentCommit>>;
     directory(generation: Generation): Promise<DurableReader<DirectoryCommit>>;
     access(generation: Generation): Promise<DurableReader<AccessRecord>>;
+    conversations(generation: Generation): Promise<DurableReader<ThreadCommit>>;
   };
   /** The read models as they are read now. */
   readModels: ReadModels;

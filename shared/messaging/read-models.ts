@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
+import { insightAnswersDocumentSchema, insightFiguresSchema } from '#shared/contracts/insights.ts';
 import {
   auditDocumentSchema,
   contentDocumentSchema,
@@ -229,6 +230,10 @@ export const readModelTable = {
   usageExports: row('exports', 'usage', usageDocumentSchema, shared('exports.')),
   usageContent: row('content', 'usage', usageDocumentSchema, shared('content.')),
   usageAccess: row('access', 'usage', usageDocumentSchema, shared('access.')),
+  insightAnswers: row('conversations', 'insights', insightAnswersDocumentSchema, parts('answers.')),
+  insightAnswerDays: row('conversations', 'insights', listDaysDocumentSchema, shared('days.')),
+  insightFigures: row('conversations', 'insights', insightFiguresSchema, shared('figures.')),
+  usageConversations: row('conversations', 'usage', usageDocumentSchema, shared('conversations.')),
 };
 
 export type ReadModelName = keyof typeof readModelTable;
@@ -248,7 +253,7 @@ export function readModelsBy(
 
 /**
  * Which stores belong to which projection, in the order of writing. The last one says which revisions have been folded, where a log has
- * revisions. Usage is counted from audit entries, so it is written after them; the parts of a list are written after the document that
+ * revisions. Usage is counted from entries, and so are insights, so they are written after them; the parts of a list are written after the document that
  * counts them.
  */
 export const storesOf = {
@@ -256,6 +261,7 @@ export const storesOf = {
   content: ['auditContentDays', 'auditContent', 'usageContent', 'directoryContents'],
   directory: ['auditDirectoryDays', 'auditDirectory', 'directoryKeys', 'directoryOrganizations'],
   access: ['auditAccessDays', 'auditAccess', 'usageAccess'],
+  conversations: ['insightAnswerDays', 'insightAnswers', 'usageConversations', 'insightFigures'],
 } as const satisfies Record<ProjectionName, readonly ReadModelName[]>;
 
 /** The read models that are read now. */

@@ -138,6 +138,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
         body: { threadId, messageId },
       });
       await send('readThread', key, { ids: { threadId } });
+      await send('readInsights', key);
       await send('eraseThread', key, { ids: { threadId } });
       await send('answerQuestionV1', site, { accept: 'text/plain' });
       const found = await send('searchPassages', site);

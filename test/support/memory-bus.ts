@@ -36,11 +36,13 @@ export function memoryBus(): MemoryBus {
   const exports = memoryLog<ExportCommit>(gate);
   const content = memoryLog<ContentCommit>(gate);
   const directory = memoryLog<DirectoryCommit>(gate);
+  const threads = memoryLog<ThreadCommit>(gate);
   const recorded: MemoryBus['recorded'] = { facts: [], access: [], deadLetters: [], tasks: [] };
   const readers = memoryReaders();
   feed(exports, readers.orchestratorExports, readers.projectorExports);
   feed(content, readers.projectorContent, readers.indexerContent);
   feed(directory, readers.projectorDirectory);
+  feed(threads, readers.projectorConversations);
   const models = () => readModelsBy(() => memoryDocuments<never>(gate));
   const generations = { blue: models(), green: models() };
   const jobStatus = generations.blue.jobStatus as MemoryDocuments<JobStatusDocument>;
@@ -56,12 +58,13 @@ export function memoryBus(): MemoryBus {
         readers.projectorContent.idle(),
         readers.projectorDirectory.idle(),
         readers.projectorAccess.idle(),
+        readers.projectorConversations.idle(),
       ]);
     },
     exports,
     content,
     directory,
-    threads: memoryLog<ThreadCommit>(gate),
+    threads,
     facts: {
       record: async (fact) => {
         await gate();
@@ -105,6 +108,7 @@ export function memoryBus(): MemoryBus {
       content: async () => readers.projectorContent,
       directory: async () => readers.projectorDirectory,
       access: async () => readers.projectorAccess,
+      conversations: async () => readers.projectorConversations,
     },
     readModels: generations.blue,
     activeJobs: memoryDocuments(gate),
@@ -161,6 +165,7 @@ function memoryReaders() {
     projectorContent: memoryReader<ContentCommit>(),
     projectorDirectory: memoryReader<DirectoryCommit>(),
     projectorAccess: memoryReader<AccessRecord>(),
+    projectorConversations: memoryReader<ThreadCommit>(),
     indexerContent: memoryReader<ContentCommit>(),
     renderTasks: memoryReader<RenderTask>(),
     bundleTasks: memoryReader<BundleTask>(),

@@ -10,7 +10,7 @@ type Options = ServerCommandOptions & { month?: string; months?: string };
 
 export function usageCommand(program: Command): void {
   withConnection(program.command('usage'))
-    .description('show what the organization used: exports, pages, bundles, links, publications')
+    .description('show what the organization used: exports, pages, bundles, links, publications, questions')
     .option('--month <month>', 'by day, in a month such as 2026-03; this month by default')
     .addOption(
       new Option('--months <first..last>', 'by month, such as 2026-01..2026-03, at most 24').conflicts('month'),
@@ -34,6 +34,8 @@ const columns: readonly Column[] = [
   { head: 'Bundles', figure: 'bundleBytes', format: formatBytes },
   { head: 'Links', figure: 'linksSigned', format: formatNumber },
   { head: 'Publications', figure: 'publications', format: formatNumber },
+  { head: 'Questions', figure: 'questions', format: formatNumber },
+  { head: 'Tokens', figure: 'tokens', format: formatNumber },
 ];
 
 const gap = '  ';
@@ -44,7 +46,7 @@ const none = '·';
 /** No longer known. */
 const unknown = '?';
 
-type Row = { name: string; figures: SomeUsageFigures; hasLinks: boolean };
+type Row = { name: string; figures: SomeUsageFigures; isKnown: (figure: UsageFigureName) => boolean };
 
 /** What was used, for a terminal: of one month by day, of several by month, with bars of the exports and a line of sums. Pure. */
 export function usageText({ organization, months }: Usage, { width, paint }: { width: number; paint: Paint }): string {
@@ -54,12 +56,12 @@ export function usageText({ organization, months }: Usage, { width, paint }: { w
   const isOne = months.length === 1;
   const title = isOne ? `${organization}, ${first.month}` : `${organization}, ${first.month} to ${last.month}`;
   const rows: Row[] = isOne
-    ? first.days.map(({ day, figures }) => ({ name: day, figures, hasLinks: true }))
-    : months.map(({ month, total }) => ({ name: month, figures: total, hasLinks: total.linksSigned !== undefined }));
+    ? first.days.map(({ day, figures }) => ({ name: day, figures, isKnown: isKnownIn(first) }))
+    : months.map((month) => ({ name: month.month, figures: month.total, isKnown: isKnownIn(month) }));
   const sum: Row = {
     name: 'in all',
     figures: sumOf(months.map(({ total }) => total)),
-    hasLinks: months.every(({ total }) => total.linksSigned !== undefined),
+    isKnown: (figure) => months.every((month) => isKnownIn(month)(figure)),
   };
   if (usageFigureNames.every((name) => (sum.figures[name] ?? 0) === 0)) return `${title}: nothing was used.`;
 
@@ -81,13 +83,20 @@ export function usageText({ organization, months }: Usage, { width, paint }: { w
     ...(replays === 0
       ? []
       : [paint('gray', `${formatNumber(replays)} of the exports ${replays === 1 ? 'was a replay' : 'were replays'}.`)]),
-    ...(sum.hasLinks ? [] : [paint('gray', `${unknown}: links are counted for as long as their records are kept.`)]),
+    ...(columns.every(({ figure }) => sum.isKnown(figure))
+      ? []
+      : [paint('gray', `${unknown}: links, questions and tokens are counted for as long as their records are kept.`)]),
   ].join('\n');
 }
 
-function cellsOf({ figures, hasLinks }: Row): string[] {
+const isKnownIn =
+  ({ total }: Usage['months'][number]) =>
+  (figure: UsageFigureName): boolean =>
+    total[figure] !== undefined;
+
+function cellsOf({ figures, isKnown }: Row): string[] {
   return columns.map(({ figure, format }) => {
-    if (figure === 'linksSigned' && !hasLinks) return unknown;
+    if (!isKnown(figure)) return unknown;
     const value = figures[figure] ?? 0;
     return value === 0 ? none : format(value);
   });

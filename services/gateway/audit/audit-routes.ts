@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type SomeUsageFigures, usageFigureNames } from '#shared/contracts/audit-entry.ts';
+import { type SomeUsageFigures, type UsageFigureName, usageFigureNames } from '#shared/contracts/audit-entry.ts';
 import {
   auditListSchema,
   listAuditQuerySchema,
@@ -9,10 +9,11 @@ import {
   usageQuerySchema,
   usageSchema,
 } from '#shared/contracts/http/audit.ts';
+import { conversationsKeptDays, insightOwner } from '#shared/contracts/insights.ts';
 import { usageKey } from '#shared/contracts/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { askBus } from '../ask-bus.ts';
-import { resolveDomain } from '../auth/authenticate.ts';
+import { type Principal, resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { readJob } from '../exports/read-job.ts';
 import { accepts } from '../parse-input.ts';
@@ -74,9 +75,12 @@ export const auditRoutes = [
       query: usageQuerySchema,
       answer: usageSchema,
     },
-    async (context, { principal: { organization }, query: { month, months } }) => {
+    async (context, { principal, query: { month, months } }) => {
       const wanted = months === undefined ? [month ?? context.clock.now().toISOString().slice(0, 7)] : monthsOf(months);
-      return { organization, months: await Promise.all(wanted.map((one) => monthUsage(context, organization, one))) };
+      return {
+        organization: principal.organization,
+        months: await Promise.all(wanted.map((one) => monthUsage(context, principal, one))),
+      };
     },
   ),
 ];
@@ -90,25 +94,35 @@ async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): A
 /** What an organization used in a month (`2026-03`): each day's figures of all logs, and their sums. */
 async function monthUsage(
   { bus, clock }: Pick<GatewayContext, 'bus' | 'clock'>,
-  organization: string,
+  { organization, domains }: Pick<Principal, 'organization' | 'domains'>,
   month: string,
 ): Promise<UsageMonth> {
-  const { usageExports, usageContent, usageAccess } = bus.readModels;
+  const { usageExports, usageContent, usageAccess, usageConversations } = bus.readModels;
   const key = usageKey(organization, month);
-  const hasAllLinks = `${month}-01` >= firstKeptDay(clock.now());
+  const isKept = (firstDay: string): boolean => `${month}-01` >= firstDay;
+  const hasAllLinks = isKept(firstKeptDay(clock.now()));
+  const hasAllQuestions = isKept(firstKeptDay(clock.now(), conversationsKeptDays));
+  const isKnown = (name: UsageFigureName): boolean =>
+    name === 'linksSigned' ? hasAllLinks : name === 'questions' || name === 'tokens' ? hasAllQuestions : true;
   const documents = await Promise.all([
     askBus(usageExports.get(key)),
     askBus(usageContent.get(key)),
     ...(hasAllLinks ? [askBus(usageAccess.get(key))] : []),
+    ...(hasAllQuestions ? domains : []).map(({ slug }) =>
+      askBus(usageConversations.get(usageKey(insightOwner(organization, slug), month))),
+    ),
   ]);
   const days = new Map<string, SomeUsageFigures>();
   const total: SomeUsageFigures = {};
-  for (const name of usageFigureNames) if (name !== 'linksSigned' || hasAllLinks) total[name] = 0;
+  for (const name of usageFigureNames) if (isKnown(name)) total[name] = 0;
   for (const stored of documents) {
     for (const [day, figures] of Object.entries(stored?.document.days ?? {})) {
-      days.set(day, { ...days.get(day), ...figures });
+      const ofDay = { ...days.get(day) };
+      days.set(day, ofDay);
       for (const name of usageFigureNames) {
-        if (figures[name] !== undefined) total[name] = (total[name] ?? 0) + figures[name];
+        if (figures[name] === undefined) continue;
+        total[name] = (total[name] ?? 0) + figures[name];
+        ofDay[name] = (ofDay[name] ?? 0) + figures[name];
       }
     }
   }

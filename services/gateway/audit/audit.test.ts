@@ -11,6 +11,7 @@ import {
   operatorToken,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
+import { threadWriter } from '../../../test/support/make-thread.ts';
 import { accessRecord, contentCommit, exportCommit, exportState } from '../../../test/support/make-commit.ts';
 
 const dayMs = 86_400_000;
@@ -288,6 +289,11 @@ test('usage of a month by day, and of several months', async () => {
   await exported(acme.id, '2026-03-01T12:00:00.000Z');
   await exported(acme.id, '2026-03-04T12:00:00.000Z');
   await exported(acme.id, '2026-01-31T23:59:58.000Z');
+  for (const [n, organization] of [acme.id, acme.id, acme.id, other.id].entries()) {
+    const time = `2026-03-0${n === 0 ? 4 : 5}T12:00:00.000Z`;
+    await threadWriter(gateway.bus.threads, organization).answered(`th_${n}`, time, { messageId: `msg_${n}` });
+  }
+  await gateway.bus.projected();
   const expected = {
     month: '2026-03',
     total: {
@@ -302,10 +308,13 @@ test('usage of a month by day, and of several months', async () => {
       publications: 1,
       pagesPublished: 3,
       publishedBytes: 500,
+      questions: 3,
+      tokens: 30,
     },
     days: [
       { day: '2026-03-01', figures: expect.objectContaining({ publications: 1, exportsStarted: 1, linksSigned: 1 }) },
-      { day: '2026-03-04', figures: expect.not.objectContaining({ publications: 1 }) },
+      { day: '2026-03-04', figures: expect.objectContaining({ exportsStarted: 1, questions: 1, tokens: 10 }) },
+      { day: '2026-03-05', figures: { questions: 2, tokens: 20 } },
     ],
   };
   expect(await usage()).toEqual({ organization: acme.id, months: [expected] });
@@ -317,6 +326,8 @@ test('usage of a month by day, and of several months', async () => {
     ['2026-02', 0, 1],
     ['2026-03', 2, 2],
   ]);
+  // Conversations of all of December are not kept any more.
+  expect(months.map(({ total }) => total.questions)).toEqual([undefined, 0, 0, 3]);
 });
 
 test('without the bus it is unavailable, also as lines', async () => {

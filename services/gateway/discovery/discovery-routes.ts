@@ -130,7 +130,7 @@ export const discoveryRoutes = [
       id: 'eraseThread',
       method: 'DELETE',
       path: '/v1/assistant/:domain/threads/:threadId',
-      summary: 'Erases a conversation: nothing of it stays in the log.',
+      summary: 'Erases a conversation: nothing that was said in it stays.',
       key: 'admin',
       params: threadParams,
       limits: [changes],

@@ -23,25 +23,34 @@ export type AnsweredQuestion = Omit<AskedQuestion, 'turns'> & {
   /** The answer was cut. */
   aborted: boolean;
   model: string;
+  /** What the language model read and wrote. */
+  tokens: number;
 };
 
-export type Rating = { messageId: string; rating: 'up' | 'down'; comment?: string | undefined };
+export type Rating = {
+  messageId: string;
+  rating: 'up' | 'down';
+  comment?: string | undefined;
+  /** When the answer was recorded. */
+  answeredAt?: string | undefined;
+};
 
 /** A message of the bus holds 1 MB, so of a longer question or answer only the start is kept. */
 const questionCharacters = 16_000;
 const answerCharacters = 64_000;
 
-/** Adds a question to a thread, and begins the thread with the first one. Pure. */
+/** Adds a question to a thread, and begins the thread with the first one. Throws `not_found` when one that had begun was erased. Pure. */
 export function askQuestion(
   state: ThreadState | undefined,
   { organization, domain, threadId }: ThreadIdentity,
-  { fingerprintHash, newKey = '' }: ThreadOwner,
+  { fingerprintHash, newKey }: ThreadOwner,
   { turns, ...asked }: AskedQuestion,
 ): ThreadEvent[] {
   const identity = { organization, domain, threadId };
   const question = asked.question.slice(0, questionCharacters);
   const questionAsked: ThreadEvent = { type: 'QuestionAsked', version: 1, data: { ...identity, ...asked, question } };
   if (state !== undefined) return [questionAsked];
+  if (newKey === undefined) throw noSuchThread();
   const before = rememberedTurns(withoutQuestion(turns, asked.question));
   const data = { ...identity, fingerprintHash, threadKeySha256: threadKeyHash(newKey), turns: before };
   return [{ type: 'ThreadStarted', version: 1, data }, questionAsked];
@@ -71,7 +80,8 @@ export function checkRoomForQuestion({ turnCount }: ThreadState): void {
 }
 
 /**
- * Adds what a reader thinks of an answer; the same as before is no event. Throws when the thread has as many ratings as it can have. Pure.
+ * Adds what a reader thinks of an answer; the same as before is no event. Throws when the thread was erased, or has as many ratings as it can
+ * have. Pure.
  */
 export function rateAnswer(
   state: ThreadState | undefined,
@@ -79,10 +89,29 @@ export function rateAnswer(
   rating: Rating,
   before: Rating | undefined,
 ): ThreadEvent[] {
+  if (state === undefined) throw noSuchThread();
   if (before?.rating === rating.rating && before.comment === rating.comment) return [];
-  if ((state?.ratingCount ?? 0) >= mostRatings) throw fullThread(`has ${mostRatings} ratings, which is the most`);
+  if ((state.ratingCount ?? 0) >= mostRatings) throw fullThread(`has ${mostRatings} ratings, which is the most`);
   return [{ type: 'AnswerRated', version: 1, data: { organization, domain, threadId, ...rating } }];
 }
+
+/** What stays of an answer when its thread is erased: that there was one, and what it cost. */
+export type ErasedAnswer = { messageId: string; answeredAt: string; tokens: number };
+
+/** Says which answers are to be forgotten. The identity is that of the erasure, not of the thread. Pure. */
+export function eraseAnswers(
+  { organization, domain, threadId }: ThreadIdentity,
+  answers: readonly ErasedAnswer[],
+): ThreadEvent[] {
+  return [{ type: 'ThreadErased', version: 1, data: { organization, domain, threadId, answers: [...answers] } }];
+}
+
+/** Unknown, erased, another reader's, or named with a wrong key: a caller cannot tell these apart. */
+export const noSuchThread = (): ApiError =>
+  new ApiError(
+    'not_found',
+    'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
+  );
 
 const fullThread = (problem: string): ApiError =>
   new ApiError('invalid_request', `The thread ${problem}.`, { fields: [{ path: 'threadId', message: problem }] });

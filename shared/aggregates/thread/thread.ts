@@ -32,8 +32,23 @@ export const threadEventSchema = z.discriminatedUnion('type', [
     /** The answer was cut: the reader went away or the model failed. */
     aborted: z.boolean(),
     model: z.string(),
+    /** What the language model read and wrote for it. Older answers do not say. */
+    tokens: z.int().min(0).optional(),
   }),
-  event('AnswerRated', { messageId: z.string(), rating: z.enum(['up', 'down']), comment: z.string().optional() }),
+  event('AnswerRated', {
+    messageId: z.string(),
+    rating: z.enum(['up', 'down']),
+    comment: z.string().optional(),
+    /** When the answer was recorded. Older ratings do not say. */
+    answeredAt: timestamp.optional(),
+  }),
+  /**
+   * A thread was taken out of the log. This is on a subject of its own, and `threadId` is an id of its own: all that it has of the thread is which
+   * answers those who read them before have to forget.
+   */
+  event('ThreadErased', {
+    answers: z.array(z.object({ messageId: z.string(), answeredAt: timestamp, tokens: z.int().min(0) })),
+  }),
 ]);
 
 export type ThreadEvent = z.infer<typeof threadEventSchema>;
@@ -69,11 +84,19 @@ export const threadAggregate: Aggregate<ThreadEvent, ThreadState> = {
   evolve,
 };
 
+/** Nobody can go on with an erasure. */
+const nobody = '0'.repeat(64);
+
 /** Throws when a question comes before the start of its thread. */
 function evolve(state: ThreadState | undefined, { type, data }: ThreadEvent, { time }: EventMetadata): ThreadState {
   if (type === 'ThreadStarted') {
     const { turns, ...rest } = data;
     return { ...rest, createdAt: time, turnCount: 0, lastTurns: [] };
+  }
+  if (type === 'ThreadErased') {
+    const { organization, domain, threadId } = data;
+    const owner = { fingerprintHash: nobody, threadKeySha256: nobody };
+    return { organization, domain, threadId, ...owner, createdAt: time, turnCount: 0, lastTurns: [] };
   }
   if (state === undefined) throw new Error(`${type} comes before the start of the thread ${data.threadId}.`);
   if (type === 'AnswerRated') return { ...state, ratingCount: (state.ratingCount ?? 0) + 1, lastTurns: [] };
@@ -111,7 +134,8 @@ const noAnswer = '(This question got no answer.)';
 /** `answered`: the messages that later commits answer. */
 function turnsIn({ type, data }: ThreadEvent, answered: ReadonlySet<string>): Turn[] {
   if (type === 'ThreadStarted') return data.turns;
-  if (type === 'AnswerRated' || (type === 'QuestionAsked' && answered.has(data.messageId))) return [];
+  if (type === 'AnswerRated' || type === 'ThreadErased') return [];
+  if (type === 'QuestionAsked' && answered.has(data.messageId)) return [];
   const answer = type === 'QuestionAnswered' && data.answer !== '' ? data.answer : noAnswer;
   return [
     { role: 'user', text: data.question },

@@ -100,8 +100,8 @@ function monthAfter(text: string): string {
 const usageMonthSchema = z.object({
   month,
   /**
-   * Of the whole month, as far as it has gone, also what is 0. `linksSigned` is missing for months that began before its records were
-   * kept: see `firstKeptDay`.
+   * Of the whole month, as far as it has gone, also what is 0. `linksSigned`, and `questions` and `tokens`, are missing for months that began
+   * before their records were kept: see `firstKeptDay`.
    */
   total: z.partialRecord(z.enum(usageFigureNames), z.int().min(0)),
   /** Days on which anything happened, oldest first, with what is not 0. */

@@ -140,6 +140,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       content: projectionReader('content', contentAggregate.storedCommit),
       directory: projectionReader('directory', directoryAggregate.storedCommit),
       access: projectionReader('access', storedAccessRecord),
+      conversations: projectionReader('conversations', threadAggregate.storedCommit),
     }),
     readModels: async () => liveReadModels(pointers, await generations()),
     generations,

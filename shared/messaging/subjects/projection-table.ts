@@ -7,6 +7,7 @@ export const projectionTable = {
   content: { stream: 'CONTENT', durable: 'projector-content' },
   directory: { stream: 'DIRECTORY', durable: 'projector-directory' },
   access: { stream: 'ACCESS', durable: 'projector-access' },
+  conversations: { stream: 'CONVERSATIONS', durable: 'projector-conversations' },
 } as const satisfies Record<ProjectionName, { stream: string; durable: string }>;
 
 /**

@@ -1,5 +1,6 @@
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { projectionTable } from './projection-table.ts';
+import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 import { generations, inGeneration } from '#shared/contracts/read-models.ts';
 
 const services = [
@@ -128,7 +129,7 @@ export const streamRows: readonly StreamRow[] = [
     last: ['assistant'],
     history: ['assistant'],
     purgers: ['assistant'],
-    keptDays: 90,
+    keptDays: conversationsKeptDays,
     kept: "90 days; of more than an organization's budget, its oldest days go first",
   }),
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
@@ -163,6 +164,10 @@ const blueRows: readonly BucketRow[] = [
     kept: `rebuilt at will; its records of \`ACCESS\` go after ${accessKeptDays} days`,
   }),
   readModel('usage', '<source>.<org>.<month>', { byKey: ['gateway'], kept: 'as `audit`' }),
+  readModel('insights', 'answers.<org>/<domain>.<day>.<part>, days.<org>/<domain>, figures.<org>/<domain>.<day>', {
+    byKey: ['gateway'],
+    kept: `rebuilt at will; what it has of a day goes after ${conversationsKeptDays} days`,
+  }),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
   }),
@@ -298,7 +303,10 @@ export const renderDurable = (rendererVersion: string): DurableRow =>
     filter: `tasks.render.${rendererVersion}`,
   });
 
-/** The first day (`yyyy-mm-dd`, UTC) of which read models may hold records of access now: none of its records is gone yet. Pure. */
-export function firstKeptDay(now: Date): string {
-  return new Date(now.getTime() - (accessKeptDays - 1) * dayMs).toISOString().slice(0, 10);
+/**
+ * The first day (`yyyy-mm-dd`, UTC) of which read models may hold what a log keeps for so many days, records of access by default: none of its
+ * messages is gone yet. Pure.
+ */
+export function firstKeptDay(now: Date, keptDays: number = accessKeptDays): string {
+  return new Date(now.getTime() - (keptDays - 1) * dayMs).toISOString().slice(0, 10);
 }

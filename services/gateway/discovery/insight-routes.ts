@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { insightsQuerySchema, insightsSchema } from '#shared/contracts/http/insights.ts';
+import { domainName } from '#shared/contracts/identifiers.ts';
+import { conversationsKeptDays, type InsightFigures, insightFiguresKey } from '#shared/contracts/insights.ts';
+import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { askBus } from '../ask-bus.ts';
+import type { GatewayContext } from '../context.ts';
+import { publicRoute } from '../public-route.ts';
+import { sumInsights } from './sum-insights.ts';
+
+const defaultDays = 30;
+const defaultLimit = 20;
+
+/** What readers of a documentation site asked, for its organization. */
+export const insightRoutes = [
+  publicRoute(
+    {
+      id: 'readInsights',
+      method: 'GET',
+      path: '/v1/assistant/:domain/insights',
+      summary: 'Questions without an answer, pages that answer most, and ratings.',
+      key: 'admin',
+      params: z.object({ domain: domainName }),
+      query: insightsQuerySchema,
+      answer: insightsSchema,
+    },
+    async (context, { principal: { organization }, domain, query: { days = defaultDays, limit = defaultLimit } }) => {
+      const wanted = lastDays(context.clock.now(), days);
+      const figures = await figuresOf(context, organization, domain.slug, wanted);
+      const [from = '', to = from] = [wanted[0], wanted.at(-1)];
+      return { domain: domain.slug, from, to, ...sumInsights(figures, limit) };
+    },
+  ),
+];
+
+/** Today and the days before it, as many as asked for and kept, oldest first. */
+function lastDays(now: Date, count: number): string[] {
+  const days = Array.from({ length: count }, (_, ago) =>
+    new Date(now.getTime() - ago * dayMs).toISOString().slice(0, 10),
+  );
+  const firstDay = firstKeptDay(now, conversationsKeptDays);
+  return days.filter((day) => day >= firstDay).reverse();
+}
+
+const readsAtOnce = 10;
+
+/** Each day's figures, oldest first; a day without questions has none. */
+async function figuresOf(
+  { bus }: Pick<GatewayContext, 'bus'>,
+  organization: string,
+  domain: string,
+  days: readonly string[],
+): Promise<{ day: string; figures: InsightFigures }[]> {
+  const { insightFigures } = bus.readModels;
+  const found: { day: string; figures: InsightFigures }[] = [];
+  for (let start = 0; start < days.length; start += readsAtOnce) {
+    const some = days.slice(start, start + readsAtOnce);
+    const read = await Promise.all(
+      some.map((day) => askBus(insightFigures.get(insightFiguresKey(organization, domain, day)))),
+    );
+    for (const [index, stored] of read.entries()) {
+      const day = some[index];
+      if (stored !== undefined && day !== undefined) found.push({ day, figures: stored.document });
+    }
+  }
+  return found;
+}
