@@ -28,20 +28,19 @@ export function parseServiceNames(list: string): RunnableName[] {
 }
 
 /**
- * Runs services in this process until SIGTERM, Ctrl-C or, under a supervisor, the end of the channel to it. Under a supervisor Ctrl-C is
- * ignored here, because the supervisor knows the order of stopping.
+ * Runs services in this process until SIGTERM, Ctrl-C, the end of its terminal or, under a supervisor, the end of the channel to it. Under a
+ * supervisor Ctrl-C and the end of the terminal are ignored here, because the supervisor knows the order of stopping.
  */
 export async function runServices(names: RunnableName[]): Promise<void> {
   createPrivately();
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve);
-    if (process.send === undefined) {
-      process.once('SIGINT', resolve);
-    } else {
-      process.on('SIGINT', () => {});
-      process.once('disconnect', resolve);
-    }
+    // Ctrl-C, and a terminal that was closed.
+    for (const signal of ['SIGINT', 'SIGHUP'] as const)
+      if (process.send === undefined) process.once(signal, resolve);
+      else process.on(signal, () => {});
+    if (process.send !== undefined) process.once('disconnect', resolve);
   });
   await replaceFetch();
   const sendTraces = await collectTraces(names, process.env, createLogger('traces', names.join(',')));

@@ -22,7 +22,10 @@ const sameInterruptMs = 1_000;
 /** `bindery start`: everything on this machine, until Ctrl-C. */
 export async function startInstallation(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = loadConfig(startSettings, environment);
-  const say = (line = '') => process.stdout.write(`${line}\n`);
+  let isTerminalGone = false;
+  const say = (line = ''): void => {
+    if (!isTerminalGone) process.stdout.write(`${line}\n`);
+  };
   const startedAt = performance.now();
   let interruptedAt: number | undefined;
   const stop = new AbortController();
@@ -35,6 +38,11 @@ export async function startInstallation(environment: NodeJS.ProcessEnv): Promise
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
+    // The terminal was closed: it stops as with Ctrl-C, and nobody reads what it says.
+    process.on('SIGHUP', () => {
+      isTerminalGone = true;
+      onSignal();
+    });
   });
 
   say(`Starting Bindery: ${serviceNames.length} services and a nats-server, data in ${config.data}`);

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { describeWithServers } from '../../test/support/describe-with-servers.ts';
+
+const bindery = join(import.meta.dirname, 'bindery.mjs');
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describeWithServers(['nats-server'], 'an installation whose terminal is closed', () => {
+  test('stops as with Ctrl-C, and leaves no server behind', { timeout: 60_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bindery-start-'));
+    const [port = 0] = await freePorts(1);
+    const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
+    // A group of its own, as a shell gives it: a terminal that closes ends all of it.
+    const child = spawn(process.execPath, [bindery, 'start'], {
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      for await (const line of createInterface(child.stdout)) if (line === 'Ctrl-C stops it.') break;
+      const natsPid = Number(await readFile(join(folder, 'nats', 'nats.pid'), 'utf8'));
+      expect(isAlive(natsPid)).toBe(true);
+      child.stdout.destroy();
+      process.kill(-(child.pid ?? 0), 'SIGHUP');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      await expect.poll(() => isAlive(natsPid)).toBe(false);
+    } finally {
+      if (child.exitCode === null) child.kill('SIGTERM');
+      await rm(folder, { recursive: true });
+    }
+  });
+});
