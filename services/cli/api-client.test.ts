@@ -37,6 +37,15 @@ test('a server of something else is not taken for one of ours', async () => {
   await expect(asked).rejects.toThrow(`http://${host} answers, but not as Bindery does. Is --url right?`);
 });
 
+test('a server may be below a path of a proxy', async () => {
+  const host = await serve((request, response) => response.end(JSON.stringify({ asked: request.url })));
+  for (const base of ['', '/', '/bindery', '/bindery/']) {
+    const asked = apiClient(`http://${host}${base}`, 'k').json('/v1/jobs?x=1', { query: { status: 'failed' } });
+    const prefix = base.replace(/\/$/, '');
+    expect(await asked).toEqual({ asked: `${prefix}/v1/jobs?x=1&status=failed` });
+  }
+});
+
 test('a server that accepts and never answers ends in a sentence, and so does one that stops in its answer', async () => {
   const silent = await serve(() => {});
   const asked = apiClient(`http://${silent}`, 'k', 50).json('/v1/jobs');

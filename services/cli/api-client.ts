@@ -43,7 +43,7 @@ const silentMs = 30_000;
 /** `call.json` rejects when nothing moves for `patienceMs`, `call.raw` when no answer begins. */
 export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): ApiClient {
   const begin = async (path: string, call: ApiCall, watch: StallWatch): Promise<Response> => {
-    const url = new URL(path, baseUrl);
+    const url = addressOf(baseUrl, path);
     for (const [name, value] of Object.entries(call.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, value);
     const body = call.json === undefined ? call.body && watch.uploading(call.body) : JSON.stringify(call.json);
@@ -90,6 +90,13 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
         return jsonOf(response, await textOf(response, new URL(baseUrl), watch)) as T;
       }),
   };
+}
+
+/** Where a server has a path. A proxy may serve it below a path of its own (`https://acme.com/bindery`). Pure. */
+function addressOf(baseUrl: string, path: string): URL {
+  const url = new URL(path, baseUrl);
+  url.pathname = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}${url.pathname}`;
+  return url;
 }
 
 /** Aborts when nothing has moved for so long. */

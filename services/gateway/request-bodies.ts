@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { detachedBody } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
+import { checkJsonShape } from '#shared/http/json-shape.ts';
 
 /**
  * How a route takes its body: JSON that is checked here; JSON whose bytes are passed on, and that another service checks; or a `.tar.gz`
@@ -24,15 +25,18 @@ export function addBodyParser(scope: FastifyInstance, kind: BodyKind | undefined
   } else if (kind instanceof z.ZodType) {
     scope.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
       // Clients send the content type along with requests that have no body.
-      if (body === '') done(null, undefined);
-      else void parseJson(request, body, done);
+      if (body === '') {
+        done(null, undefined);
+        return;
+      }
+      checkJsonShape(body);
+      void parseJson(request, body, done);
     });
   } else {
-    scope.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer' },
-      async (_: FastifyRequest, body: Buffer) => body,
-    );
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => {
+      checkJsonShape(body);
+      return body;
+    });
   }
 }
 

@@ -90,7 +90,7 @@ export const exportRoutes = [
       summary: 'Status of an export, now or (with `at`) at a revision or time of its history.',
       key: 'admin',
       params,
-      query: z.object({ at: z.string().optional() }),
+      query: z.strictObject({ at: z.string().optional() }),
       answer: exportJobSchema,
       alsoAs: {
         'text/event-stream': {

@@ -13,7 +13,7 @@ const isAddress = (text: string): boolean => !text.includes('/') && addressRange
 
 /** Query of `GET /v1/audit`. */
 export const listAuditQuerySchema = z
-  .object({
+  .strictObject({
     domain: domainName.optional(),
     jobId: jobId.optional(),
     /** The id of a key, a service or the operator. */
@@ -65,7 +65,7 @@ const mostMonths = 24;
 
 /** Query of `GET /v1/usage`: one month, or the first and the last of several (`2026-01..2026-03`); this month by default. */
 export const usageQuerySchema = z
-  .object({
+  .strictObject({
     month: month.optional(),
     months: z
       .string()

@@ -90,7 +90,7 @@ export function exportJobStatus(phase: ExportJobState['phase']): ExportJobStatus
 }
 
 /** Query of `GET /v1/static-export/jobs`. */
-export const listExportsQuerySchema = z.object({
+export const listExportsQuerySchema = z.strictObject({
   domain: domainName.optional(),
   status: z.enum(exportJobStatuses).optional(),
   /** Only jobs created at this time or later; a date or a time with offset. */

@@ -3,7 +3,7 @@ import { domainSlug } from '../identifiers.ts';
 import { conversationsKeptDays } from '../insights.ts';
 
 /** Query of `GET /v1/assistant/{domain}/insights`. */
-export const insightsQuerySchema = z.object({
+export const insightsQuerySchema = z.strictObject({
   /** Today and the days before it (UTC); 30 by default. Conversations are kept no longer than the most. */
   days: z.coerce.number().int().min(1).max(conversationsKeptDays).optional(),
   /** The most entries of each list; 20 by default. */
