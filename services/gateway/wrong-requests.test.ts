@@ -134,14 +134,14 @@ test.each<[string, () => Wrong, number, string, string?]>([
     () => start(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, at]))),
     413,
     'too_large',
-    'more than 50000 values',
+    'more than 20000 values',
   ],
   [
     'a message of 300,000 wrong parts',
     () => message({ fp: 'x', messages: [{ id: 'a', role: 'user', parts: Array(300_000).fill(1) }] }),
     413,
     'too_large',
-    'more than 50000 values',
+    'more than 20000 values',
   ],
   [
     '20 MB of JSON',

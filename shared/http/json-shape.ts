@@ -4,8 +4,8 @@ import { ApiError } from './errors.ts';
 const mostLevels = 100;
 /** A conversation of 200 messages with 50 parts each. */
 export const mostContainers = 10_000;
-/** An export of 10,000 named pages, five times over. */
-const mostValues = 50_000;
+/** An export of 10,000 named pages, twice over. */
+const mostValues = 20_000;
 
 const code = (character: string): number => character.charCodeAt(0);
 const quote = code('"');
