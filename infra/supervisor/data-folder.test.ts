@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSecrets } from './data-folder.ts';
+import { makeFolder, openSecrets } from './data-folder.ts';
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'bindery-folder-'));
 
@@ -30,4 +30,13 @@ test('secrets that are there and cannot be read are not replaced by new ones', a
   await symlink('secrets.json', join(elsewhere, 'secrets.json'));
   await expect(openSecrets(elsewhere)).rejects.toThrow('ELOOP');
   expect(await readdir(elsewhere)).toEqual(['secrets.json']);
+});
+
+test('a folder that cannot be made ends in a sentence', async () => {
+  await expect(makeFolder('/proc/bindery/secrets')).rejects.toThrow(
+    /^The folder \/proc\/bindery\/secrets cannot be made: E[A-Z]+: .+\. Name another one\.$/,
+  );
+  const folder = join(await newFolder(), 'a', 'b');
+  await Promise.all([makeFolder(folder), makeFolder(folder)]);
+  expect(await readdir(folder)).toEqual([]);
 });

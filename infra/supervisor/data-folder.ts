@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { callPairs, callTokenVariable } from '#shared/contracts/internal/internal-calls.ts';
 import { serverUsers } from '#shared/messaging/subjects/permissions.ts';
@@ -82,7 +82,7 @@ async function readSecrets(file: string): Promise<z.infer<typeof keptSecretsSche
 
 /** Writes a file that only its owner may read, all or nothing. */
 export async function writePrivateJson(file: string, value: unknown): Promise<void> {
-  await mkdir(join(file, '..'), { recursive: true });
+  await makeFolder(dirname(file));
   const unfinished = `${file}.${process.pid}.part`;
   try {
     await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
@@ -92,6 +92,30 @@ export async function writePrivateJson(file: string, value: unknown): Promise<vo
     await rm(unfinished, { force: true });
     throw error;
   }
+}
+
+/**
+ * Makes a folder and those above it, unless they are there. Node's own `mkdir` never ends where nothing can be made, as in `/proc`: it makes the
+ * parent, which is there, and tries again.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  await makeBelow(resolve(folder)).catch((error: unknown) => {
+    throw new Error(`The folder ${folder} cannot be made: ${messageOf(error)}. Name another one.`, { cause: error });
+  });
+}
+
+async function makeBelow(folder: string): Promise<void> {
+  const make = async (): Promise<void> => {
+    await mkdir(folder).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+  };
+  await make().catch(async (error: unknown) => {
+    const parent = dirname(folder);
+    if (errorCode(error) !== 'ENOENT' || parent === folder) throw error;
+    await makeBelow(parent);
+    await make();
+  });
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +45,42 @@ test('a store may end the connection while the disk is slower than it', async ()
     }
   } finally {
     server.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('Ctrl-C in a download leaves no part of it behind', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-interrupted-'));
+  const downloading = Promise.withResolvers<void>();
+  const server = createHttpServer(({ method, url = '' }, response) => {
+    if (url === '/bundle.tar.gz') {
+      downloading.resolve();
+      response.write(randomBytes(100_000));
+      return;
+    }
+    const bundleUrl = `http://127.0.0.1:${port()}/bundle.tar.gz`;
+    const link = { bundleUrl, sizeBytes: 1_000_000, sha256: '0'.repeat(64), expiresAt: '2026-01-01T00:00:00.000Z' };
+    const job = { jobId: 'se_1', status: 'completed', progress: 100, pageCount: 1 };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(method === 'POST' && url.endsWith('/bundle') ? link : job));
+  });
+  const port = () => (server.address() as AddressInfo).port;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const program = join(import.meta.dirname, 'bindery.mjs');
+  const options = ['--url', `http://127.0.0.1:${port()}`, '--key', 'k'];
+  const child = spawn(process.execPath, [program, 'export', 'docs', '--out', join(folder, 'site.tar.gz'), ...options]);
+  try {
+    const ended = once(child, 'close');
+    const parts = async () => (await readdir(folder)).join();
+    child.stderr.resume();
+    await downloading.promise;
+    await expect.poll(parts, { timeout: 20_000 }).toBe('site.tar.gz.part');
+    child.kill('SIGINT');
+    expect((await ended)[0]).toBe(130);
+    expect(await parts()).toBe('');
+  } finally {
+    child.kill('SIGKILL');
+    server.close().closeAllConnections();
     await rm(folder, { recursive: true });
   }
 });

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -122,6 +122,11 @@ export async function downloadBundle(
     },
   });
   const unfinished = `${file}.part`;
+  const interrupted = (_: string, signal: number): void => {
+    rmSync(unfinished, { force: true });
+    process.exit(128 + signal);
+  };
+  for (const signal of interruptions) process.once(signal, interrupted);
   try {
     await pipeline(Readable.fromWeb(response.body), meter, createWriteStream(unfinished));
     const sha256 = hash.digest('hex');
@@ -132,9 +137,12 @@ export async function downloadBundle(
     }
     await rename(unfinished, file);
   } finally {
+    for (const signal of interruptions) process.off(signal, interrupted);
     await rm(unfinished, { force: true });
   }
 }
+
+const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Downloads a bundle and checks it against its manifest. */
 export async function downloadVerified(

@@ -31,7 +31,6 @@ export function secretsCommand(program: Command): void {
     .option('--group <id>', 'number of a group that may read them, too', wholeNumber(0, 2 ** 31))
     .option('--nats <hosts...>', 'host names of the servers of a NATS cluster: each gets a configuration of its own')
     .action(async (folder: string, { group, nats = [] }: { group?: number; nats?: string[] }) => {
-      await mkdir(folder, { recursive: true });
       await writeSecrets(folder, secretFiles(await openSecrets(folder), nats), group);
       process.stdout.write(`The secrets of the ${serviceNames.length} services are in ${folder}.\n`);
     });
