@@ -32,7 +32,7 @@ test('sections have the text that readers see, with snippets and variables', () 
 });
 
 test('what readers do not see is not there: comments, hidden elements, what is for agents only', () => {
-  const { sections } = read(
+  const { sections, markdown } = read(
     [
       'Shown.',
       '',
@@ -44,15 +44,31 @@ test('what readers do not see is not there: comments, hidden elements, what is f
       '',
       '<span style={{ display: "none" }}>secret style</span>',
       '',
-      '<Visibility for="agents">secret for agents</Visibility>',
+      '<Visibility for="agents">For agents alone.</Visibility>',
       '',
       '<div className="hidden dark:block">Shown in the dark.</div>',
+      '',
+      'Shown before <span style={{ display: "none" }}>secret in a line</span> and after.',
+      '',
+      '- one',
+      '- <b hidden>secret in a list</b>two',
+      '',
+      '<Card title={<i>Title <i className="sr-only">secret in a prop</i></i>}>Shown card. <p style="opacity: 0">secret in a card</p></Card>',
     ].join('\n'),
   );
-  const text = sections.map((section) => section.text).join('\n');
-  expect(text).not.toContain('secret');
-  expect(text).toContain('Shown.');
-  expect(text).toContain('Shown in the dark.');
+  const found = sections.map((section) => section.text).join('\n');
+  expect(found).not.toContain('For agents alone.');
+  expect(markdown).toContain('For agents alone.');
+  for (const text of [found, markdown]) {
+    expect(text).not.toContain('secret');
+    for (const shown of ['Shown.', 'Shown in the dark.', 'Shown before', 'and after.', 'two', 'Shown card.'])
+      expect(text).toContain(shown);
+  }
+});
+
+test('a page that hides nothing keeps its Markdown as it was written', () => {
+  const source = '* one\n* two\n\n<Note>Three.</Note>\n\n`four`   five';
+  expect(read(source).markdown).toBe('# X\n\n* one\n* two\n\n> **Note**\n>\n> Three.\n\n`four`   five\n');
 });
 
 const section = (text: string, anchor = 'a', heading = 'A') => ({ anchor, heading, text });

@@ -1,4 +1,3 @@
-import type { Properties } from 'hast';
 import { withReference } from '#shared/docs/reference/reference-content.ts';
 import type { PageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
@@ -9,6 +8,7 @@ import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
+import { isHidden, withoutHidden } from './hidden-content.ts';
 import { linksOf, type WrittenLink } from './page-links.ts';
 
 export type PageToRead = {
@@ -65,26 +65,17 @@ export function readPage(page: PageToRead) {
   const { texts } = languageOf(undefined);
   const { path, ...rest } = reference ?? { examples: {}, hasDescription: false };
   const sliceText = path === undefined ? undefined : dependencies[path];
-  const whole = withReference(evaluated, sliceText, { ...rest, texts, parser });
+  const complete = (tree: typeof evaluated.tree) =>
+    withReference({ ...evaluated, tree }, sliceText, { ...rest, texts, parser });
+  // Anchors are those of the whole page, also where hidden headings have taken some.
+  const whole = complete(evaluated.tree);
+  const visible = withoutHidden(evaluated.tree);
+  const shown = visible === evaluated.tree ? whole : complete(visible);
   const content = toContent(whole.tree, () => undefined, texts);
   const read = { plain: true, isLeftOut: isHidden };
   const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);
   const links = linksOf([...content.main, ...content.aside], file, (properties) => isHidden(properties));
-  return { sections, links, markdown: pageMarkdown({ title, description }, whole) };
-}
-
-/** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */
-const hidingClasses = new Set(['hidden', 'invisible', 'sr-only', 'opacity-0', 'text-transparent']);
-
-/** What the author hides from readers: the search does not find, and the assistant does not tell, what the page does not show. */
-function isHidden(properties: Properties): boolean {
-  if (properties.hidden === true || properties.hidden === '') return true;
-  const classes = Array.isArray(properties.className) ? properties.className.map(String) : [];
-  const isShownSometimes = classes.some((name) => /:(block|flex|grid|inline|visible|not-sr-only)/.test(name));
-  if (!isShownSometimes && classes.some((name) => hidingClasses.has(name))) return true;
-  return /display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])|font-size\s*:\s*0(?![.\d])/i.test(
-    properties.style ?? '',
-  );
+  return { sections, links, markdown: pageMarkdown({ title, description }, shown) };
 }
 
 /** Long enough for a paragraph with its code, short enough that five do not fill a prompt. */

@@ -17,7 +17,7 @@ import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 const contentVersion = `cv_${'0'.repeat(32)}`;
 const scope = { organization: 'acme', domain: 'docs', contentVersion };
 
-const page = (
+export const page = (
   path: string,
   title: string,
   heading: string,
@@ -67,18 +67,23 @@ export type AssistantHarness = {
   close(): Promise<void>;
 };
 
-type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number };
+type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number; morePages?: SearchPage[] };
 
 /** The assistant service over HTTP with a small searched site, and everything behind it in this process. */
 export async function startAssistantHarness(
   model: LanguageModelV4 = extractiveModel(),
   bus: MemoryBus = memoryBus(),
-  { logger = pino({ level: 'silent' }), answerTimeoutMs = 60_000, budgetBytes = 1_000_000 }: HarnessOptions = {},
+  {
+    logger = pino({ level: 'silent' }),
+    answerTimeoutMs = 60_000,
+    budgetBytes = 1_000_000,
+    morePages = [],
+  }: HarnessOptions = {},
 ): Promise<AssistantHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-assistant-'));
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
   const build = await searchIndex.startBuild(scope);
-  await build.add(pages);
+  await build.add([...pages, ...morePages]);
   await build.commit();
   const now = new Date().toISOString();
   const { organization, domain } = scope;

@@ -52,9 +52,9 @@ ${paragraph.repeat(8)}
 `;
 
 /** Real projects that are not part of this repository; tests that need them are skipped where they are not. */
-const shared = process.env.BINDERY_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
+export const sharedFolder = process.env.BINDERY_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
 
-export const corpusFolder = `${shared}/corpus`;
+export const corpusFolder = `${sharedFolder}/corpus`;
 
 export const ownDocumentation = fileURLToPath(new URL('../../infra/docs', import.meta.url));
 

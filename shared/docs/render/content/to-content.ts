@@ -250,7 +250,7 @@ function propertiesOf(props: StaticProps, context: ContentContext): Properties {
 }
 
 /** `style={{ fontSize: 12 }}` as declarations. A name that CSS does not have is dropped later. */
-function styleOf(value: StaticValue): string | undefined {
+export function styleOf(value: StaticValue): string | undefined {
   if (typeof value === 'string') return value;
   if (!(value instanceof Map)) return undefined;
   const declarations: string[] = [];
