@@ -101,6 +101,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const org: string = created.organization.id;
       await send('changeOrganization', operatorToken, { ids: { org } });
       await send('addDomain', operatorToken, { ids: { org } });
+      await send('grantAdminKey', operatorToken, { ids: { org } });
 
       const siteKey = (await send('createApiKey', key)).json();
       const rotated = (await send('rotateApiKey', key, { ids: { id: siteKey.id } })).json();
