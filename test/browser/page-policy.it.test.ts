@@ -96,7 +96,9 @@ describe.skipIf(findServer('chromium') === undefined)(
       const server = await serveFolder(plain.folder());
       for (const path of ['index.html', 'deep/two.html', 'a/b/no-such-page']) {
         const { page, refused } = await open(`${server.url}/docs/${path}`);
-        await page.waitForFunction("getComputedStyle(document.documentElement).getPropertyValue('--sans') !== ''");
+        const font = "getComputedStyle(document.documentElement).getPropertyValue('--sans')";
+        // Waiting in the page would be eval, which its policy forbids.
+        await expect.poll(() => page.evaluate(font)).not.toBe('');
         expect(refused).toEqual([]);
       }
       await server.close();

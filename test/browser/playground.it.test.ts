@@ -290,7 +290,9 @@ describe.skipIf(findServer('chromium') === undefined)(
     test('shows pictures, within the policy of the page', async () => {
       const opened = await tried('picture.html');
       await opened.getByRole('button', { name: 'Send' }).click();
-      await opened.waitForFunction("document.querySelector('.playground-picture')?.naturalWidth === 40");
+      const width = "document.querySelector('.playground-picture')?.naturalWidth";
+      // Waiting in the page would be eval, which its policy forbids.
+      await expect.poll(() => opened.evaluate(width)).toBe(40);
       expect(unmeant()).toEqual([]);
     });
 
