@@ -1,4 +1,4 @@
-import { tool, type ToolSet } from 'ai';
+import { tool, type ToolSet, zodSchema } from 'ai';
 import { z } from 'zod';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
@@ -12,6 +12,14 @@ import { type AssistantContext, pagePathOf, pageUrl, trustedGroups } from './ret
 export const mostSteps = 4;
 
 const pageCharacters = 12_000;
+
+// Made once: a schema takes tens of kilobytes, and every open answer would have its own.
+const searchInput = zodSchema(
+  z.object({ query: z.string().min(1).max(500).describe('what to search for, in a few words') }),
+);
+const readPageInput = zodSchema(
+  z.object({ path: z.string().min(1).max(300).describe('the path in the url of a passage') }),
+);
 
 /**
  * What a model may do beside reading the passages that it gets: search again, and read a page. It sees what the caller may see, and nothing
@@ -31,7 +39,7 @@ export function answerTools(
   return {
     search: tool({
       description: 'Searches the documentation. Use it when the passages do not answer the question.',
-      inputSchema: z.object({ query: z.string().min(1).max(500).describe('what to search for, in a few words') }),
+      inputSchema: searchInput,
       async execute({ query }): Promise<FoundSource[]> {
         const turns = [{ role: 'user' as const, text: query }];
         const { retrievalPageSize, filter } = steering;
@@ -48,7 +56,7 @@ export function answerTools(
     }),
     readPage: tool({
       description: 'Reads a page of the documentation. Use it when a passage is only a part of what is asked for.',
-      inputSchema: z.object({ path: z.string().min(1).max(300).describe('the path in the url of a passage') }),
+      inputSchema: readPageInput,
       async execute({ path }): Promise<{ path: string; title: string } | { problem: string }> {
         const page = await read(path);
         if (page === undefined) return { problem: 'There is no such page.' };
