@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodingFor, prefersMarkdown, rangeOf } from './answer-file.ts';
+import { encodingFor, isKnown, prefersMarkdown, rangeOf } from './answer-file.ts';
 
 const copy = { size: 1, sha256: '' };
 
@@ -51,4 +51,19 @@ test.each([
   ['bytes=a-b', 'unsatisfiable'],
 ])('the range %s of 100 bytes', (header, range) => {
   expect(rangeOf(header, 100)).toEqual(range);
+});
+
+test.each([
+  ['"abc"', true],
+  ['W/"abc"', true],
+  ['"x", W/"abc-br" , "y"', true],
+  ['"abc-gzip"', true],
+  ['*', true],
+  ['abc', false],
+  ['"abc-zstd"', false],
+  ['"abcd"', false],
+  ['"', false],
+  [`${','.repeat(14_000)}"abc"`, false],
+])('If-None-Match %.30s names the bytes "abc": %s', (header, known) => {
+  expect(isKnown(header, 'abc')).toBe(known);
 });

@@ -41,6 +41,10 @@ describe('what is served', () => {
     const etag = answer.headers.get('etag') ?? '';
     expect((await fetch(`${url}/guides/x`, { headers: { 'if-none-match': etag } })).status).toBe(304);
     expect((await fetch(`${url}/guides/x`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    const script = (await fetch(`${url}/_bindery/config.js`)).headers.get('etag') ?? '';
+    // As a browser sends it after a proxy has compressed the answer.
+    const weak = { 'if-none-match': `"other", W/${script}` };
+    expect((await fetch(`${url}/_bindery/config.js`, { headers: weak })).status).toBe(304);
   });
 
   test('what a page loads is there, for good, under a name of its bytes', async () => {

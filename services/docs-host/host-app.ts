@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { endStalledConnections } from '#shared/http/stalled-connections.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { fileAnswers, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
+import { fileAnswers, isKnown, type KeptBy, prefersMarkdown, revalidated, securityHeaders } from './answer-file.ts';
 import { type AskedPlatform, askedPlatform, type DocsHostConfig } from './config.ts';
 import { type Asked, findFile } from './find-file.ts';
 import { deploymentOf, hostConfigScript } from './host-config-script.ts';
@@ -229,14 +229,15 @@ function siteAnswers(
 }
 
 function answerScript(body: Buffer, request: IncomingMessage, response: ServerResponse, keptBy: KeptBy): void {
-  const etag = `"${sha256Of(body).slice(0, 16)}"`;
+  const name = sha256Of(body).slice(0, 16);
+  const known = request.headers['if-none-match'];
   const headers = {
     ...securityHeaders,
-    etag,
+    etag: `"${name}"`,
     'cache-control': revalidated[keptBy],
     'content-type': 'text/javascript; charset=utf-8',
   };
-  if (request.headers['if-none-match'] === etag) response.writeHead(304, headers).end();
+  if (known !== undefined && isKnown(known, name)) response.writeHead(304, headers).end();
   else
     response
       .writeHead(200, { ...headers, 'content-length': body.length })
