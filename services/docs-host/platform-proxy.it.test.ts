@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, test } from 'vitest';
@@ -13,6 +14,7 @@ let asked: Asked[] = [];
 /** The platform begins its answers, and does not end them. */
 let isEndless = false;
 let url = '';
+let settings: Record<string, string> = {};
 let endPlatform: () => Promise<void>;
 
 beforeEach(async () => {
@@ -40,13 +42,14 @@ beforeEach(async () => {
   atEnd(endPlatform);
   const file = join(folder(), 'site.tar.gz');
   await writeFile(file, await exampleBundle('one'));
-  const running = await host({
+  settings = {
     BINDERY_BUNDLE_PATH: file,
     BINDERY_PLATFORM_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}`,
     BINDERY_DOCS_DOMAIN: 'acme',
     BINDERY_ASK_KEY: 'svc_dsc_ours',
     BINDERY_TRUST_PROXY: 'loopback',
-  });
+  };
+  const running = await host(settings);
   await hostReadiness(running, isReady);
   ({ url } = running);
 });
@@ -116,6 +119,39 @@ test('a reader who lets 64 answers stand gets no more, and keeps nobody else fro
   await expect.poll(async () => (await post(message, { 'x-forwarded-for': '2001:db8::1' })).status).toBe(200);
 });
 
+/** A question without its last byte. Gives the status line of the answer, once there is one. */
+function unfinished(bytes: number, headers: Record<string, string> = {}): { socket: Socket; status: Promise<string> } {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const all = {
+    host: new URL(url).host,
+    origin: url,
+    'content-type': 'application/json',
+    'content-length': bytes + 1,
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`POST ${message} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  if (bytes > 0) socket.write(Buffer.alloc(bytes, ' '));
+  // A connection that is closed while more is sent.
+  socket.on('error', () => {});
+  atEnd(async () => socket.destroy());
+  return { socket, status: once(socket, 'data').then(([data]) => String(data).split('\r\n', 1)[0] ?? '') };
+}
+
+test('of a request that is not from a page of the site, no body is awaited', async () => {
+  expect(await unfinished(0, { origin: 'https://elsewhere.example' }).status).toBe('HTTP/1.1 403 Forbidden');
+});
+
+test('bodies on their way take no more memory than there is for them, and one reader takes a part of it', async () => {
+  const held = Array.from({ length: 16 }, () => unfinished(1_000_000, { 'x-forwarded-for': '203.0.113.9' }));
+  const statuses = held.map(({ status }) => status);
+  expect(await Promise.any(statuses)).toBe('HTTP/1.1 429 Too Many Requests');
+  // Another reader has a part of his own.
+  expect((await post(message, { 'x-forwarded-for': '203.0.113.10' })).status).toBe(200);
+  for (const { socket } of held) socket.destroy();
+  await expect.poll(async () => (await post(message, { 'x-forwarded-for': '203.0.113.9' })).status).toBe(200);
+});
+
 test('a route of the platform takes POST alone, and says so', async () => {
   for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const answer = await fetch(url + message, { method, headers: { origin: url } });
@@ -139,9 +175,21 @@ test.each([
   expect(asked).toEqual([]);
 });
 
+test('where the address of the site is known, a name that somebody lets lead here is none of it', async () => {
+  const own = 'https://docs.example.com';
+  const running = await host({ ...settings, BINDERY_DATA: join(folder(), 'named'), BINDERY_SITE_URL: `${own}/` });
+  await hostReadiness(running, isReady);
+  // A page of http://rebound.example whose name leads to the host now: `Host` and `Origin` agree, and so does the fetch metadata.
+  ({ url } = running);
+  expect((await post(message)).status).toBe(403);
+  expect((await post(message, { origin: own, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+});
+
 test('large questions, and those of another type, are refused', async () => {
-  expect((await post(message, {}, 'x'.repeat(1_100_000))).status).toBe(413);
-  expect((await post(message, { 'content-type': 'text/plain' })).status).toBe(415);
+  const large = await post(message, {}, 'x'.repeat(1_100_000));
+  expect([large.status, await large.json()]).toMatchObject([413, { code: 'too_large' }]);
+  const other = await post(message, { 'content-type': 'text/plain' });
+  expect([other.status, await other.json()]).toMatchObject([415, { code: 'unsupported_media_type' }]);
   expect(asked).toEqual([]);
 });
 

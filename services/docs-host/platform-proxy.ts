@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readerAddressHeader } from '#shared/contracts/http/assistant.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { AskedPlatform } from './config.ts';
 import { safeRequest } from './download-bundle.ts';
+import { type ReaderShares, readerShares } from './reader-shares.ts';
 
 const mostBodyBytes = 1024 * 1024;
 /** Answers under way: each is a connection to the platform. */
-const mostAtOnce = 256;
-/** Of them, those of one reader's address: a reader who lets answers stand must not keep others from asking. */
-const mostOfOne = 64;
+const answersUnderWay = { mostOfAll: 256, mostOfOne: 64 };
+/** Bytes of questions, from the first that arrives until the answer has ended. */
+const questionBytes = { mostOfAll: 64 * 1024 * 1024, mostOfOne: 8 * 1024 * 1024 };
 
 /** What pages may ask. The paths are those of the platform, so that the pages need not know that there is a host in between. */
 const routes = [
@@ -37,8 +39,8 @@ export function addPlatformRoutes(
   base: string,
   ownOrigin: string | undefined,
 ): void {
-  let underWay = 0;
-  const underWayBy = new Map<string, number>();
+  const answers = readerShares(answersUnderWay);
+  const bodies = readerShares(questionBytes);
   for (const route of routes) {
     const [before, after = ''] = route.split(' ');
     const upstream = `${platform.url.replace(/\/+$/, '')}${before}${platform.domain}${after}`;
@@ -54,38 +56,75 @@ export function addPlatformRoutes(
       method: 'POST',
       url,
       bodyLimit: mostBodyBytes,
+      // Before a body is read: that of anybody else is not wanted.
+      onRequest: async (request, reply) => {
+        const problem = originProblem(request, ownOrigin);
+        if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
+        return undefined;
+      },
+      preParsing: async (request, reply, payload) => metered(payload, bodies, addressGroup(request.ip), reply),
+      errorHandler: (error: FastifyError, request, reply) => {
+        const { statusCode: status = 500, message } = error;
+        if (status >= 500 && !(error instanceof Spent)) request.log.error({ err: error }, 'a question failed');
+        if (reply.raw.headersSent) return void reply.raw.destroy();
+        const said = status < 500 || error instanceof Spent ? message : 'Something went wrong here.';
+        refuse(reply, status, codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error'), said);
+      },
       handler: async (request, reply) => {
-        const origin = originProblem(request, ownOrigin);
-        if (origin !== undefined) return void refuse(reply, 403, 'origin_not_allowed', origin);
         const reader = addressGroup(request.ip);
-        const ofReader = underWayBy.get(reader) ?? 0;
-        if (ofReader >= mostOfOne)
-          return void refuse(
-            reply.header('retry-after', '1'),
-            429,
-            'rate_limited',
-            `${mostOfOne} questions from your address are being answered. Ask again when one of them has its answer.`,
-          );
-        if (underWay >= mostAtOnce)
-          return void refuse(
-            reply.header('retry-after', '1'),
-            503,
-            'unavailable',
-            'Too many questions at once. Try again.',
-          );
-        underWay += 1;
-        underWayBy.set(reader, ofReader + 1);
+        const spent = answers.take(reader, 1);
+        if (spent !== undefined) throw new Spent(reply, spent);
         try {
           await passOn(request, reply, upstream, platform.key);
         } finally {
-          underWay -= 1;
-          const left = (underWayBy.get(reader) ?? 1) - 1;
-          if (left === 0) underWayBy.delete(reader);
-          else underWayBy.set(reader, left);
+          answers.giveBack(reader, 1);
         }
       },
     });
   }
+}
+
+/** A reader asks for more than there is for him, or for all. */
+class Spent extends Error {
+  readonly statusCode: number;
+  constructor(reply: FastifyReply, whose: 'one' | 'all') {
+    super(
+      whose === 'one'
+        ? 'Too many questions from your address are being answered. Ask again when one of them has its answer.'
+        : 'Too many questions at once. Try again.',
+    );
+    this.statusCode = whose === 'one' ? 429 : 503;
+    reply.header('retry-after', '1');
+  }
+}
+
+const codes: Readonly<Record<number, string>> = {
+  413: 'too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  503: 'unavailable',
+};
+
+/** The body of a question, as long as there is room for it. */
+function metered(payload: RequestPayload, bodies: ReaderShares, reader: string, reply: FastifyReply): Transform {
+  let held = 0;
+  reply.raw.once('close', () => bodies.giveBack(reader, held));
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const spent = bodies.take(reader, chunk.length);
+      if (spent === undefined) {
+        held += chunk.length;
+        return done(null, chunk);
+      }
+      // The rest is not waited for.
+      payload.unpipe(meter);
+      reply.header('connection', 'close');
+      done(new Spent(reply, spent));
+    },
+  });
+  // Not a pipeline: that would close the connection, and with it the way of the answer.
+  payload.pipe(meter);
+  return meter;
 }
 
 async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: string, key: string): Promise<void> {
@@ -127,16 +166,17 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, upstream: st
   await pipeline(answer.body, reply.raw).catch(() => {});
 }
 
-/** Why a request is not from a page of this site; browsers always say where a POST comes from. Pure. */
+/**
+ * Why a request is not from a page of this site; browsers always say where a POST comes from. Where the site's address is known, it alone
+ * counts: `Host` is what the reader's browser took the server for, which is any name that somebody lets lead here (DNS rebinding). Pure.
+ */
 function originProblem(
   { headers }: Pick<FastifyRequest, 'headers'>,
   ownOrigin: string | undefined,
 ): string | undefined {
   const { origin, host = '', 'sec-fetch-site': site } = headers;
-  const isOwn =
-    typeof origin === 'string' && URL.canParse(origin) && (origin === ownOrigin || new URL(origin).host === host);
-  if (site !== undefined && site !== 'same-origin') return 'Only pages of this site may ask here.';
-  return isOwn ? undefined : 'Only pages of this site may ask here.';
+  const isOwn = ownOrigin === undefined ? URL.parse(origin ?? '')?.host === host : origin === ownOrigin;
+  return isOwn && (site === undefined || site === 'same-origin') ? undefined : 'Only pages of this site may ask here.';
 }
 
 /** In the form of the platform's errors, which the pages know. */

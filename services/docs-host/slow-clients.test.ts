@@ -38,9 +38,19 @@ test.each([
 const opened = async (text: string): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
+  // Whoever waited longest is cut off.
+  socket.on('error', () => {});
   socket.write(text);
   return socket;
 };
+
+test('of clients whose bodies do not come, the newest ones stay', async () => {
+  const asking = 'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n';
+  const clients = await Promise.all(Array.from({ length: 2 * most }, () => opened(asking)));
+  const areOpen = () => clients.filter(({ readyState }) => readyState === 'open').length;
+  await expect.poll(areOpen).toBe(most);
+  for (const socket of clients) socket.destroy();
+});
 
 test('an answer under way is never cut, also beside another on its connection', async () => {
   const answering = await opened('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -6,9 +6,9 @@ export const headersWithinMs = 10_000;
 const mostWaiting = 1_000;
 
 /**
- * Bounds the connections on which no request is being answered: of too many the one that waited longest is closed. So whoever opens thousands
- * and sends headers byte by byte, at once or after a first request, closes his own. Readers, whose headers come at once, are answered; a
- * connection that a browser keeps for later and finds closed, it opens again.
+ * Bounds the connections on which no whole request has arrived that is being answered: of too many the one that waited longest is closed. So
+ * whoever opens thousands and sends headers or bodies byte by byte, at once or after a first request, closes his own. Readers, whose requests
+ * come at once, are answered; a connection that a browser keeps for later and finds closed, it opens again.
  */
 export function closeSlowest(server: Server, most = mostWaiting): void {
   /** In the order in which they began to wait. */
@@ -27,8 +27,12 @@ export function closeSlowest(server: Server, most = mostWaiting): void {
     socket.once('close', () => waiting.delete(socket));
     wait(socket);
   });
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    waiting.delete(socket);
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    // A body may end after its answer: the connection waits again then.
+    const arrived = () => (answering.get(socket) ?? 0) > 0 && waiting.delete(socket);
+    if (hasBody(request)) request.once('end', arrived);
+    else waiting.delete(socket);
     answering.set(socket, (answering.get(socket) ?? 0) + 1);
     response.once('close', () => {
       const left = (answering.get(socket) ?? 1) - 1;
@@ -37,3 +41,6 @@ export function closeSlowest(server: Server, most = mostWaiting): void {
     });
   });
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
