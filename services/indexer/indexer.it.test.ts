@@ -169,6 +169,25 @@ test('of a second version only what changed is read; the rest is taken over', as
   expect(await paths(version('1'), 'ultramarine')).toEqual([]);
 });
 
+test('synonyms of docs.json are those of their version, also when no page is read again or the index is built again', async () => {
+  const withSynonyms = (...synonyms: string[][]): Record<string, string> => ({
+    ...files,
+    'docs.json': JSON.stringify({ ...JSON.parse(files['docs.json']), search: { synonyms } }),
+  });
+  await store(version('1'), files);
+  await store(version('2'), withSynonyms(['credential', 'turquoise button']));
+  for (const digit of ['1', '2']) {
+    await append(published(version(digit)));
+    await bus.memoryReaders.indexerContent.idle();
+  }
+  expect(await paths(version('1'), 'credential')).toEqual([]);
+  expect(await paths(version('2'), 'credential')).toEqual(['guides/keys']);
+  expect(asked.filter((file) => file === 'guides/keys.mdx')).toHaveLength(1);
+  await rm(join(folder, 'search', organization, domain, `${version('2')}.db`));
+  await repairIndexes(context, stop.signal, stop.signal);
+  expect(await paths(version('2'), 'credential')).toEqual(['guides/keys']);
+});
+
 test('an index that is damaged or gone is built again from the log', async () => {
   await store(version('1'), files);
   await append(published(version('1')));

@@ -20,6 +20,7 @@ import {
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import {
+  type BuildOptions,
   type IndexBuild,
   type SearchFacets,
   type SearchPage,
@@ -47,7 +48,7 @@ const nothing = () => ({ title: 0, path: 0, heading: 0, text: 0 });
 export function buildElasticsearchPassages(
   writer: ElasticsearchWriter,
   scope: SearchScope,
-  signal?: AbortSignal,
+  { synonyms = [], signal }: Pick<BuildOptions, 'synonyms' | 'signal'> = {},
 ): IndexBuild {
   const startedAt = Date.now();
   const build = `${startedAt.toString(36)}-${randomBase62(12)}`;
@@ -143,6 +144,7 @@ export function buildElasticsearchPassages(
       const document: VersionDocument = {
         ...{ ...owner, kind: 'version', build, shape: documentShape, passageCount },
         ...{ ...averages, facets },
+        ...(synonyms.length > 0 && { synonyms, hasSynonyms: true }),
       };
       // From here on it may be searched, also when the answer gets lost.
       ended = true;

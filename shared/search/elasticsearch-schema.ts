@@ -52,6 +52,9 @@ export type VersionDocument = Owner & {
   averageLength: Record<(typeof fields)[number], number>;
   averagePageLength: number;
   facets: SearchFacets;
+  /** Groups of the project; absent when there are none. As many as 1 MB, so they are read once for each build. */
+  synonyms?: readonly (readonly string[])[];
+  hasSynonyms?: boolean;
   removing?: boolean;
 };
 

@@ -38,6 +38,7 @@ import {
 } from './search-index.ts';
 import { searchPassages } from './search-passages.ts';
 import { similarTo } from './similar-terms.ts';
+import { builtInSynonyms, type Synonyms, synonymsOf } from './synonyms.ts';
 
 const searchWithinMs = 5_000;
 const writeWithinMs = 60_000;
@@ -46,6 +47,7 @@ const checkWithinMs = 1_500;
 
 const keptVersions = 1_000;
 const keptCounts = 50_000;
+const keptSynonyms = 200;
 /** The count of a term that is nowhere. */
 const nowhere = -1;
 
@@ -62,6 +64,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   /** What was searched last, by content version. Each answer is checked against the index before it is given. */
   const versions = new LRUCache<string, VersionDocument>({ max: keptVersions });
   const candidates = elasticsearchCandidates(call, alias, { product: settings.product, withinMs });
+  const synonyms = new LRUCache<string, Synonyms>({ max: keptSynonyms });
   /** How many passages of a build have a term. A build never changes. */
   const counts = new LRUCache<string, number>({ max: keptCounts });
 
@@ -74,7 +77,11 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       withinMs,
       (client, deadline) =>
         client.mget<VersionDocument | PageDocument | PassageDocument>(
-          { index: alias, docs: [key, ...ids].map((_id) => ({ _id, routing })), _source_excludes: ['terms', 'rank'] },
+          {
+            index: alias,
+            docs: [key, ...ids].map((_id) => ({ _id, routing })),
+            _source_excludes: ['terms', 'rank', 'synonyms'],
+          },
           { ...deadline, ignore: [404] },
         ),
       signal,
@@ -118,6 +125,31 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       version = searched;
     }
     return undefined;
+  }
+
+  /** Those of the build, read once. Where it was replaced meanwhile they may be of another: then this search begins again. */
+  async function synonymsOfBuild(version: VersionDocument, signal: AbortSignal): Promise<Synonyms> {
+    if (version.hasSynonyms !== true) return builtInSynonyms;
+    const known = synonyms.get(version.build);
+    if (known !== undefined) return known;
+    const answer = await call(
+      'send synonyms',
+      withinMs,
+      (client, deadline) =>
+        client.get<VersionDocument>(
+          {
+            ...{ index: alias, id: versionId(version), routing: routingOf(version) },
+            _source_includes: ['build', 'synonyms'],
+          },
+          { ...deadline, ignore: [404] },
+        ),
+      signal,
+    );
+    const stored = answer._source;
+    if (stored?.build !== version.build) return builtInSynonyms;
+    const read = synonymsOf(stored.synonyms);
+    synonyms.set(version.build, read);
+    return read;
   }
 
   /** How many passages of the whole build have each term, whatever the reader may see of it; 0 for those that only links have. */
@@ -218,6 +250,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
         const { passageCount, averageLength, averagePageLength } = version;
         const passages = await searchPassages<Candidate>(
           {
+            synonyms: await synonymsOfBuild(version, signal),
             vocabulary: {
               passageCount,
               passagesWith: (terms) => passagesWith(version, terms, signal),
@@ -256,11 +289,11 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   }
 
   return {
-    async startBuild(scope, { signal } = {}) {
+    async startBuild(scope, { synonyms, signal } = {}) {
       checkScope(scope);
       await prepareIndex(settings, call, signal);
       await finishRemoval(writer, scope, signal);
-      return buildElasticsearchPassages(writer, scope, signal);
+      return buildElasticsearchPassages(writer, scope, { synonyms, signal });
     },
     passageCount: async (scope) => (await versionOf(checkScope(scope)))?.passageCount,
     search: (query) => search({ ...query, ...checkScope(query) }),

@@ -121,6 +121,51 @@ export function searchIndexContract(
       expect((await paths('terminal'))[0]).toBe('cli');
     });
 
+    test("a version's own synonyms find what they stand for, in that version alone", async () => {
+      const pages = [
+        page('spaces', 'Workspaces', 'A workspace holds projects.'),
+        page('other', 'Other', 'Plain words.'),
+      ];
+      const synonyms = [
+        ['workspace', 'team room'],
+        ['libSQL', 'projects'],
+      ];
+      const [own, plain, next] = ['cv_syn', 'cv_nosyn', 'cv_nextsyn'].map((version) => scopeOf('acme', version)) as [
+        SearchScope,
+        SearchScope,
+        SearchScope,
+      ];
+      const foreign = scopeOf('globex', 'cv_syn');
+      const publish = async (to: SearchScope, own: readonly (readonly string[])[] | undefined, from?: string) => {
+        const build = await index.startBuild(to, { from, synonyms: own });
+        await build.add(pages.filter(({ path }) => !build.known.has(path)));
+        await build.keep([...build.known.keys()]);
+        await build.commit();
+      };
+      await publish(own, synonyms);
+      await publish(plain, undefined, own.contentVersion);
+      await publish(next, [['lounge', 'workspace']], own.contentVersion);
+      await publish(foreign, [['hall', 'workspace']]);
+      const found = async (where: SearchScope, query: string): Promise<string[]> =>
+        (await index.search({ ...where, query, limit: 9 })).map(({ path }) => path);
+      const reader = opened.reopen();
+      expect(await reader.search({ ...own, query: 'room for my team', limit: 1 })).toEqual([]);
+      expect(await reader.search({ ...own, query: 'our team room', limit: 1 })).toMatchObject([{ path: 'spaces' }]);
+      await reader.close();
+      expect(await found(own, 'libsql')).toEqual(['spaces']);
+      for (const query of ['team room', 'libSQL']) {
+        expect([query, await found(plain, query)]).toEqual([query, []]);
+        expect([query, await found(next, query)]).toEqual([query, []]);
+        expect([query, await found(foreign, query)]).toEqual([query, []]);
+      }
+      expect(await found(next, 'lounge')).toEqual(['spaces']);
+      expect(await found(own, 'lounge')).toEqual([]);
+      expect(await found(own, 'hall')).toEqual([]);
+      // Built again without them, and none is left.
+      await publish(own, undefined);
+      expect(await found(own, 'team room')).toEqual([]);
+    });
+
     test('says how a score came about when it is asked to', async () => {
       const [found] = await index.search({ ...scope, query: 'instant notifications', limit: 1, explain: true });
       expect(found?.explanation?.signals).toMatchObject({ bestLink: expect.any(Number) });

@@ -15,8 +15,7 @@ export type SearchScope = { organization: string; domain: string; contentVersion
  * - Every call ends: with `SearchUnavailable` when the index cannot be reached in time.
  */
 export type SearchIndex = {
-  /** `from`: an earlier content version of the domain, whose pages may be taken over as they are. `signal` ends what is under way, and every call of the build. */
-  startBuild(scope: SearchScope, options?: { from?: string | undefined; signal?: AbortSignal }): Promise<IndexBuild>;
+  startBuild(scope: SearchScope, options?: BuildOptions): Promise<IndexBuild>;
   /** How many passages the version has; undefined when it is not indexed, or its index is damaged or of an earlier shape: then build it again. */
   passageCount(scope: SearchScope): Promise<number | undefined>;
   /** Best first. Empty when the version is not indexed, and for a filter value that no page has. */
@@ -30,6 +29,15 @@ export type SearchIndex = {
   /** Rejects with the reason when the index cannot be used for that. */
   check(use: 'search' | 'build'): Promise<void>;
   close(): Promise<void>;
+};
+
+export type BuildOptions = {
+  /** An earlier content version of the domain, whose pages may be taken over as they are. */
+  from?: string | undefined;
+  /** Words and phrases that mean the same, a group each, beside the built-in ones: for questions to this content version alone. */
+  synonyms?: readonly (readonly string[])[] | undefined;
+  /** Ends what is under way, and every call of the build. */
+  signal?: AbortSignal | undefined;
 };
 
 export type IndexBuild = {

@@ -1,10 +1,13 @@
 import { searchedQuery, type Vocabulary } from './query-words.ts';
 import { type Candidate, type CollectionFacts, type Near, rankPassages, type Ranked } from './rank-passages.ts';
 import type { FoundPassage, SearchQuery } from './search-index.ts';
+import type { Synonyms } from './synonyms.ts';
 
 /** What a search engine does for one question to one content version; everything else is done here, the same for every engine. */
 export type PassageEngine<C extends Candidate> = {
   vocabulary: Vocabulary;
+  /** The built-in ones and those of the content version. */
+  synonyms: Synonyms;
   collection: CollectionFacts;
   /**
    * The passages that fit best by the engine's own measure, of pages that the question's filter lets through and that are not excluded: those with one of
@@ -22,7 +25,7 @@ export async function searchPassages<C extends Candidate>(
   engine: PassageEngine<C>,
   query: SearchQuery,
 ): Promise<FoundPassage[]> {
-  const searched = await searchedQuery(query.query, engine.vocabulary);
+  const searched = await searchedQuery(query.query, engine.vocabulary, engine.synonyms);
   if (searched === undefined) return [];
   const terms = new Map<string, number>();
   for (const word of searched.words) {

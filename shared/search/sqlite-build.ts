@@ -13,11 +13,16 @@ import { mostPassagesOfPage, passageId, sqliteSchema, sqliteShape } from './sqli
  * Builds the file of one content version beside its place and moves it there on `commit`. `base`: the complete file of another version of the domain; what is
  * kept of it is not written again.
  */
-export async function buildSqlitePassages(file: string, base: string | undefined): Promise<IndexBuild> {
+export async function buildSqlitePassages(
+  file: string,
+  base: string | undefined,
+  synonyms: readonly (readonly string[])[] = [],
+): Promise<IndexBuild> {
   const building = `${file}.${randomBytes(6).toString('hex')}.building`;
   const db = (base === undefined ? undefined : await copyOf(base, building)) ?? empty(building);
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; BEGIN');
   const writer = new PassageWriter(db);
+  writer.setSynonyms(synonyms);
   const known = writer.known();
   const isFresh = known.size === 0;
   const left = new Set(known.keys());
@@ -109,6 +114,12 @@ class PassageWriter {
   known(): Map<string, string> {
     const rows = this.#db.prepare('SELECT path, key FROM pages').all();
     return new Map(rows.map(({ path, key }) => [String(path), String(key)]));
+  }
+
+  setSynonyms(groups: readonly (readonly string[])[]): void {
+    this.#db.exec('DELETE FROM synonyms');
+    const insert = this.#db.prepare('INSERT INTO synonyms (expressions) VALUES (?)');
+    for (const group of groups) insert.run(JSON.stringify(group));
   }
 
   add(page: SearchPage): void {

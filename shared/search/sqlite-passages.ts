@@ -7,6 +7,7 @@ import { type FoundPage, type SearchFacets, type SearchFilter, SearchUnavailable
 import type { PassageEngine } from './search-passages.ts';
 import { similarTo } from './similar-terms.ts';
 import { pageOfPassage, positionOfPassage, sqliteShape } from './sqlite-schema.ts';
+import { synonymsOf } from './synonyms.ts';
 
 type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
@@ -117,7 +118,11 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
     };
   };
 
+  const groups = db.prepare('SELECT expressions FROM synonyms ORDER BY rowid').all();
+  const synonyms = synonymsOf(groups.map(({ expressions }) => JSON.parse(String(expressions)) as string[]));
+
   const engine: PassageEngine<SqliteCandidate> = {
+    synonyms,
     vocabulary: {
       passageCount,
       async passagesWith(terms) {

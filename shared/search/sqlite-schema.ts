@@ -1,9 +1,10 @@
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
-export const sqliteShape = 4;
+export const sqliteShape = 5;
 
 /**
  * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing. Rows of `words` have
- * the numbers of `passages`, those of `link_words` the numbers of `links`. A passage's number is that of its page × 65,536, and its position. `counts`: see `packCounts`. `facts` has one row of sums over passages.
+ * the numbers of `passages`, those of `link_words` the numbers of `links`. A passage's number is that of its page × 65,536, and its position. `counts`: see `packCounts`. `facts` has one row of sums over passages. `synonyms` has a row for each group
+ * of the project, a list in JSON.
  */
 export const sqliteSchema = `
   PRAGMA user_version = ${sqliteShape};
@@ -44,6 +45,7 @@ export const sqliteSchema = `
   CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, passages INTEGER NOT NULL, links INTEGER NOT NULL);
   CREATE TABLE facts (passages INTEGER NOT NULL, title REAL NOT NULL, path REAL NOT NULL, heading REAL NOT NULL, text REAL NOT NULL);
   INSERT INTO facts VALUES (0, 0, 0, 0, 0);
+  CREATE TABLE synonyms (expressions TEXT NOT NULL);
   CREATE VIRTUAL TABLE words USING fts5 (title, path, heading, text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
   CREATE VIRTUAL TABLE link_words USING fts5 (terms, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
 `;

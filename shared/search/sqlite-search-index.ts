@@ -54,10 +54,11 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
   }
 
   return {
-    async startBuild(scope, { from } = {}) {
+    async startBuild(scope, { from, synonyms } = {}) {
       const file = fileOf(scope);
       await mkdir(dirname(file), { recursive: true });
-      return buildSqlitePassages(file, from === undefined ? undefined : fileOf({ ...scope, contentVersion: from }));
+      const base = from === undefined ? undefined : fileOf({ ...scope, contentVersion: from });
+      return buildSqlitePassages(file, base, synonyms);
     },
     async passageCount(scope) {
       try {

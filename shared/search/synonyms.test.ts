@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { analyzeText } from './analyze-text.ts';
-import { builtInSynonyms } from './synonyms.ts';
+import { builtInSynonyms, synonymsOf } from './synonyms.ts';
 
 const variantsIn = (question: string): Record<string, string[]> =>
   Object.fromEntries(
@@ -18,4 +18,38 @@ test('a pronoun may be in a phrase, and nothing else', () => {
   expect(variantsIn('set this up')['set']).toContain('instal');
   expect(variantsIn('get a table back')['back']).toBeUndefined();
   expect(variantsIn('get it it back')['back']).toBeUndefined();
+});
+
+const ownVariantsIn = (groups: string[][], question: string): Record<string, Record<string, number>> =>
+  Object.fromEntries(
+    [...synonymsOf(groups).of(analyzeText(question))].map(([term, variants]) => [term, Object.fromEntries(variants)]),
+  );
+
+test('groups of a project count as the built-in ones do, beside them', () => {
+  const groups = [
+    ['workspace', 'tenant'],
+    ['read replica', 'offline copy'],
+  ];
+  expect(ownVariantsIn(groups, 'delete a workspace')).toMatchObject({
+    workspac: { tenant: 0.7 },
+    delet: { remov: 0.7 },
+  });
+  expect(ownVariantsIn(groups, 'an offline copy')).toMatchObject({ offlin: { read: 0.3, replica: 0.3 } });
+});
+
+test('a compound name is found in one word and in its parts', () => {
+  const groups = [['Turso', 'libSQL']];
+  expect(ownVariantsIn(groups, 'turso')).toEqual({ turso: { lib: 0.3, sql: 0.3, libsql: 0.7 } });
+  expect(ownVariantsIn(groups, 'libsql')).toEqual({ libsql: { turso: 0.7 } });
+  expect(ownVariantsIn(groups, 'libSQL')['lib']).toEqual({ turso: 0.7 });
+});
+
+test('a word in hundreds of groups brings a hundred terms or so into a question', () => {
+  const groups = Array.from({ length: 500 }, (_, group) => [
+    'thing',
+    ...Array.from({ length: 19 }, (__, at) => `w${group}x${at}`),
+  ]);
+  const terms = Object.keys(ownVariantsIn(groups, 'thing')['thing'] ?? {});
+  expect(terms.length).toBeGreaterThanOrEqual(100);
+  expect(terms.length).toBeLessThan(120);
 });

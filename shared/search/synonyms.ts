@@ -85,30 +85,67 @@ export type Synonyms = {
   of(sequence: readonly string[]): Map<string, Map<string, number>>;
 };
 
-/** Built-in groups and those of a project. */
-function synonymsOf(own: readonly (readonly string[])[] = []): Synonyms {
-  const groups = [...builtIn, ...own].map((group) =>
-    group.map((entry) => analyzeText(entry)).filter((terms) => terms.length > 0),
-  );
-  const byFirst = new Map<string, { phrase: readonly string[]; group: readonly (readonly string[])[] }[]>();
-  for (const group of groups) {
-    for (const phrase of group) {
-      const first = phrase[0] ?? '';
-      byFirst.set(first, [...(byFirst.get(first) ?? []), { phrase, group }]);
+/** A word or phrase as terms. A compound name has a second form, as it is written in one: `libSQL` is also `libsql`. */
+type Expression = readonly (readonly string[])[];
+type Groups = ReadonlyMap<
+  string,
+  readonly { phrase: readonly string[]; own: Expression; group: readonly Expression[] }[]
+>;
+
+/** By the first term of each form of each expression. */
+function compiled(groups: readonly (readonly string[])[]): Groups {
+  const byFirst = new Map<string, { phrase: readonly string[]; own: Expression; group: readonly Expression[] }[]>();
+  for (const group of groups.map((entries) => entries.map(formsOf).filter((forms) => forms.length > 0))) {
+    for (const own of group) {
+      for (const phrase of own) {
+        const first = phrase[0] ?? '';
+        byFirst.set(first, [...(byFirst.get(first) ?? []), { phrase, own, group }]);
+      }
     }
   }
+  return byFirst;
+}
+
+function formsOf(expression: string): Expression {
+  const terms = analyzeText(expression);
+  if (terms.length === 0) return [];
+  const isName = terms.length > 1 && !/\s/.test(expression);
+  const whole = isName ? analyzeText(expression.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase()) : [];
+  return whole.length === 1 ? [terms, whole] : [terms];
+}
+
+const builtInGroups = compiled(builtIn);
+
+/** Of a project, for one question: a word may be in hundreds of groups, and each term costs a search. */
+const mostOwnTerms = 100;
+
+/** The built-in groups and those of a project: words and phrases that mean the same, a group each. */
+export function synonymsOf(own: readonly (readonly string[])[] = []): Synonyms {
+  const ownGroups = own.length === 0 ? undefined : compiled(own);
   return {
     of(sequence) {
       const found = new Map<string, Map<string, number>>();
-      for (const [at, term] of sequence.entries()) {
-        for (const { phrase, group } of byFirst.get(term) ?? []) {
-          if (!isAt(sequence, at, phrase)) continue;
-          for (const part of phrase) addGroup(found, part, phrase, group);
-        }
-      }
+      addFrom(builtInGroups, sequence, found, Number.POSITIVE_INFINITY);
+      if (ownGroups !== undefined) addFrom(ownGroups, sequence, found, mostOwnTerms);
       return found;
     },
   };
+}
+
+function addFrom(
+  groups: Groups,
+  sequence: readonly string[],
+  found: Map<string, Map<string, number>>,
+  most: number,
+): void {
+  let left = most;
+  for (const [at, term] of sequence.entries()) {
+    for (const { phrase, own, group } of groups.get(term) ?? []) {
+      if (left <= 0) return;
+      if (!isAt(sequence, at, phrase)) continue;
+      for (const part of phrase) left -= addGroup(found, part, phrase, own, group);
+    }
+  }
 }
 
 /** Whether the phrase begins there. A pronoun may be in it: `get it back`, `set this up`. */
@@ -124,21 +161,24 @@ function isAt(sequence: readonly string[], from: number, phrase: readonly string
 
 const pronouns = new Set(analyzeText('it this that them these those me us you'));
 
+/** Answers how many more terms there are for this one. */
 function addGroup(
   found: Map<string, Map<string, number>>,
   term: string,
   phrase: readonly string[],
-  group: readonly (readonly string[])[],
-): void {
+  own: Expression,
+  group: readonly Expression[],
+): number {
   const variants = found.get(term) ?? new Map<string, number>();
-  for (const other of group) {
-    if (other === phrase) continue;
+  const before = variants.size;
+  for (const other of group.filter((expression) => expression !== own).flat()) {
     const share = other.length === 1 ? synonymShare : phrasePartShare;
     for (const part of other.length === 1 ? other : topical(other)) {
       if (!phrase.includes(part)) variants.set(part, Math.max(share, variants.get(part) ?? 0));
     }
   }
   found.set(term, variants);
+  return variants.size - before;
 }
 
 const topical = (phrase: readonly string[]): readonly string[] => analyzeQuery(phrase.join(' '));

@@ -23,6 +23,7 @@ import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
 import { readSettings } from './read-settings.ts';
+import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, isSource, reachableImports, type ReadSource, readSources } from './read-sources.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
@@ -159,6 +160,7 @@ export async function readDocsProject(
     assets: assets.map((file) => ({ ...file, picture: pictures.get(file.path) })),
     styles: entriesOf(ofKind('style')),
     scripts: entriesOf(scripts),
+    synonyms: readSynonyms(config.value['search'], config.file, report),
     redirects: readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
     diagnostics: all(),
   });

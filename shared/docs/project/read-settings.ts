@@ -28,7 +28,7 @@ const knownKeys = new Set(
 
 /** Settings that have others in them. */
 const groups = new Set(
-  'colors appearance icons styling navigation navbar footer seo errors metadata variables'.split(' '),
+  'colors appearance icons styling navigation navbar footer seo errors metadata variables search'.split(' '),
 );
 
 /**
