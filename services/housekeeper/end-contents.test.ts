@@ -1,7 +1,8 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { BadMessage } from '#shared/messaging/parse-message.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -58,8 +59,7 @@ beforeEach(async () => {
   await bus.exports.append(exportCommit(kept), { sequence: 0 });
 });
 
-async function ended(dryRun = false): Promise<string[]> {
-  const asked: string[] = [];
+async function ended(dryRun = false, asked: string[] = []): Promise<string[]> {
   const context = housekeeperContext({
     bus,
     objectStore: {} as ObjectStore,
@@ -79,4 +79,19 @@ test('the publisher is asked to end what no kept job exported', async () => {
 
 test('a dry run ends nothing', async () => {
   expect(await ended(true)).toEqual([]);
+});
+
+test('an organization whose log cannot be read keeps its versions and does not hold up the others', async () => {
+  const broken = contentLogSubject('aardvark', 'docs');
+  const whole = { ...bus.content };
+  vi.spyOn(bus.content, 'subjects').mockImplementation(async (filter) => [broken, ...(await whole.subjects(filter))]);
+  vi.spyOn(bus.content, 'last').mockImplementation(async (subject, options) => {
+    if (subject === broken) throw new BadMessage(`message 1 on ${broken} is not JSON.`);
+    return whole.last(subject, options);
+  });
+  const asked: string[] = [];
+  await expect(ended(false, asked)).rejects.toThrow(
+    'The content versions of these organizations were not ended: aardvark.',
+  );
+  expect(asked).toEqual([`acme docs ${cv('unused')}`]);
 });

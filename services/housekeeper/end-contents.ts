@@ -4,6 +4,7 @@ import { publisher } from '#shared/contracts/internal/publisher.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { callService, type ServiceAddress } from '#shared/http/internal-client.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import { newTraceparent } from '#shared/runtime/tracing.ts';
 import type { RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import type { HousekeeperContext } from './context.ts';
@@ -11,36 +12,58 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 
 /**
  * Has the publisher end the content versions that are not needed, and answers with them. Their objects are removed in the next round, when
- * the content log says that they ended: a job that began meanwhile is seen by then.
+ * the content log says that they ended: a job that began meanwhile is seen by then. An organization whose versions cannot be judged or ended
+ * keeps them and does not hold up the others; the chore rejects in the end.
  */
 export async function endContents(context: HousekeeperContext, signal: AbortSignal): Promise<ContentId[]> {
-  const { bus, clock, logger, keepObjectsMs, dryRun } = context;
+  const { bus, logger } = context;
   const all: ContentId[] = [];
-  const since = new Date(clock.now().getTime() - keepObjectsMs);
+  const failed: string[] = [];
   const subjects = (await bus.content.subjects(contentLogSubject('*', '*'))).toSorted();
   for (const [organization, ofOrganization] of Map.groupBy(subjects, (subject) => subject.split('.')[1] ?? '')) {
-    const unused = new Map<string, Set<string>>();
-    for (const subject of ofOrganization) {
+    try {
+      all.push(...(await endContentsOf(context, organization, ofOrganization, signal)));
+    } catch (error) {
       signal.throwIfAborted();
-      const last = await bus.content.last(subject, { fromLeader: true });
-      const old = last === undefined ? [] : unusedVersions(last.commit.data.state, since);
-      if (last !== undefined && old.length > 0) unused.set(last.commit.data.state.domain, new Set(old));
+      if (error instanceof Unavailable) throw error;
+      logger.error({ err: error, organization }, 'the content versions of an organization could not be ended');
+      failed.push(organization);
     }
-    if (unused.size === 0) continue;
-    // All domains of an organization together, because each reading goes through all of its jobs.
-    for await (const job of context.keptJobs(organization, since, signal)) {
-      unused.get(job.domain)?.delete(job.contentVersion);
-    }
-    for (const [domain, contentVersions] of unused) {
-      const ended = [...contentVersions].map((contentVersion) => ({ organization, domain, contentVersion }));
-      if (ended.length === 0) continue;
-      if (!dryRun) for (const content of ended) await context.endContent(content, signal);
-      all.push(...ended);
-      logger.info(
-        { organization, domain, contents: ended.length },
-        `content versions that are not needed ${dryRun ? 'would be' : 'were'} ended`,
-      );
-    }
+  }
+  if (failed.length > 0)
+    throw new Error(`The content versions of these organizations were not ended: ${failed.join(', ')}.`);
+  return all;
+}
+
+async function endContentsOf(
+  { bus, clock, logger, keepObjectsMs, dryRun, keptJobs, endContent }: HousekeeperContext,
+  organization: string,
+  subjects: readonly string[],
+  signal: AbortSignal,
+): Promise<ContentId[]> {
+  const all: ContentId[] = [];
+  const since = new Date(clock.now().getTime() - keepObjectsMs);
+  const unused = new Map<string, Set<string>>();
+  for (const subject of subjects) {
+    signal.throwIfAborted();
+    const last = await bus.content.last(subject, { fromLeader: true });
+    const old = last === undefined ? [] : unusedVersions(last.commit.data.state, since);
+    if (last !== undefined && old.length > 0) unused.set(last.commit.data.state.domain, new Set(old));
+  }
+  if (unused.size === 0) return all;
+  // All domains of an organization together, because each reading goes through all of its jobs.
+  for await (const job of keptJobs(organization, since, signal)) {
+    unused.get(job.domain)?.delete(job.contentVersion);
+  }
+  for (const [domain, contentVersions] of unused) {
+    const ended = [...contentVersions].map((contentVersion) => ({ organization, domain, contentVersion }));
+    if (ended.length === 0) continue;
+    if (!dryRun) for (const content of ended) await endContent(content, signal);
+    all.push(...ended);
+    logger.info(
+      { organization, domain, contents: ended.length },
+      `content versions that are not needed ${dryRun ? 'would be' : 'were'} ended`,
+    );
   }
   return all;
 }

@@ -1,8 +1,12 @@
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { keepHouse, roundDelayMs } from './keep-house.ts';
 
 const hourMs = 3_600_000;
+let outcomes: string[];
+beforeEach(() => {
+  outcomes = [];
+});
 
 /** Runs until `stop` aborts, which it does after so many rounds; what was done, in order. */
 async function keep(chores: Record<string, () => Promise<void>>, rounds: number, stop = new AbortController()) {
@@ -20,6 +24,7 @@ async function keep(chores: Record<string, () => Promise<void>>, rounds: number,
       })),
       everyMs: 6 * hourMs,
       random: () => 0.5,
+      onOutcome: (chore, outcome) => void outcomes.push(`${chore} ${outcome}`),
       wait: async (ms, signal) => {
         done.push(`wait ${ms / 1000} s`);
         waits += 1;
@@ -50,6 +55,7 @@ test('the first round begins soon, the next ones by the setting', async () => {
 test('a chore that fails does not keep the others from being done', async () => {
   const fail = () => Promise.reject(new Error('the store is away'));
   expect((await keep({ a: fail, b: nothing }, 1)).slice(0, 3)).toEqual(['wait 60 s', 'a', 'b']);
+  expect(outcomes).toEqual(['a failed', 'b done']);
 });
 
 test('a housekeeper that loses the lease does nothing more', async () => {

@@ -4,18 +4,25 @@ import type { HousekeeperContext } from './context.ts';
 import { endContents } from './end-contents.ts';
 import { sweepObjects, sweepUploads } from './sweep-objects.ts';
 
+export type ChoreOutcome = 'done' | 'failed';
+
 type House = {
   logger: Logger;
   chores: readonly Chore[];
   everyMs: number;
   /** From 0 to 1. */
   random: () => number;
+  /** Hears of each chore whether it was done. */
+  onOutcome: (chore: string, outcome: ChoreOutcome) => void;
   /** Rejects when `signal` aborts. */
   wait: (ms: number, signal: AbortSignal) => Promise<void>;
 };
 
 /** Does the chores round by round. Rejects with the reason of `signal` when that aborts. */
-export async function keepHouse({ chores, everyMs, logger, random, wait }: House, signal: AbortSignal): Promise<void> {
+export async function keepHouse(
+  { chores, everyMs, logger, random, onOutcome, wait }: House,
+  signal: AbortSignal,
+): Promise<void> {
   for (let round = 1; ; round += 1) {
     await wait(roundDelayMs(round, everyMs, random()), signal);
     for (const { name, run } of chores) {
@@ -23,9 +30,11 @@ export async function keepHouse({ chores, everyMs, logger, random, wait }: House
       const began = performance.now();
       try {
         await run(signal);
+        onOutcome(name, 'done');
         logger.info({ chore: name, durationMs: Math.round(performance.now() - began) }, 'a chore is done');
       } catch (error) {
         signal.throwIfAborted();
+        onOutcome(name, 'failed');
         logger.error({ err: error, chore: name }, 'a chore was not finished; the next round goes on with it');
       }
     }

@@ -5,7 +5,7 @@ import { dayMs, hourMs } from '#shared/runtime/time-and-ids.ts';
 import type { HousekeeperConfig } from './config.ts';
 import type { HousekeeperContext } from './context.ts';
 import { endContentBy } from './end-contents.ts';
-import { choresOf, keepHouse } from './keep-house.ts';
+import { type ChoreOutcome, choresOf, keepHouse } from './keep-house.ts';
 import { keptJobsIn } from './kept-jobs.ts';
 
 export { housekeeperSettings as settings } from './config.ts';
@@ -13,7 +13,7 @@ export { housekeeperSettings as settings } from './config.ts';
 /** Removes what is not needed any more, while it has the lease; until then it waits for the lease as a spare. */
 export function start(config: HousekeeperConfig): Promise<Running> {
   return startService('housekeeper', config, async (service) => {
-    const { bus, objectStore, logger, instance, random } = service;
+    const { bus, objectStore, logger, instance, metrics, random } = service;
     const context: HousekeeperContext = {
       ...service,
       keptJobs: keptJobsIn(bus.exports, objectStore),
@@ -21,8 +21,16 @@ export function start(config: HousekeeperConfig): Promise<Running> {
       keepObjectsMs: config.keepObjectsDays * dayMs,
       dryRun: false,
     };
+    const failed = new Map<string, number>();
+    metrics.gauges(
+      'bindery_chore_failed',
+      '1 for a chore of the housekeeper that was not finished in its last round. A spare has none.',
+      'chore',
+      () => Object.fromEntries(failed),
+    );
     const house = {
       logger,
+      onOutcome: (chore: string, outcome: ChoreOutcome) => void failed.set(chore, Number(outcome === 'failed')),
       chores: choresOf(context, {
         archiveAfterMs: config.archiveAfterDays * dayMs,
         sweepUploadsAfterMs: config.sweepUploadsHours * hourMs,

@@ -8,6 +8,7 @@ import { blobKey, pageMarkdownKey, siteModelKey } from '#shared/contracts/stored
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { nextCommit } from '#shared/messaging/commit-chain.ts';
+import { BadMessage } from '#shared/messaging/parse-message.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { randomBase62, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { SearchIndex } from '#shared/search/search-index.ts';
@@ -200,6 +201,26 @@ test('an index that is damaged or gone is built again from the log', async () =>
     await other.close();
     expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
   }
+});
+
+test('a log that cannot be read keeps no other index from being built again', async () => {
+  await store(version('1'), files);
+  await append(published(version('1')));
+  await bus.memoryReaders.indexerContent.idle();
+  await rm(join(folder, 'search', organization, domain, `${version('1')}.db`));
+  const broken = contentLogSubject('aardvark', 'docs');
+  const content = {
+    ...bus.content,
+    subjects: async (filter: string) => [broken, ...(await bus.content.subjects(filter))],
+    last: async (asked: string) => {
+      if (asked === broken) throw new BadMessage(`message 1 on ${broken} is not JSON.`);
+      return bus.content.last(asked);
+    },
+  };
+  const other = sqliteSearchIndex(join(folder, 'search'));
+  await repairIndexes({ ...context, bus: { content }, searchIndex: other }, stop.signal, stop.signal);
+  await other.close();
+  expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
 });
 
 test('the same commit again changes nothing', async () => {

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
+import { Poison } from '#shared/runtime/failures.ts';
+import type { SearchScope } from '#shared/search/search-index.ts';
 import { indexContent, type IndexingContext } from './index-content.ts';
 
 type RepairContext = IndexingContext & { bus: Pick<BusParts, 'content'> };
@@ -19,20 +21,35 @@ export async function keepIndexesWhole(context: RepairContext, stop: AbortSignal
   }
 }
 
-/** Builds again, from the log, each searched version whose index is gone, was damaged, or has the shape of an earlier program. */
+/**
+ * Builds again, from the log, each searched version whose index is gone, was damaged, or has the shape of an earlier program. One that cannot be
+ * built, or whose log cannot be read, holds up no other.
+ */
 export async function repairIndexes(context: RepairContext, stop: AbortSignal, abandon: AbortSignal): Promise<void> {
   const { bus, searchIndex, logger } = context;
   for (const subject of await bus.content.subjects(contentLogSubject('*', '*'))) {
     if (stop.aborted) return;
-    const state = (await bus.content.last(subject))?.commit.data.state;
-    if (state?.searched === undefined) continue;
-    const scope = { organization: state.organization, domain: state.domain, contentVersion: state.searched };
+    const searched = await searchedVersion(context, subject);
+    if (searched === undefined) continue;
     try {
-      if ((await searchIndex.passageCount(scope)) !== undefined) continue;
-      logger.warn(scope, 'the index of a searched version is gone, damaged or old; it is built again');
-      await indexContent(context, scope, undefined, abandon);
+      if ((await searchIndex.passageCount(searched)) !== undefined) continue;
+      logger.warn(searched, 'the index of a searched version is gone, damaged or old; it is built again');
+      await indexContent(context, searched, undefined, abandon);
     } catch (error) {
-      logger.error({ err: error, ...scope }, 'an index could not be built again');
+      logger.error({ err: error, ...searched }, 'an index could not be built again');
     }
+  }
+}
+
+/** Undefined also when the log of the domain cannot be read: then it is not known. */
+async function searchedVersion({ bus, logger }: RepairContext, subject: string): Promise<SearchScope | undefined> {
+  try {
+    const { organization, domain, searched } = (await bus.content.last(subject))?.commit.data.state ?? {};
+    if (organization === undefined || domain === undefined || searched === undefined) return undefined;
+    return { organization, domain, contentVersion: searched };
+  } catch (error) {
+    if (!(error instanceof Poison)) throw error;
+    logger.error({ err: error, subject }, 'it is not known which version is searched, so its index is not looked at');
+    return undefined;
   }
 }

@@ -26,11 +26,23 @@ function rowsFor(user: BusUser): Row[] {
         writers,
       })),
     ),
-    ...bucketRows.map(({ name, writers }) => ({ subject: `$KV.${name}.x`, writers })),
-    ...bucketRows.map(({ name, writers, readers, byKey = [] }) => ({
-      subject: `$JS.API.CONSUMER.CREATE.KV_${name}.x`,
-      writers: [...writers, ...readers].filter((each) => !byKey.includes(each)),
+    ...bucketRows.map(({ name, writers, ownKey }) => ({
+      subject: `$KV.${name}.x`,
+      writers: ownKey === true ? [] : writers,
     })),
+    ...bucketRows.map(({ name, writers }) => ({ subject: `$KV.${name}.${user}`, writers })),
+    ...bucketRows.flatMap(({ name, writers, readers, ownKey, byKey = [] }) => {
+      const all = ownKey === true ? [] : [...writers, ...readers];
+      const watchers = all.filter((each) => !byKey.includes(each));
+      return [
+        ...['DIRECT.GET', 'STREAM.MSG.GET', 'STREAM.INFO'].map((call) => ({
+          subject: `$JS.API.${call}.KV_${name}`,
+          writers: all,
+        })),
+        { subject: `$JS.API.DIRECT.GET.KV_${name}.$KV.${name}.${user}`, writers: all },
+        { subject: `$JS.API.CONSUMER.CREATE.KV_${name}.x`, writers: watchers },
+      ];
+    }),
     ...coreRows.map(({ subject, writers }) => ({
       subject: concrete(writers.length === 0 ? subject : subject.replace('*', user)),
       writers,
@@ -74,6 +86,28 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
       const wanted = rows.filter(({ writers }) => !writers.includes(user)).map(({ subject }) => subject);
       expect([...refused].toSorted()).toEqual([...new Set(wanted)].toSorted());
     });
+  });
+
+  test('workers on what tenants wrote can have nothing that they wrote copied to where others write', async () => {
+    const connections = await Promise.all(
+      (['page-renderer', 'bundler'] as const).map(async (user) => ({
+        user,
+        connection: await openConnection(
+          { url: stand.server.url, user, password: stand.passwords[user] ?? '' },
+          `copying as ${user}`,
+        ),
+      })),
+    );
+    for (const { user, connection } of connections) {
+      const own = `$KV.readiness.${user}`;
+      await jetstream(connection).publish(own, '{"forged":true}');
+      // The server answers a direct read to whatever subject is named, with the stored bytes.
+      connection.publish(`$JS.API.DIRECT.GET.KV_readiness.${own}`, '', { reply: '$KV.directory.key.forged' });
+      await connection.flush();
+      await connection.close();
+    }
+    const bus = await stand.connect('projector');
+    expect(await bus.generations.blue.directoryKeys.keys()).toEqual([]);
   });
 
   test('what a writer of a stream may write is stored', async () => {

@@ -44,6 +44,12 @@ function permissionsOf(user: BusUser): Permissions {
 
   for (const bucket of bucketRows) {
     const stream = `KV_${bucket.name}`;
+    if (bucket.ownKey === true) {
+      // The server sends what it answers to any subject that is asked for, whoever may write there: who could read back what it wrote could
+      // have it written anywhere.
+      if (bucket.writers.includes(user)) publish.push(`$KV.${bucket.name}.${user}`);
+      continue;
+    }
     if (bucket.writers.includes(user)) {
       publish.push(`$KV.${bucket.name}.>`);
       if (bucket.rebuilt === true) publish.push(`$JS.API.STREAM.PURGE.${stream}`);

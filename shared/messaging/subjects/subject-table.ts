@@ -52,6 +52,8 @@ export type BucketRow = {
   readers: readonly BusUser[];
   /** Those of the readers who read by key alone: they may not watch or list keys, for which the server makes a consumer each time. */
   byKey?: readonly BusUser[];
+  /** Each writer writes the key of its own name alone, and reads none. */
+  ownKey?: boolean;
   kept: string;
   ttlSeconds?: number;
   /** How long a removed key leaves a marker, for those who watch; ten minutes by default. For good, markers would cost as much as documents. */
@@ -219,6 +221,7 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<org>',
     writers: ['gateway'],
     readers: [],
+    byKey: ['gateway'],
     kept: 'as long as its organization; jobs that ended leave it with the next start',
   },
   {
@@ -234,6 +237,7 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<org>',
     writers: ['assistant'],
     readers: [],
+    byKey: ['assistant'],
     kept: "what an organization's conversations take, by day",
   },
   {
@@ -241,6 +245,7 @@ export const bucketRows: readonly BucketRow[] = [
     key: '<service>',
     writers: services,
     readers: [],
+    ownKey: true,
     ttlSeconds: 60,
     kept: 'a minute: what a service wrote to see whether it can',
   },
