@@ -75,7 +75,8 @@ export function memoryLog<C extends Commit>(gate: () => Promise<void>): MemoryLo
       );
       stored.splice(0, stored.length, ...kept);
       bySubject.clear();
-      for (const [subject, entries] of Map.groupBy(kept, ({ commit }) => commit.subject)) bySubject.set(subject, entries);
+      for (const [subject, entries] of Map.groupBy(kept, ({ commit }) => commit.subject))
+        bySubject.set(subject, entries);
     },
     subjects: async (filter) => {
       await gate();
