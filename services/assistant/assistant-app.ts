@@ -87,19 +87,18 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   });
 
   answerCall(app, assistant.search, async ({ caller, body }) => {
-    const { query, pageSize, scoreThreshold, filter } = body;
+    const { query, pageSize, scoreThreshold, filter, explain } = body;
     const scope = await searchedContent(context, caller);
     if (!scope) return { body: [] };
     const limit = pageSize ?? defaultPageSize;
-    const found = await retrievePassages(context, caller, scope, { query, limit, filter, explain: true });
+    const found = await retrievePassages(context, caller, scope, { query, limit, filter, explain: explain === true });
     return {
       body: found
         .filter((passage) => passage.score >= (scoreThreshold ?? 0))
-        .map(({ path, anchor, title, heading, text, score, language, version, tag, explanation }) => {
-          const terms = new Set((explanation?.words ?? []).flatMap((word) => Object.keys(word.terms)));
-          const highlights = wordsWith(text, terms);
-          const url = pageUrl(path, anchor);
-          return { content: text, path, metadata: { title, heading, url, score, highlights, language, version, tag } };
+        .map(({ path, anchor, title, heading, text, score, coverage, language, version, tag, terms, explanation }) => {
+          const shown = { title, heading, url: pageUrl(path, anchor), score, highlights: wordsWith(text, terms) };
+          const explained = explanation && { explanation: { coverage, ...explanation } };
+          return { content: text, path, metadata: { ...shown, language, version, tag, ...explained } };
         }),
     };
   });

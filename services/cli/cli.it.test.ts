@@ -195,6 +195,10 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     expect(found.stdout).toContain('(/concepts/bundle');
     const json = await admin('search', domain, 'bundle', '--limit', '2', '--json');
     expect(valueOf(json)).toHaveLength(2);
+    expect(json.stdout).not.toContain('explanation');
+    const explained = await admin('search', domain, 'check a bundle', '--limit', '3', '--explain');
+    expect(explained.stdout).toMatch(/^score +coverage +passages .* passage\n0\.\d{3} .*\/concepts\/bundle/);
+    expect(explained.stdout).toContain('bundl: bundl');
   });
 
   test('an export is watched to its end, drawn, and replayed to the same digest', { timeout: minuteMs }, async () => {

@@ -7,7 +7,7 @@ import { contentNamed, contentTable } from './commands/content.ts';
 import { digestSentence } from './commands/export.ts';
 import { previewTable } from './commands/housekeeping.ts';
 import { isLastMaker, keyTable } from './commands/keys.ts';
-import { passageText } from './commands/search.ts';
+import { explanationText, passageText } from './commands/search.ts';
 import { drawBar, paintFor, terminalWidth } from './terminal.ts';
 
 const now = new Date('2026-03-01T10:00:00.000Z');
@@ -164,3 +164,27 @@ test.each([
     expect(isLastMaker('key_1', keys, new Date('2026-06-01T00:00:00.000Z'))).toBe(isLast);
   },
 );
+
+test('how scores came about, as a table with the words that were searched', () => {
+  const hit = (url: string, score: number, title: number) => ({
+    ...{ content: 'x', path: url },
+    metadata: {
+      ...{ title: 'T', heading: '', url, score },
+      explanation: {
+        ...{ coverage: 1, signals: { passages: 1, title } },
+        words: [
+          { word: 'delet', terms: { delet: 1, remov: 0.7 } },
+          { word: 'xyzzy', terms: {} },
+        ],
+      },
+    },
+  });
+  expect(explanationText([hit('/a#b', 0.912, 0.5), hit('/c', 0.4, 0)]).split('\n')).toEqual([
+    'score  coverage  passages  title  passage',
+    '0.912  1.00      1.00      0.50   /a#b',
+    '0.400  1.00      1.00      0.00   /c',
+    'Searched words:',
+    '  delet: delet, remov × 0.7',
+    '  xyzzy: nowhere',
+  ]);
+});

@@ -254,7 +254,13 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
       {
         content: 'Run `npm install` in the folder of your project.',
         path: '/quickstart',
-        metadata: { title: 'Quickstart', heading: 'Install', url: '/quickstart#install', score: 0.83 },
+        metadata: {
+          title: 'Quickstart',
+          heading: 'Install',
+          url: '/quickstart#install',
+          score: 0.83,
+          highlights: [[9, 16]],
+        },
       },
     ],
   },

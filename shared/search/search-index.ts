@@ -136,6 +136,8 @@ export type FoundPassage = Passage & {
   language: string | undefined;
   version: string | undefined;
   tag: string | undefined;
+  /** All terms that were searched, those of synonyms and similar words too; the same set for all passages of an answer. */
+  terms: ReadonlySet<string>;
   /** Only where it was asked for: what each signal of the ranking adds. */
   explanation?: ScoreExplanation;
 };

@@ -17,7 +17,7 @@ export type PassageEngine<C extends Candidate> = {
   /** The page that the reader is on. */
   near(path: string): Promise<Near | undefined>;
   /** What is shown of those that were found, in their order. */
-  show(candidates: readonly C[]): Promise<Omit<FoundPassage, 'score' | 'coverage' | 'explanation'>[]>;
+  show(candidates: readonly C[]): Promise<Omit<FoundPassage, 'score' | 'coverage' | 'terms' | 'explanation'>[]>;
 };
 
 /** The best passages of the engine's content version, best first. */
@@ -39,10 +39,13 @@ export async function searchPassages<C extends Candidate>(
     query.passagesPerPage,
   );
   const shown = await engine.show(best.map(({ candidate }) => candidate));
+  const all = new Set(terms.keys());
+  const words = query.explain
+    ? searched.words.map(({ word, terms }) => ({ word, terms: Object.fromEntries(terms) }))
+    : undefined;
   return shown.map((passage, at) => {
     const { score, coverage, signals } = best[at] as Ranked<C>;
-    const words = searched.words.map(({ word, terms }) => ({ word, terms: Object.fromEntries(terms) }));
-    return { ...passage, score, coverage, ...(query.explain && { explanation: { signals, words } }) };
+    return { ...passage, score, coverage, terms: all, ...(words && { explanation: { signals, words } }) };
   });
 }
 

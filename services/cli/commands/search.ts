@@ -3,7 +3,7 @@ import type { SearchAnswer } from '#shared/contracts/http/assistant.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { printable } from '../format.ts';
-import { createOutput } from '../terminal.ts';
+import { createOutput, textTable } from '../terminal.ts';
 
 type Options = ServerCommandOptions & {
   limit?: number;
@@ -12,6 +12,7 @@ type Options = ServerCommandOptions & {
   language?: string;
   tag?: string;
   groups?: string[];
+  explain?: boolean;
 };
 
 const shownCharacters = 240;
@@ -27,17 +28,24 @@ export function searchCommand(program: Command): void {
     .option('--language <language>', 'only pages in this language')
     .option('--tag <tag>', 'only pages with this tag')
     .option('--groups <groups...>', 'also pages restricted to these groups')
+    .option('--explain', 'a table of what each signal of the ranking adds; needs an admin key')
     .action(async (domain: string, query: string, options: Options) => {
-      const { limit, minScore, version, language, tag, groups } = options;
-      const found = await connect(options, 'assistant').json<SearchAnswer>(
+      const { limit, minScore, version, language, tag, groups, explain } = options;
+      const found = await connect(options, explain === true ? 'admin' : 'assistant').json<SearchAnswer>(
         `/discovery/v1/search/${encodeURIComponent(domain)}`,
         {
           method: 'POST',
-          json: { query, pageSize: limit, scoreThreshold: minScore, filter: { version, language, tag, groups } },
+          json: {
+            query,
+            pageSize: limit,
+            scoreThreshold: minScore,
+            filter: { version, language, tag, groups },
+            explain,
+          },
         },
       );
-      const text = found.length === 0 ? 'Nothing was found.' : found.map(passageText).join('\n\n');
-      createOutput(options.json).result(found, text);
+      const shown = explain === true ? explanationText(found) : found.map(passageText).join('\n\n');
+      createOutput(options.json).result(found, found.length === 0 ? 'Nothing was found.' : shown);
     });
 }
 
@@ -48,4 +56,24 @@ export function passageText({ content, metadata }: SearchAnswer[number]): string
   const words = printable(content);
   const start = words.length > shownCharacters ? `${words.slice(0, shownCharacters).replace(/\s+\S*$/, '')} …` : words;
   return `${score.toFixed(2)}  ${printable(name)} (${printable(url)})\n      ${start}`;
+}
+
+/**
+ * A table with a line for each passage: its score, the share of the question that it has, what each signal of the ranking adds, and where it is. Then the
+ * words of the question with the terms that were searched for them. Pure.
+ */
+export function explanationText(found: SearchAnswer): string {
+  const explained = found.map(({ metadata }) => metadata);
+  const names = [...new Set(explained.flatMap(({ explanation }) => Object.keys(explanation?.signals ?? {})))];
+  const rows = explained.map(({ score, url, explanation }) => [
+    score.toFixed(3),
+    explanation?.coverage.toFixed(2) ?? '',
+    ...names.map((name) => explanation?.signals[name]?.toFixed(2) ?? ''),
+    printable(url),
+  ]);
+  const words = (explained[0]?.explanation?.words ?? []).map(({ word, terms }) => {
+    const searched = Object.entries(terms).map(([term, share]) => (share === 1 ? term : `${term} × ${share}`));
+    return `  ${printable(word)}: ${searched.length === 0 ? 'nowhere' : printable(searched.join(', '))}`;
+  });
+  return [textTable(['score', 'coverage', ...names, 'passage'], rows), 'Searched words:', ...words].join('\n');
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { threadAnswerSchema } from '#shared/contracts/http/assistant.ts';
 import { domainName } from '#shared/contracts/identifiers.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
+import type { ApiKeyKind } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';
 import { publicRoute } from '../public-route.ts';
@@ -50,11 +51,12 @@ const siteRoute = (
       ...(stream === undefined
         ? {}
         : { alsoAs: { [stream.type]: { description: stream.description } }, answerHeaders: stream.answerHeaders }),
-      errors: call.errors,
+      errors: call === assistant.search ? [...call.errors, 'wrong_key_kind'] : call.errors,
       crossOrigin: true,
     },
     async (context, { principal, domain, body, headers, ask, request, reply }) => {
       const parsed = parseJson(body);
+      if (call === assistant.search) checkExplaining(parsed, principal.key.kind);
       const sources: 'lines' | 'tool' = readsSources(parsed, request.headers) ? 'lines' : 'tool';
       const parts = {
         body,
@@ -163,6 +165,15 @@ function parseJson(body: Buffer): unknown {
   } catch (error) {
     throw new ApiError('invalid_json', undefined, { cause: error });
   }
+}
+
+/** How a site's ranking works is for those who write it: an assistant key is public. */
+function checkExplaining(body: unknown, kind: ApiKeyKind): void {
+  if (kind === 'admin' || !isRecord(body) || body.explain !== true) return;
+  throw new ApiError(
+    'wrong_key_kind',
+    'The field "explain" needs an admin key (svc_…); assistant keys (svc_dsc_…) are public. Use an admin key, or leave it out.',
+  );
 }
 
 /** `ui`: a chat of the AI SDK, whose validation refuses keys that others need; `plain`: all others. */

@@ -170,6 +170,27 @@ test('errors of the assistant keep their sentence and fields, others become inte
   expect((await ask()).status).toBe(500);
 });
 
+test('only an admin key hears how scores came about', async () => {
+  const seen: unknown[] = [];
+  answer = (request) => {
+    seen.push(request.body);
+    return [];
+  };
+  const search = async (key: string, body: string) => {
+    const init = { body, headers: { ...bearer(key), 'content-type': 'application/json' } };
+    const answered = await ask({}, init, '/discovery/v1/search/docs');
+    return [answered.status, ((await answered.json()) as { code?: string; error?: string }).error];
+  };
+  const explain = '{"query":"x","explain":true}';
+  expect(await search(acme.assistantKey, explain)).toEqual([
+    403,
+    expect.stringContaining('"explain" needs an admin key'),
+  ]);
+  expect(await search(acme.adminKey, explain)).toEqual([200, undefined]);
+  expect(await search(acme.assistantKey, '{"query":"x","explain":false}')).toEqual([200, undefined]);
+  expect(seen).toEqual([explain, '{"query":"x","explain":false}']);
+});
+
 test('search, pages, feedback and the first version go their ways', async () => {
   const seen: string[] = [];
   answer = (request) => {

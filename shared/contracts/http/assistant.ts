@@ -96,8 +96,22 @@ export const searchBodySchema = z
     pageSize: z.int().min(1).max(50).nullish(),
     scoreThreshold: z.number().min(0).max(1).nullish(),
     filter: filterSchema.extend({ tag: z.string().max(200).nullish() }).nullish(),
+    /** Say of each passage how its score came about. For admin keys only. */
+    explain: z.boolean().nullish(),
   })
   .meta({ title: 'Search' });
+
+/** How a score came about. */
+const explanationSchema = z
+  .object({
+    /** Share of the question that the passage has, each word by how rare it is, 0–1. */
+    coverage: z.number(),
+    /** What each signal of the ranking adds to the sum that decides the order. */
+    signals: z.record(z.string(), z.number()),
+    /** Each word of the question as it is searched, with the terms that may stand for it and how much each counts, 0–1. */
+    words: z.array(z.object({ word: z.string(), terms: z.record(z.string(), z.number()) })),
+  })
+  .meta({ title: 'Explanation' });
 
 /** Passages, the best first. */
 export const searchAnswerSchema = z.array(
@@ -115,6 +129,8 @@ export const searchAnswerSchema = z.array(
         language: z.string().optional(),
         version: z.string().optional(),
         tag: z.string().optional(),
+        /** Only with `explain`. */
+        explanation: explanationSchema.optional(),
       }),
     })
     .meta({ title: 'Passage' }),
