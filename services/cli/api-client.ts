@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody, FieldProblem } from '#shared/http/errors.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 
 /** An answer other than 2xx, or none; the message is the server's sentence, `fields` what is wrong with which part of the request. */
@@ -175,9 +176,10 @@ function unreachableBecause(error: unknown, { protocol, host }: URL): string {
     return `it does not speak TLS. Is it http://${host}?`;
   if (protocol === 'http:' && code === 'UND_ERR_SOCKET')
     return `it ended the connection. If it speaks TLS, it is https://${host}`;
-  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code))
-    return `its certificate is not trusted (${causeOf(error)}). NODE_EXTRA_CA_CERTS can name a file with your certificate authority`;
-  return `${causeOf(error)}. Is the server running ("npm start"), and is --url right?`;
+  const problem = connectionProblem(error);
+  return problem.includes('NODE_EXTRA_CA_CERTS')
+    ? problem
+    : `${problem}. Is the server running ("npm start"), and is --url right?`;
 }
 
 function redirected(response: Response, url: URL): ApiFailure {
@@ -200,7 +202,7 @@ function failureOf({ status, url }: Response, text: string): ApiFailure {
   return new ApiFailure(`${origin} answered ${status}, but not as Bindery does. Is --url right?`, 'internal', status);
 }
 
-export function causeOf(error: unknown): string {
+function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return cause instanceof Error ? cause.message || cause.name : String(cause);
 }

@@ -72,7 +72,7 @@ function busAccess(
     };
   } catch {
     throw new NotConnected(
-      `This command goes to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL, or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
+      `This command goes to the bus as "${user}". Give ${variable} and BINDERY_NATS_URL (in the folder of "bindery secrets", BINDERY_SECRETS=<folder>/${user === 'housekeeper' ? user : 'operator'} has the password), or --data with the data folder of an installation that was started on this machine (looked in ${dataFolder}).`,
     );
   }
 }

@@ -7,7 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleLink, ExportJob } from '#shared/contracts/http/exports.ts';
 import { type BundleReport, verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
-import { type ApiClient, causeOf, jobPath, retryWhileAway, sseData } from './api-client.ts';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
+import { type ApiClient, jobPath, retryWhileAway, sseData } from './api-client.ts';
 
 export type ExportRequest = {
   domain: string;
@@ -107,7 +108,9 @@ export async function downloadBundle(
   const response = await fetch(link.bundleUrl).catch((error: unknown) => {
     const { origin } = new URL(link.bundleUrl);
     const hint = 'The job is completed: ask for a link where that address can be reached.';
-    throw new Error(`The bundle cannot be downloaded from ${origin}: ${causeOf(error)}. ${hint}`, { cause: error });
+    throw new Error(`The bundle cannot be downloaded from ${origin}: ${connectionProblem(error)}. ${hint}`, {
+      cause: error,
+    });
   });
   if (!response.ok || response.body === null)
     throw new Error(`The bundle's link answered ${response.status}. Ask for a fresh link and try again.`);

@@ -125,10 +125,24 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
       );
     const plain = natsUrl.replace('nats:', 'tls:');
     const both = await Promise.all([
-      waiting({}, /waiting for the bus at tls:.*self-signed certificate/),
+      waiting({}, /waiting for the bus at tls:.*self-signed certificate.*set NODE_EXTRA_CA_CERTS to a file/),
       waiting({ BINDERY_NATS_URL: plain }, /waiting for the bus at tls:.*server does not support 'tls'/),
     ]);
     for (const each of both) await each.kill();
+  });
+
+  test('a bus that does not know the password is a sentence that names the variable', async () => {
+    const outcome = await runCommand(['provision'], {
+      ...environment(),
+      BINDERY_SECRETS: join(folder, 'provisioner'),
+      BINDERY_NATS_PASSWORD_PROVISIONER: 'another-password',
+    });
+    expect(outcome).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^bindery: The bus at nats:\S+ does not know the user "provisioner", or its password is another one\. Give BINDERY_NATS_PASSWORD_PROVISIONER/,
+      ),
+    });
   });
 
   test('replicas that a cluster cannot have are a sentence', async () => {

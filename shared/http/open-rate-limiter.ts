@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type ConfigOf, secretSetting, setting } from '#shared/runtime/config.ts';
+import { type ConfigOf, secretSetting, setting, textOfFile } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { memoryRateLimiter } from './rate-limit-memory.ts';
@@ -29,6 +28,10 @@ function isRedisUrl(text: string): boolean {
   return url !== null && /^rediss?:$/.test(url.protocol) && url.host !== '' && url.username + url.password === '';
 }
 
+/** Certificates in the file of `BINDERY_REDIS_CA_FILE`, if one is named. Throws `ConfigError`. */
+export const redisAuthoritiesOf = (file: string | undefined): string | undefined =>
+  file === undefined ? undefined : textOfFile('BINDERY_REDIS_CA_FILE', file);
+
 /**
  * The rate limiter that the settings name. `copies` says how many processes share the counts. Resolves also when Redis is away.
  * @throws when the file of authorities cannot be read
@@ -39,7 +42,7 @@ export async function openRateLimiter(
 ): Promise<RateLimiter> {
   const { redisUrl: url, redisUsername: username, redisPassword: password, redisAuthoritiesFile } = config;
   if (url === undefined) return memoryRateLimiter();
-  const authorities = redisAuthoritiesFile === undefined ? undefined : await readFile(redisAuthoritiesFile, 'utf8');
+  const authorities = redisAuthoritiesOf(redisAuthoritiesFile);
   // Loaded when needed: the client costs each process time and memory.
   const { redisRateLimiter } = await import('./rate-limit-redis.ts');
   return await redisRateLimiter({ url, username, password, authorities, copies, logger });

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
@@ -38,7 +39,7 @@ function unusable({ url }: RedisAddress, error: unknown): Finding {
     );
   }
   return fault(
-    `Redis at ${url} cannot be reached: ${why}.`,
+    `Redis at ${url} cannot be reached: ${connectionProblem(error, 'BINDERY_REDIS_CA_FILE')}.`,
     'Start it, or set BINDERY_REDIS_URL to its address. Until then each gateway counts alone.',
   );
 }

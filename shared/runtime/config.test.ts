@@ -59,6 +59,13 @@ test('a secret may be a file of its name in the folder of secrets, and other set
     expect(loadConfig(settings, { ...env, X_TOKEN: 'given' }).token).toBe('given');
     await writeFile(join(folder, 'X_TOKEN'), '\n');
     expect(() => loadConfig(settings, env)).toThrow(/BINDERY_SECRETS is wrong: the file ".*X_TOKEN" is empty/);
+    await rm(join(folder, 'X_TOKEN'));
+    expect(() => loadConfig(settings, env)).toThrow(
+      `X_TOKEN is not set, and the folder ${folder} has no file of that name: token`,
+    );
+    expect(() => loadConfig(settings, { BINDERY_SECRETS: '/nowhere' })).toThrow(
+      /^BINDERY_SECRETS is wrong: there is no folder "\/nowhere"$/,
+    );
   } finally {
     await rm(folder, { recursive: true });
   }

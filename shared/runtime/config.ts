@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode, messageOf } from './failures.ts';
@@ -29,6 +29,14 @@ export function wholeNumber(min: number, max: number) {
 }
 export const onOff = z.enum(['0', '1', 'false', 'true']).transform((text) => text === '1' || text === 'true');
 export const portNumber = wholeNumber(0, 65_535);
+export const webAddress = z
+  .string()
+  .refine(isWebAddress, 'must be http://<host>:<port>, or https:// with TLS, with no user and password in it');
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+}
 
 /** The environment does not give a usable configuration; the message names every variable that is wrong and what it is for. */
 export class ConfigError extends Error {
@@ -46,15 +54,31 @@ export function loadConfig<S extends Settings>(settings: S, env: Record<string, 
       const text = secret ? secretIn(env, variable) : env[variable] || undefined;
       const result = schema.safeParse(text);
       if (result.success) config[name] = result.data;
-      else if (text === undefined) problems.push(`${variable} is not set: ${description}`);
+      else if (text === undefined)
+        problems.push(`${variable} is not set${secret ? lookedIn(env) : ''}: ${description}`);
       else problems.push(`${variable} is wrong (${result.error.issues[0]?.message}): ${description}`);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       problems.push(error.message);
     }
   }
-  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
   return config as ConfigOf<S>;
+}
+
+/** Where a secret was looked for beside its variable. */
+const lookedIn = ({ BINDERY_SECRETS: folder }: Record<string, string | undefined>): string =>
+  folder ? `, and the folder ${folder} has no file of that name` : '';
+
+/** The text of a file that a setting names, such as certificates. Throws `ConfigError`, which names the variable. */
+export function textOfFile(variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${variable} is wrong: the file "${file}" cannot be read (${messageOf(error)})`, {
+      cause: error,
+    });
+  }
 }
 
 /** The variable that names the file of a secret. */
@@ -69,7 +93,9 @@ export function secretIn(env: Record<string, string | undefined>, variable: stri
   const { [variable]: given, [secretFileVariable(variable)]: file, BINDERY_SECRETS: folder } = env;
   if (given) return given;
   if (file) return secretOfFile(file, `${secretFileVariable(variable)} is wrong`);
-  return folder ? secretOfFile(join(folder, variable), 'BINDERY_SECRETS is wrong', 'may be missing') : undefined;
+  if (!folder) return undefined;
+  if (!existsSync(folder)) throw new ConfigError(`BINDERY_SECRETS is wrong: there is no folder "${folder}"`);
+  return secretOfFile(join(folder, variable), 'BINDERY_SECRETS is wrong', 'may be missing');
 }
 
 /** Without the line's end that editors leave there. */

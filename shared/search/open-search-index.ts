@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { dataFolderSettings } from '#shared/runtime/common-settings.ts';
-import { type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
+import { type ConfigOf, secretSetting, setting, textOfFile, wholeNumber } from '#shared/runtime/config.ts';
 import type { ElasticsearchSettings } from './elasticsearch-connection.ts';
 import type { SearchIndex } from './search-index.ts';
 
@@ -100,7 +99,7 @@ export async function elasticsearchSettings(config: ConfigOf<typeof searchSettin
     product,
     nodes: nodesOf(config.elasticsearchUrl),
     auth: authOf(config),
-    authorities: file === undefined ? undefined : await readFile(file, 'utf8'),
+    authorities: file === undefined ? undefined : textOfFile('BINDERY_ELASTICSEARCH_CA_FILE', file),
     prefix: config.elasticsearchPrefix,
     shards: config.elasticsearchShards,
     replicas: config.elasticsearchReplicas,

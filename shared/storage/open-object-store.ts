@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
+import { type ConfigOf, secretSetting, setting, webAddress, wholeNumber } from '#shared/runtime/config.ts';
 import type { FolderObjectStoreSettings } from './folder-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { S3ObjectStoreSettings } from './s3-client.ts';
@@ -18,7 +18,7 @@ export const objectStoreSettings = {
   ),
   publicUrl: setting(
     'BINDERY_PUBLIC_URL',
-    z.string().default('http://127.0.0.1:8080'),
+    webAddress.default('http://127.0.0.1:8080'),
     'address under which clients and readers reach the gateway: pages of exports ask it, and links of the object store "folder" start with it',
   ),
   maxLinkLifetimeSeconds: setting(
@@ -26,10 +26,10 @@ export const objectStoreSettings = {
     wholeNumber(60, 604_800).default(604_800),
     'no bundle link lives longer, in seconds (at most 7 days)',
   ),
-  s3Endpoint: setting('BINDERY_S3_ENDPOINT', z.string().optional(), 'address of the S3 API; absent: AWS'),
+  s3Endpoint: setting('BINDERY_S3_ENDPOINT', webAddress.optional(), 'address of the S3 API; absent: AWS'),
   s3PublicEndpoint: setting(
     'BINDERY_S3_PUBLIC_ENDPOINT',
-    z.string().optional(),
+    webAddress.optional(),
     'address of the S3 API in signed links, if clients use another one',
   ),
   s3Region: setting('BINDERY_S3_REGION', z.string().default('us-east-1'), 'region of the S3 API'),

@@ -1,4 +1,5 @@
 import { CreateBucketCommand, S3Client, type S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { ObjectStoreUnavailable } from './object-store.ts';
@@ -89,16 +90,30 @@ export function s3Error(error: unknown, what: string): unknown {
   if (!(error instanceof Error) || error instanceof ObjectStoreUnavailable) return error;
   const refusal = s3Refusal(error);
   if (refusal !== undefined && refusal.status < 500 && refusal.status !== 429) {
-    const { status, code } = refusal;
-    return new Error(`the object store refused to ${what}: ${error.message} (${code}, status ${status})`, {
-      cause: error,
-    });
+    return new Error(`the object store refused to ${what}: ${answerOf(error, refusal)}`, { cause: error });
   }
   if (refusal !== undefined || networkErrors.has(error.name) || errorCode(error) !== undefined) {
-    const reason = error.message || errorCode(error) || error.name;
+    const reason = refusal === undefined ? connectionProblem(error) : error.message || error.name;
     return new ObjectStoreUnavailable(`the object store cannot ${what} now: ${reason}`, { cause: error });
   }
   return error;
+}
+
+/** An answer without a body has a status alone: the SDK calls it unknown. */
+function answerOf(error: Error, { status, code }: { status: number; code: string }): string {
+  const said = [error.message, code].filter((each) => !['', 'UnknownError', 'Unknown'].includes(each));
+  return said.length === 2 ? `${said[0]} (${code}, status ${status})` : [...said, `status ${status}`].join(', ');
+}
+
+/** What to do about an error of the store when nothing works yet: a sentence. Pure. */
+export function s3Advice(error: unknown): string {
+  const { status } = s3Refusal(error) ?? {};
+  if (status === 401 || status === 403)
+    return 'Set BINDERY_S3_ACCESS_KEY_ID and BINDERY_S3_SECRET_ACCESS_KEY to a key that may use this bucket.';
+  if (status === 404)
+    return 'Run "bindery provision", which makes the bucket, or set BINDERY_S3_BUCKET to one that is there.';
+  if (status === 301 || status === 400) return 'Set BINDERY_S3_REGION to the region of the bucket.';
+  return 'Start it, or set BINDERY_S3_ENDPOINT to its address: http://<host>:<port>, or https:// with TLS.';
 }
 
 /** Creates the bucket of these settings unless it is there. Rejects when it belongs to someone else. */

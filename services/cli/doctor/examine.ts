@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { oldestNatsServer } from '#infra/setup/server-locations.mjs';
 import { languageModelSettings } from '#services/assistant/language-model.ts';
-import { rateLimiterSettings } from '#shared/http/open-rate-limiter.ts';
+import { rateLimiterSettings, redisAuthoritiesOf } from '#shared/http/open-rate-limiter.ts';
 import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
 import { loadConfig, secretIn, type Settings, type ConfigOf } from '#shared/runtime/config.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { fault, type Finding, findingsOf, good } from '#shared/runtime/finding.ts';
 import { elasticsearchSettings, searchSettings } from '#shared/search/open-search-index.ts';
 import {
@@ -53,9 +54,17 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
     'object store': withSettings({ ...objectStoreSettings, ...linkSigningSettings }, async (config) => {
       const settings = objectStoreFromConfig(config);
       const store = await openObjectStore(config);
+      const isS3 = settings.kind === 's3';
+      try {
+        await store.check();
+      } catch (error) {
+        await store.close();
+        if (!isS3) throw error;
+        const { s3Advice } = await import('#shared/storage/s3-client.ts');
+        return [fault(`${messageOf(error)}.`, s3Advice(error))];
+      }
       try {
         const { inspectObjectStore } = await import('#shared/storage/inspect-object-store.ts');
-        const isS3 = settings.kind === 's3';
         const where = isS3 ? `${settings.endpoint ?? 'AWS'} (bucket ${settings.bucket})` : settings.folder;
         return await inspectObjectStore(store, { where, followLinks: isS3 });
       } finally {
@@ -69,9 +78,8 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
         ];
       }
       const { inspectRedis } = await import('#shared/http/rate-limit-redis-inspection.ts');
-      const { redisUrl: url, redisUsername: username, redisPassword: password, redisAuthoritiesFile: file } = config;
-      const authorities = file === undefined ? undefined : readFileSync(file, 'utf8');
-      return inspectRedis({ url, username, password, authorities });
+      const { redisUrl: url, redisUsername: username, redisPassword: password } = config;
+      return inspectRedis({ url, username, password, authorities: redisAuthoritiesOf(config.redisAuthoritiesFile) });
     }),
     search: withSettings(searchSettings, async (config) => {
       if (config.searchEngine === 'sqlite') {
@@ -105,7 +113,7 @@ async function examineBus(environment: Readonly<Record<string, string | undefine
     return [
       fault(
         'No password for the bus is known here.',
-        'Give BINDERY_NATS_PASSWORD_PROVISIONER, or --data with the data folder of an installation on this machine.',
+        'Set BINDERY_SECRETS to the folder "doctor" that "bindery secrets" makes, or give --data with the data folder of an installation on this machine.',
       ),
     ];
   }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { languageModelSettings } from '#services/assistant/language-model.ts';
 import type { ConfigOf } from '#shared/runtime/config.ts';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { clockFinding, fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
-import { causeOf } from '../api-client.ts';
 
 const answerWithinMs = 5_000;
 
@@ -22,7 +22,7 @@ export async function inspectGateway(address: string): Promise<Finding[]> {
   } catch (error) {
     return [
       fault(
-        `No gateway answers at ${address}: ${causeOf(error)}.`,
+        `No gateway answers at ${address}: ${connectionProblem(error)}.`,
         'Start it, or name its address with --url or BINDERY_URL.',
       ),
     ];
@@ -43,7 +43,12 @@ export async function inspectGateway(address: string): Promise<Finding[]> {
   for (const [name, why] of Object.entries(degraded))
     findings.push(warning(`The gateway at ${address}: ${why}`, `See what is said here about ${name}.`));
   if (setAside > 0)
-    findings.push(warning(`${setAside} messages are set aside.`, '"bindery dead" lists them, and settles them.'));
+    findings.push(
+      warning(
+        `${setAside} messages are set aside.`,
+        '"bindery dead list" shows each with its reason; settle it with "bindery dead retry" or "bindery dead drop".',
+      ),
+    );
   const told = Date.parse(answer.headers.get('date') ?? '');
   const clock = Number.isNaN(told) ? undefined : clockFinding("The gateway's clock", told - Date.now());
   return clock === undefined ? findings : [...findings, clock];
@@ -66,7 +71,7 @@ export async function inspectLanguageModel(config: ConfigOf<typeof languageModel
   } catch (error) {
     return [
       fault(
-        `No model answers at ${base}: ${causeOf(error)}.`,
+        `No model answers at ${base}: ${connectionProblem(error)}.`,
         'Let the assistant reach it, or set BINDERY_MISTRAL_BASE_URL.',
       ),
     ];

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { type BusTraffic, BusUnavailable } from '../bus.ts';
@@ -19,6 +20,11 @@ const handshakeMs = 3_000;
 /** Servers that start at the same time are there by then. */
 const sayWhyAfterMs = 3_000;
 
+/** Between two tries, and up to twice as long. */
+const awayPauseMs = 100;
+/** Between two tries to get into a server that does not know the user. */
+const refusedPauseMs = 1_000;
+
 /** What a connection tells about the server; a logger, or the output of a command. */
 export type ConnectionLog = {
   info(line: string): void;
@@ -26,14 +32,50 @@ export type ConnectionLog = {
   error(what: object, line: string): void;
 };
 
-/** A connection that waits for its server at the start, saying once what it waits for, and always reconnects. */
+/** The server refuses the user or its password. */
+export const isUnknownUser = (error: unknown): boolean =>
+  error instanceof errors.AuthorizationError || /authorization violation/i.test(messageOf(error));
+
+const unknownUser = ({ url, user }: BusAddress): string =>
+  `The bus at ${url} does not know the user "${user}", or its password is another one. Give ${passwordVariable(user)} as it is in the configuration of nats-server, which "bindery secrets" writes.`;
+
+/** The variable with the password of a user of the bus. */
+export const passwordVariable = (user: string): string =>
+  `BINDERY_NATS_PASSWORD_${user.replaceAll('-', '_').toUpperCase()}`;
+
+/**
+ * A connection that waits for its server at the start, saying once what it waits for, and always reconnects. A user that the server does not
+ * know at the start is an error. Later it is not: somebody changes the server's configuration, and may change it back.
+ */
 export async function openConnection(address: BusAddress, name: string, log?: ConnectionLog): Promise<NatsConnection> {
+  const state: ConnectionState = { connected: true, disconnects: 0, isRefused: false };
   const options = connectionOptions(address, name);
-  const waiting = setTimeout(() => void sayWhy(options, address.url, log), sayWhyAfterMs);
-  const connection = await connect({ ...options, waitOnFirstConnect: true }).finally(() => clearTimeout(waiting));
-  const state: ConnectionState = { connected: true, disconnects: 0 };
+  let isGivenUp = false;
+  const opening = connect({
+    ...options,
+    waitOnFirstConnect: true,
+    ignoreAuthErrorAbort: true,
+    reconnectDelayHandler: () => (state.isRefused ? refusedPauseMs : awayPauseMs * (1 + Math.random())),
+    // It is asked at each try, and an error ends them.
+    authenticator: () => {
+      if (isGivenUp) throw new Error(unknownUser(address));
+      return { user: address.user, pass: address.password };
+    },
+  });
+  const sayWhy = async (): Promise<void> => {
+    const reason = await reasonOfNoConnection(options);
+    isGivenUp = isUnknownUser(reason);
+    if (!isGivenUp && reason !== undefined)
+      log?.warn(`waiting for the bus at ${address.url}: ${connectionProblem(reason)}`);
+  };
+  const waiting = setTimeout(() => void sayWhy(), sayWhyAfterMs);
+  const connection = await opening
+    .catch((error: unknown) => {
+      throw isGivenUp ? new Error(unknownUser(address), { cause: error }) : error;
+    })
+    .finally(() => clearTimeout(waiting));
   states.set(connection, state);
-  void followStatus(connection, state, log);
+  void followStatus(connection, address, state, log);
   return connection;
 }
 
@@ -53,8 +95,6 @@ function connectionOptions(address: BusAddress, name: string): NodeConnectionOpt
     inboxPrefix: inboxPrefix(address.user),
     maxReconnectAttempts: -1,
     timeout: handshakeMs,
-    reconnectTimeWait: 100,
-    reconnectJitter: 100,
     pingInterval: 5_000,
     maxPingOut: 2,
     // The client leaves it to the server whether there is TLS, whatever the scheme says.
@@ -62,16 +102,18 @@ function connectionOptions(address: BusAddress, name: string): NodeConnectionOpt
   };
 }
 
-/** The client keeps to itself why it has no connection yet. One that does not wait says it. */
-async function sayWhy(options: NodeConnectionOptions, url: string, log?: ConnectionLog): Promise<void> {
+/** The client keeps to itself why it has no connection yet. One that does not wait says it; undefined when it has a connection. */
+async function reasonOfNoConnection(options: NodeConnectionOptions): Promise<unknown> {
   try {
     await (await connect({ ...options, reconnect: false })).close();
+    return undefined;
   } catch (error) {
-    log?.warn(`waiting for the bus at ${url}: ${messageOf(error)}`);
+    return error;
   }
 }
 
-type ConnectionState = { connected: boolean; disconnects: number };
+/** `isRefused`: the last try found a server that does not know the user. */
+type ConnectionState = { connected: boolean; disconnects: number; isRefused: boolean };
 
 const states = new WeakMap<NatsConnection, ConnectionState>();
 
@@ -89,15 +131,24 @@ export function trafficOf(connection: NatsConnection): BusTraffic {
   };
 }
 
-async function followStatus(connection: NatsConnection, state: ConnectionState, log?: ConnectionLog): Promise<void> {
+async function followStatus(
+  connection: NatsConnection,
+  address: BusAddress,
+  state: ConnectionState,
+  log?: ConnectionLog,
+): Promise<void> {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') {
+      if (state.connected) log?.warn('the bus is away');
+      state.disconnects += Number(state.connected);
       state.connected = false;
-      state.disconnects += 1;
-      log?.warn('the bus is away');
     } else if (status.type === 'reconnect') {
       state.connected = true;
+      state.isRefused = false;
       log?.info('the bus is back');
+    } else if (status.type === 'error' && isUnknownUser(status.error)) {
+      if (!state.isRefused) log?.error({ err: status.error }, unknownUser(address));
+      state.isRefused = true;
     } else if (status.type === 'error') log?.error({ err: status.error }, 'the bus refuses something');
   }
 }

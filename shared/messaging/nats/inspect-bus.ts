@@ -1,9 +1,9 @@
 import { jetstreamManager, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
-import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { clockFinding, fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
-import { messageOf } from '#shared/runtime/failures.ts';
-import { type BusAddress, openedAtOnce } from './connection.ts';
+import { connectionProblem } from '#shared/runtime/connection-problem.ts';
+import { type BusAddress, isUnknownUser, openedAtOnce, passwordVariable } from './connection.ts';
 import { leftToProvision } from './provision.ts';
 import { openServerHealth } from './server-health.ts';
 
@@ -50,15 +50,14 @@ export async function inspectBus(inspection: BusInspection): Promise<Finding[]> 
 }
 
 function unreachable({ url, user }: BusAddress, error: unknown): Finding {
-  if (error instanceof errors.AuthorizationError || /authorization/i.test(messageOf(error))) {
-    const password = `BINDERY_NATS_PASSWORD_${user.replaceAll('-', '_').toUpperCase()}`;
+  if (isUnknownUser(error)) {
     return fault(
       `The server at ${url} does not know the user "${user}", or its password is another one.`,
-      `Give the server the configuration that "bindery secrets" wrote together with ${password}.`,
+      `Give the server the configuration that "bindery secrets" wrote together with ${passwordVariable(user)}.`,
     );
   }
   return fault(
-    `There is no bus at ${url}: ${messageOf(error)}.`,
+    `There is no bus at ${url}: ${connectionProblem(error)}.`,
     'Start nats-server there, or set BINDERY_NATS_URL to its address.',
   );
 }
@@ -173,7 +172,7 @@ async function monitorFindings(monitor: string): Promise<Finding[]> {
   } catch (error) {
     return [
       warning(
-        `There is no monitor of a nats-server at ${monitor} (${messageOf(error)}), so it was not looked at.`,
+        `There is no monitor of a nats-server at ${monitor} (${connectionProblem(error)}), so it was not looked at.`,
         'Set http_port in its configuration, and name its address with --nats-monitor.',
       ),
     ];
