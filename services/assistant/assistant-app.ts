@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { fingerprintHashOf } from '#shared/aggregates/thread/decide.ts';
 import { withTurn } from '#shared/aggregates/thread/thread.ts';
-import type { MessageBody } from '#shared/contracts/http/assistant.ts';
+import { type MessageBody, searchNoticeHeader } from '#shared/contracts/http/assistant.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { answerCall, type CallRequest, internalApp, type InternalServerOptions } from '#shared/http/internal-server.ts';
 import { wordsWith } from '#shared/search/analyze-text.ts';
+import { languageNotice } from '#shared/search/question-language.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion } from './answer-question.ts';
@@ -89,17 +90,20 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   answerCall(app, assistant.search, async ({ caller, body }) => {
     const { query, pageSize, scoreThreshold, filter, explain } = body;
     const scope = await searchedContent(context, caller);
-    if (!scope) return { body: [] };
+    if (!scope) return { body: [], headers: {} };
     const limit = pageSize ?? defaultPageSize;
-    const found = await retrievePassages(context, caller, scope, { query, limit, filter, explain: explain === true });
+    const all = await retrievePassages(context, caller, scope, { query, limit, filter, explain: explain === true });
+    const found = all.filter(({ score }) => score >= (scoreThreshold ?? 0));
+    const notice = languageNotice(query, found);
     return {
-      body: found
-        .filter((passage) => passage.score >= (scoreThreshold ?? 0))
-        .map(({ path, anchor, title, heading, text, score, coverage, language, version, tag, terms, explanation }) => {
+      headers: notice === undefined ? {} : { [searchNoticeHeader]: notice },
+      body: found.map(
+        ({ path, anchor, title, heading, text, score, coverage, language, version, tag, terms, explanation }) => {
           const shown = { title, heading, url: pageUrl(path, anchor), score, highlights: wordsWith(text, terms) };
           const explained = explanation && { explanation: { coverage, ...explanation } };
           return { content: text, path, metadata: { ...shown, language, version, tag, ...explained } };
-        }),
+        },
+      ),
     };
   });
 

@@ -119,3 +119,14 @@ test('the text of a link cannot end it', () => {
   const answer = extractAnswer('rotate key', [passage({ title: 'Keys](https://example.com) [x' })]);
   expect(answer).toContain('[Keys\\](https://example.com) \\[x](/keys#rotate)');
 });
+
+test('a question in another language hears so, in an answer and where there is none', () => {
+  const notice =
+    'The question seems to be in German, and what was found is in English. Only names, codes and identifiers of it can be found there; ask in English to find more.';
+  const text = 'You can rotate a key once a year with the command.';
+  const question = 'Wie kann ich einen key mit `rotate` tauschen?';
+  expect(extractAnswer(question, [passage({ text })])).toBe(`${text}\n\n[Keys › Rotate](/keys#rotate)\n\n${notice}`);
+  expect(extractAnswer(question, [passage({ text, relevance: 0.1 })])).toBe(
+    `${notInDocumentation}\n\n${notice}\n\nThe nearest pages are:\n\n- [Keys › Rotate](/keys#rotate)`,
+  );
+});

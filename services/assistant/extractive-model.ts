@@ -6,6 +6,7 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { languageNotice } from '#shared/search/question-language.ts';
 import { termCount } from './markdown-blocks.ts';
 import { markdownAddress, markdownLine } from './markdown-text.ts';
 import { notInDocumentation, type PromptPassage, readPromptPassages } from './prompt-passages.ts';
@@ -96,22 +97,25 @@ const mostPages = 3;
 
 /**
  * An answer in Markdown that only quotes: the part of the best section that answers, with its link; then the pages that come next.
- * Where nothing answers it says so, and names the nearest pages. Pure.
+ * Where nothing answers it says so, and names the nearest pages. A question in another language than the passages hears that, too. Pure.
  */
 export function extractAnswer(question: string, passages: readonly PromptPassage[]): string {
   const terms = new Set(analyzeQuery(question));
   const about = isAboutPage(question);
   const rated = passages.map((passage) => ({ passage, rating: ratingOf(passage, terms) }));
   const best = Math.max(0, ...rated.map(({ rating }) => rating));
-  if (best < minRelevance) return [notInDocumentation, ...nearest(passages)].join('\n\n');
+  const notice = languageNotice(question, passages);
+  const refusal = [notInDocumentation, ...(notice === undefined ? [] : [notice]), ...nearest(passages)].join('\n\n');
+  if (best < minRelevance) return refusal;
   const kind = about ? 'start' : questionKind(question);
   const page = pagesOf(rated).find(({ rating }) => rating >= minOfPage);
-  if (page === undefined) return [notInDocumentation, ...nearest(passages)].join('\n\n');
+  if (page === undefined) return refusal;
   const quoted = kind === 'start' ? opening(page.sections) : bestOf(page.sections, kind, terms);
   const quote = `${quoteSection(quoted.text, terms, kind)}\n\n${linkTo(quoted)}`;
   const others = onePerPage(passages).filter(({ url }) => pageOf(url) !== pageOf(quoted.url));
   const more = others.slice(0, mostPages - 1).map(linkTo);
-  return [quote, ...(more.length === 0 ? [] : [`See also ${more.join(', ')}.`])].join('\n\n');
+  const seeAlso = more.length === 0 ? undefined : `See also ${more.join(', ')}.`;
+  return [quote, seeAlso, notice].filter((part) => part !== undefined).join('\n\n');
 }
 
 type Rated = { passage: PromptPassage; rating: number };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pagePathOf, pageUrl } from './retrieval.ts';
+import { pagePathOf, pageUrl, unknownFilter } from './retrieval.ts';
 
 test('addresses are those of the site, safe in Markdown links', () => {
   expect(pageUrl('guides/x', 'install')).toBe('/guides/x#install');
@@ -15,4 +15,13 @@ test('whatever a client calls the current page', () => {
   expect(pagePathOf('/%E0%A4%A')).toBe('%E0%A4%A');
   expect(pagePathOf(' ')).toBeUndefined();
   expect(pagePathOf(null)).toBeUndefined();
+});
+
+test('a filter that no page fits is said; a language filters nothing where there are none', () => {
+  const facets = { versions: ['v1', 'v2'], languages: ['de', 'en'], tags: [] };
+  expect(unknownFilter({ version: 'v9', language: 'tlh' }, facets)).toBe(
+    'Nothing was found, because this documentation has no version "v9". It has: v1, v2. Nothing was found, because this documentation has no language "tlh". It has: de, en.',
+  );
+  expect(unknownFilter({ language: 'tlh' }, { ...facets, languages: [] })).toBeUndefined();
+  expect(unknownFilter({ version: 'v1' }, { ...facets, versions: [] })).toContain('It has no versions.');
 });

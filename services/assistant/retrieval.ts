@@ -82,7 +82,8 @@ export function unknownFilter(
 ): string | undefined {
   const sentences = [
     sentence('version', filter?.version, facets.versions),
-    sentence('language', filter?.language, facets.languages),
+    // Where no page has a language, it filters nothing.
+    facets.languages.length === 0 ? undefined : sentence('language', filter?.language, facets.languages),
   ].filter((text) => text !== undefined);
   return sentences.length === 0 ? undefined : sentences.join(' ');
 }

@@ -26,7 +26,7 @@ const routes = [
 /** Headers of a reader that mean something to the platform. Everything else stays here: cookies, keys, addresses. */
 const passedOn = ['content-type', 'accept', 'x-thread-key', 'x-stream-finish', 'x-user-token'] as const;
 const passedBack =
-  /^(content-type|retry-after|ratelimit|ratelimit-policy|x-thread-id|x-thread-key|x-vercel-ai-[a-z-]+)$/;
+  /^(content-type|retry-after|ratelimit|ratelimit-policy|x-search-notice|x-thread-id|x-thread-key|x-vercel-ai-[a-z-]+)$/;
 
 /**
  * Passes search and questions of this site's own pages on to the platform: four fixed routes, one host, one domain, with the host's key. The

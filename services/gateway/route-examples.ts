@@ -250,6 +250,10 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   searchPassages: {
     ...onDomain,
     body: { query: 'install', pageSize: 5 },
+    answerHeaders: {
+      'X-Search-Notice':
+        'The question seems to be in German, and what was found is in English. Only names, codes and identifiers of it can be found there; ask in English to find more.',
+    },
     answer: [
       {
         content: 'Run `npm install` in the folder of your project.',

@@ -104,11 +104,19 @@ test('two questions asked at once in one thread are both kept', async () => {
 
 test('a filter that fits nothing is said, and is no error', async () => {
   const { events } = await readEvents(
-    await ask({ messages: [question('How many requests?')], filter: { version: 'v9', language: 'tlh' } }),
+    await ask({ messages: [question('How many requests?')], filter: { version: 'v9' } }),
   );
   expect(deltas(events)).toContain('has no version "v9". It has: v2.');
-  expect(deltas(events)).toContain('has no language "tlh"');
   expect(events.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' });
+});
+
+test('a language filters nothing where no page has one, and a question in another language hears so', async () => {
+  const inGerman = {
+    messages: [question('Wie kann ich den API key mit rotate tauschen?')],
+    filter: { language: 'de' },
+  };
+  const { events } = await readEvents(await ask(inGerman));
+  expect(deltas(events)).toContain('seems to be in German, and what was found is in English.');
 });
 
 test('pages of groups answer only who is in them', async () => {
@@ -193,7 +201,7 @@ test('search and page', async () => {
       headers: harness.headers({}, caller),
       body: JSON.stringify(body),
     });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: await response.json(), notice: response.headers.get('x-search-notice') };
   };
   const found = await post('/internal/search', { query: 'rotate key', pageSize: 1 });
   expect(found.body).toMatchObject([
@@ -203,10 +211,20 @@ test('search and page', async () => {
       metadata: { title: 'API keys', url: '/guides/keys#rotate-a-key' },
     },
   ]);
+  expect(found.notice).toBeNull();
+  expect(JSON.stringify(found.body)).not.toContain('explanation');
+  const explained = await post('/internal/search', { query: 'rotate key', pageSize: 1, explain: true });
+  expect(explained.body).toMatchObject([
+    {
+      metadata: { explanation: { coverage: 1, signals: { passages: 1 }, words: [{ word: 'rotat' }, { word: 'kei' }] } },
+    },
+  ]);
+  const german = await post('/internal/search', { query: 'Wie kann ich den API key mit rotate tauschen?' });
+  expect(german).toMatchObject({ body: [{ path: 'guides/keys' }], notice: expect.stringContaining('in German, and') });
   expect((await post('/internal/search', { query: 'rotate key', scoreThreshold: 1 })).body).toEqual([]);
   expect((await post('/internal/search', { query: 'x', pageSize: 51 })).status).toBe(400);
 
-  expect(await post('/internal/page', { path: '/guides/keys' })).toEqual({
+  expect(await post('/internal/page', { path: '/guides/keys' })).toMatchObject({
     status: 200,
     body: { path: 'guides/keys', content: '# API keys\n' },
   });

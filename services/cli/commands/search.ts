@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SearchAnswer } from '#shared/contracts/http/assistant.ts';
+import { type SearchAnswer, searchNoticeHeader } from '#shared/contracts/http/assistant.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { printable } from '../format.ts';
@@ -31,7 +31,7 @@ export function searchCommand(program: Command): void {
     .option('--explain', 'a table of what each signal of the ranking adds; needs an admin key')
     .action(async (domain: string, query: string, options: Options) => {
       const { limit, minScore, version, language, tag, groups, explain } = options;
-      const found = await connect(options, explain === true ? 'admin' : 'assistant').json<SearchAnswer>(
+      const answer = await connect(options, explain === true ? 'admin' : 'assistant').raw(
         `/discovery/v1/search/${encodeURIComponent(domain)}`,
         {
           method: 'POST',
@@ -44,8 +44,12 @@ export function searchCommand(program: Command): void {
           },
         },
       );
+      const found = (await answer.json()) as SearchAnswer;
+      const output = createOutput(options.json);
+      const notice = answer.headers.get(searchNoticeHeader);
+      if (notice !== null) output.note(notice);
       const shown = explain === true ? explanationText(found) : found.map(passageText).join('\n\n');
-      createOutput(options.json).result(found, found.length === 0 ? 'Nothing was found.' : shown);
+      output.result(found, found.length === 0 ? 'Nothing was found.' : shown);
     });
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '#shared/aggregates/directory/directory.ts';
+import { searchNoticeHeader } from '#shared/contracts/http/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
 
 const preflightSeconds = 86_400;
@@ -10,6 +11,7 @@ const exposed = [
   'x-thread-key',
   'x-vercel-ai-ui-message-stream',
   'x-vercel-ai-data-stream',
+  searchNoticeHeader,
   'x-request-id',
   'retry-after',
   'ratelimit',

@@ -24,7 +24,10 @@ const siteRoute = (
   path: `/${string}/:domain${string}`,
   summary: string,
   call: AssistantCall,
-  stream?: { type: string; description: string; answerHeaders: Readonly<Record<string, string>> },
+  {
+    stream,
+    answerHeaders,
+  }: { stream?: { type: string; description: string }; answerHeaders?: Readonly<Record<string, string>> } = {},
 ) =>
   publicRoute(
     {
@@ -48,9 +51,8 @@ const siteRoute = (
         perAddressPerDay('assistant-address', 'assistantPerAddressPerDay'),
       ],
       ...(call.answer === 'stream' ? {} : { answer: call.answer }),
-      ...(stream === undefined
-        ? {}
-        : { alsoAs: { [stream.type]: { description: stream.description } }, answerHeaders: stream.answerHeaders }),
+      ...(stream && { alsoAs: { [stream.type]: { description: stream.description } } }),
+      ...(answerHeaders && { answerHeaders }),
       errors: call === assistant.search ? [...call.errors, 'wrong_key_kind'] : call.errors,
       crossOrigin: true,
     },
@@ -71,7 +73,7 @@ const siteRoute = (
       await budget?.check();
       const answer = await ask(call, domain, parts, trustedGroups);
       budget?.takeWhenEnded(answer);
-      const { 'x-bindery-prompt-tokens': _, ...answerHeaders } = answer.headers;
+      const { 'x-bindery-prompt-tokens': _, ...answerHeaders }: Record<string, string | undefined> = answer.headers;
       return reply
         .code(answer.status)
         .headers({ 'content-type': 'application/json; charset=utf-8', ...answerHeaders })
@@ -92,8 +94,10 @@ export const discoveryRoutes = [
     'Answers a question as a UI message stream of the AI SDK, version 5 or later.',
     assistant.message,
     {
-      type: 'text/event-stream',
-      description: 'The chunks of the answer. The last one, `finish`, has the `threadId`.',
+      stream: {
+        type: 'text/event-stream',
+        description: 'The chunks of the answer. The last one, `finish`, has the `threadId`.',
+      },
       answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.' },
     },
   ),
@@ -103,12 +107,21 @@ export const discoveryRoutes = [
     'Answers a question as a data stream of the AI SDK, version 4.',
     assistant.messageV1,
     {
-      type: 'text/plain',
-      description: 'The parts of the answer, one a line.',
+      stream: { type: 'text/plain', description: 'The parts of the answer, one a line.' },
       answerHeaders: { ...threadHeaders, 'X-Vercel-AI-Data-Stream': 'Version of the stream: `v1`.' },
     },
   ),
-  siteRoute('searchPassages', '/discovery/v1/search/:domain', 'Finds the best passages for a query.', assistant.search),
+  siteRoute(
+    'searchPassages',
+    '/discovery/v1/search/:domain',
+    'Finds the best passages for a query.',
+    assistant.search,
+    {
+      answerHeaders: {
+        'X-Search-Notice': 'A sentence for the reader, where the question is in another language than what was found.',
+      },
+    },
+  ),
   siteRoute('readPage', '/discovery/v1/page/:domain', 'Reads the Markdown of a page.', assistant.page),
   siteRoute('rateAnswer', '/discovery/v1/feedback/:domain', 'Rates an answer.', assistant.feedback),
   publicRoute(

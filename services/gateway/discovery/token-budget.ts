@@ -22,7 +22,8 @@ export type TokenBudget = {
 };
 
 type Answer = {
-  headers: { 'x-bindery-prompt-tokens'?: string | undefined };
+  /** `x-bindery-prompt-tokens` counts. */
+  headers: Readonly<Record<string, string | undefined>>;
   body: Readable;
   trailers(): Readonly<Record<string, string | undefined>>;
 };

@@ -4,6 +4,9 @@ import { problemText } from '#shared/http/field-problems.ts';
 /** Names the reader for whom a server asks: an IP address. It counts for keys with the scope `proxy`. */
 export const readerAddressHeader = 'x-reader-address';
 
+/** Header of an answer to a search: a sentence for the reader, where the question is in another language than what was found. */
+export const searchNoticeHeader = 'x-search-notice';
+
 /** The fields that the specification names for each kind of part. Kinds that it does not name pass unchecked. */
 const namedParts: Readonly<Record<string, z.ZodType>> = {
   text: z.object({ text: z.string() }),

@@ -7,6 +7,7 @@ import {
   pageBodySchema,
   searchAnswerSchema,
   searchBodySchema,
+  searchNoticeHeader,
   threadAnswerSchema,
   v1MessageBodySchema,
 } from '../http/assistant.ts';
@@ -83,6 +84,7 @@ export const assistant = {
     path: '/internal/search',
     body: searchBodySchema,
     answer: searchAnswerSchema,
+    answerHeaders: z.object({ [searchNoticeHeader]: text }),
     errors: ['invalid_json', 'invalid_request'],
   }),
   page: internalCall({
