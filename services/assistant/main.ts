@@ -21,7 +21,8 @@ export function start(config: AssistantConfig): Promise<Running> {
     const answerTimeoutMs = config.answerTimeoutSeconds * 1_000;
     const budgetBytes = config.conversationMegabytes * 1_000_000;
     const context = { ...service, searchIndex, model, hashKey, budgetBytes, answerTimeoutMs, cutAnswers: cut.signal };
-    const checks = { ...service.checks, search: () => searchIndex.check('search') };
+    // It needs nothing of the object store.
+    const checks = { bus: () => service.bus.check(), search: () => searchIndex.check('search') };
     return {
       app: assistantApp(context, { ...service, callerTokens, checks }),
       async drain() {

@@ -99,7 +99,9 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
 /** What the gateway needs, and what it has to say about itself. */
 export function gatewayHealth({ bus, objectStore, rateLimiter, draining, metrics }: GatewayContext): Health {
   return {
-    checks: { bus: () => bus.check(), 'object store': () => objectStore.check() },
+    checks: { bus: () => bus.check() },
+    // Questions, searches and lists are answered without it.
+    partChecks: { 'object store': () => objectStore.check() },
     draining,
     degraded: () => {
       const problem = rateLimiter.problem();

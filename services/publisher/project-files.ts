@@ -8,6 +8,7 @@ import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from 
 import { type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ArchiveRefused } from '#shared/export/bundle/archive-names.ts';
 import type { ArchiveBudgets } from '#shared/export/bundle/read-archive.ts';
+import { errorCode, messageOf, Unavailable } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Clock, dayMs } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
@@ -31,7 +32,7 @@ export type ReceivedProject = {
 export type Uploads = {
   /**
    * Unpacks and hashes an archive as it arrives, in a child process. The caller removes the project. Throws `ArchiveRefused`, `unavailable`
-   * when too many arrive at once, the error of `packed`, or the signal's reason; nothing is left on disk then.
+   * when too many arrive at once, `Unavailable` when the disk is full, the error of `packed`, or the signal's reason; nothing is left on disk then.
    */
   receive(organization: string, packed: Readable, signal: AbortSignal): Promise<ReceivedProject>;
   close(): Promise<void>;
@@ -82,7 +83,7 @@ export function openUploads(options: { folder: string; places: number; program?:
         };
       } catch (error) {
         await remove();
-        throw error;
+        throw diskProblem(error);
       } finally {
         packed.destroy();
       }
@@ -122,7 +123,8 @@ async function unpackInChild(
       if (question.kind === 'keep') return await keep(question.files, question.bytes);
       const part = await parts.next();
       return part.done === true ? null : part.value;
-    } catch (cause) {
+    } catch (error) {
+      const cause = diskProblem(error);
       problem ??= { cause };
       throw cause;
     }
@@ -134,6 +136,14 @@ async function unpackInChild(
   });
   assert(offset === written, 'the bytes of a project are those of its files');
   return files;
+}
+
+const diskTakesNothing = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
+
+/** A disk that takes nothing may take it later; anything else stays what it is. */
+function diskProblem(error: unknown): unknown {
+  if (!diskTakesNothing.has(errorCode(error) ?? '')) return error;
+  return new Unavailable(`The disk on which projects arrive takes nothing: ${messageOf(error)}`, { cause: error });
 }
 
 function refusalOf(error: unknown): unknown {

@@ -8,7 +8,9 @@ import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tarHeader } from '#shared/export/bundle/tar-header.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
 import { packTar } from '../../test/support/archives.ts';
+import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
 import { openUploads, type Uploads } from './project-files.ts';
 
 const never = new AbortController().signal;
@@ -91,4 +93,21 @@ test('who waits no longer ends the upload', async () => {
   controller.abort(new Error('The client went away.'));
   await expect(receiving).rejects.toThrow('The client went away.');
   expect(await readdir(folder)).toEqual([]);
+});
+
+describeWithSmallDisk('a full disk', () => {
+  test('keeps a project out until there is room, which is not the fault of the project', async () => {
+    const disk = mountSmallDisk(1);
+    const small = openUploads({ folder: disk.folder, places: 1 });
+    const receive = async () => {
+      const packed = Readable.from([await packTar({ 'docs.json': '{}', 'a.png': randomBytes(500_000) })]);
+      return small.receive('acme', packed, never);
+    };
+    disk.fill();
+    await expect(receive()).rejects.toThrow(Unavailable);
+    disk.free();
+    await (await receive()).remove();
+    await small.close();
+    disk.remove();
+  });
 });

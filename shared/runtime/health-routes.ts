@@ -11,6 +11,11 @@ const readinessDeadlineMs = 2_000;
 
 export type Health = {
   checks: ReadinessChecks;
+  /**
+   * What only a part of its work needs, in the same way. Without it the service is degraded and as ready as before: all copies lack it at the
+   * same time, and nobody would be left who answers the rest.
+   */
+  partChecks?: ReadinessChecks;
   draining: () => boolean;
   /** How many messages the service has set aside. */
   setAside?: () => number;
@@ -29,23 +34,28 @@ export type Health = {
 export function addHealthRoutes(
   app: FastifyInstance,
   service: string,
-  { checks, draining, setAside = () => 0, degraded = () => ({}), metrics, isPublic = false }: Health,
+  { checks, partChecks = {}, draining, setAside = () => 0, degraded = () => ({}), metrics, isPublic = false }: Health,
 ): void {
   metrics.observeRequests(app);
   traceRequests(app, tracingOf(service));
   if (!isPublic) addMetricsRoute(app, metrics);
   app.get('/livez', { logLevel: 'silent' }, () => ({ service, live: true }));
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) => {
-    const missing: Record<string, string> = draining() ? { [service]: 'is stopping' } : {};
-    await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => {
-        const problem = await problemOf(check);
-        if (problem !== undefined) missing[name] = problem;
-      }),
-    );
+    const [missing, lesser] = await Promise.all([problemsOf(checks), problemsOf(partChecks)]);
+    if (draining()) missing[service] = 'is stopping';
     const ready = Object.keys(missing).length === 0;
-    return reply.code(ready ? 200 : 503).send({ service, ready, missing, degraded: degraded(), setAside: setAside() });
+    return reply
+      .code(ready ? 200 : 503)
+      .send({ service, ready, missing, degraded: { ...degraded(), ...lesser }, setAside: setAside() });
   });
+}
+
+/** By the names of checks. */
+async function problemsOf(checks: ReadinessChecks): Promise<Record<string, string>> {
+  const problems = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => ({ name, problem: await problemOf(check) })),
+  );
+  return Object.fromEntries(problems.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem]])));
 }
 
 function problemOf(check: () => Promise<void>): Promise<string | undefined> {

@@ -16,6 +16,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAnswers } from './after-answers.ts';
 import { messageOf } from './failures.ts';
 import type { Logger } from './telemetry.ts';
+import { withDeadline } from './with-deadline.ts';
 import { withoutKeys } from './without-keys.ts';
 
 /*
@@ -174,10 +175,12 @@ function lineOf(message: string): string {
   return (line ?? message).slice(0, mostMessageCharacters);
 }
 
+const lastSpansWithinMs = 3_000;
+
 /**
  * Sends the spans of this process to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, with all settings of OpenTelemetry's environment
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Without one nothing is loaded. Before services start.
- * The returned function sends what is left.
+ * The returned function sends what is left, for three seconds at most. It never rejects.
  */
 export async function collectTraces(
   services: readonly string[],
@@ -205,5 +208,7 @@ export async function collectTraces(
     logRecordProcessors: [],
   });
   sdk.start();
-  return () => sdk.shutdown().catch((error: unknown) => warn(messageOf(error)));
+  // The SDK would wait ten seconds for each batch, and whoever stops the process would kill it meanwhile.
+  const late = () => new Error(`the collector did not take the last spans within ${lastSpansWithinMs / 1_000} s`);
+  return () => withDeadline(sdk.shutdown(), lastSpansWithinMs, late).catch((error: unknown) => warn(messageOf(error)));
 }
