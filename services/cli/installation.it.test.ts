@@ -145,6 +145,21 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
     });
   });
 
+  test('a service that starts before anything is provisioned says what to run', async () => {
+    const config = join(folder, 'nats', 'nats.conf');
+    const [port = 0, monitorPort = 0] = await freePorts(2);
+    const args = ['-c', config, '-p', `${port}`, '-m', `${monitorPort}`, '--store_dir', join(folder, 'empty')];
+    running.push(await startServerProcess({ program: requireServer('nats-server'), args }, /Server is ready/));
+    const bus = { ...environment(), BINDERY_NATS_URL: `nats://127.0.0.1:${port}` };
+    const started = (service: string) =>
+      runCommand(['run', service], { ...bus, BINDERY_SECRETS: join(folder, service) });
+    const outcomes = await Promise.all([started('bundler'), started('indexer')]);
+    for (const { code, stderr } of outcomes) {
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/The bus has no (?:bucket|consumer) ".+Run "bindery provision" of this version/);
+    }
+  });
+
   test('replicas that a cluster cannot have are a sentence', async () => {
     const outcome = await runCommand(['provision'], {
       ...environment(),

@@ -13,7 +13,7 @@ const observe = 'infra/observe';
 const known = new Set<string>(['up', ...namesInCode(), ...namesOfProcess()]);
 
 function namesInCode(): string[] {
-  const files = globSync('{services,shared}/**/*.ts', { cwd: root });
+  const files = globSync('{services,shared}/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
   return files.flatMap((file) => [...text(file).matchAll(/'(bindery_[a-z_]+)'/g)].map(([, name = '']) => name));
 }
 
@@ -45,6 +45,24 @@ test('the board asks for metrics that there are, and its panels have numbers of 
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
 });
 
+test('every metric has its line in the documentation, and the documentation names no other', () => {
+  const page = `${text('infra/docs/operate/observability.mdx')}${text('infra/docs/operate/docs-host.mdx')}`;
+  const named = new Set([...page.matchAll(/\bbindery_[a-z_]+/g)].map(([name]) => name));
+  const files = globSync('{services,shared}/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const made = /(?:\.(?:gauges?|total|counter|histogram)\(\s*|\bname: )'(bindery_[a-z_]+)'/g;
+  const measured = files.flatMap((file) => [...text(file).matchAll(made)].map(([, name = '']) => name));
+  expect([...named].toSorted()).toEqual([...new Set(measured)].toSorted());
+});
+
+test('a service that is gone altogether is an alert: then there is no address that could be "down"', () => {
+  expect(rules.find(({ alert }) => alert === 'BinderyServiceGone')?.expr).toMatch(/last_over_time\(.*unless/);
+  const down = rules.find(({ alert }) => alert === 'BinderyServiceDown')?.expr ?? '';
+  const [, pattern = ''] = /job=~"([^"]+)"/.exec(down) ?? [];
+  // Of Compose, and of a PodMonitor: its namespace and name.
+  for (const job of ['bindery', 'bindery-gateway', 'docs/bindery', 'docs/bindery-gateway'])
+    expect(job).toMatch(new RegExp(`^(?:${pattern})$`));
+});
+
 test('every service is read', () => {
   const { scrape_configs: jobs } = load(text(`${observe}/prometheus.yaml`)) as {
     scrape_configs: { dns_sd_configs: { names: string[] }[] }[];
@@ -55,9 +73,10 @@ test('every service is read', () => {
 
 test('commands that runbooks name are those of the command line, and files that Compose hands out are there', () => {
   const commands = text('infra/docs/reference/commands.mdx');
+  // A line of its own: a group of commands such as "projections" does nothing by itself.
   for (const { annotations } of rules)
     for (const [, command = ''] of (annotations.runbook ?? '').matchAll(/"bindery ([a-z]+(?: [a-z]+)?)/g))
-      expect(commands).toContain(`bindery ${command}`);
+      expect(commands).toMatch(new RegExp(`^bindery ${command}(?: [<[].*)?$`, 'm'));
   const compose = load(text('docker-compose.yml')) as { configs: Record<string, { file: string }> };
   for (const { file } of Object.values(compose.configs))
     expect([file, existsSync(join(root, file))]).toEqual([file, true]);

@@ -31,7 +31,7 @@ import {
   renderTaskSubject,
 } from '../subjects/subject-names.ts';
 import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subjects/subject-table.ts';
-import { openConnection, trafficOf } from './connection.ts';
+import { notProvisioned, openConnection, trafficOf } from './connection.ts';
 import { natsLiveUpdates, natsPresence } from './core-subjects.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
@@ -67,7 +67,11 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
   const buckets = new Kvm(js);
   const opened = new Map<string, Promise<KV>>();
   const bucket = (name: string): Promise<KV> => {
-    const known = opened.get(name) ?? buckets.open(name, { allow_direct: true });
+    const known =
+      opened.get(name) ??
+      buckets.open(name, { allow_direct: true }).catch((error: unknown) => {
+        throw notProvisioned(error, `bucket "${name}"`);
+      });
     opened.set(name, known);
     return known;
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
+import { JetStreamApiCodes, JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import { connect, errors, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
@@ -205,6 +205,15 @@ function isAway(error: unknown): boolean {
     error instanceof errors.ConnectionError ||
     (error instanceof JetStreamError && /503|no responders|timeout/i.test(error.message))
   );
+}
+
+/** What opens a part of the bus rejects with this when the part was never made; other errors stay. */
+export function notProvisioned(error: unknown, part: string): unknown {
+  const missing: number[] = [JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound];
+  if (!(error instanceof JetStreamApiError) || !missing.includes(error.code)) return error;
+  return new Error(`The bus has no ${part}. Run "bindery provision" of this version, then start the service again.`, {
+    cause: error,
+  });
 }
 
 function refusal(what: string, error: unknown): unknown {

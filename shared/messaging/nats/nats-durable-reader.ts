@@ -6,7 +6,7 @@ import type { Delivery, DurableReader } from '../durable-reader.ts';
 import { messageOf, Poison } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { parseMessage, type StoredMessage } from '../parse-message.ts';
-import { whileAway } from './connection.ts';
+import { notProvisioned, whileAway } from './connection.ts';
 
 const bindDeadlineMs = 15_000;
 const positionDeadlineMs = 5_000;
@@ -29,7 +29,9 @@ export async function natsDurableReader<T>(
 ): Promise<DurableReader<T>> {
   const consumer: Consumer = await whileAway(`binding to ${durable} of ${stream}`, bindDeadlineMs, () =>
     js.consumers.get(stream, durable),
-  );
+  ).catch((error: unknown) => {
+    throw notProvisioned(error, `consumer "${durable}" of the stream ${stream}`);
+  });
   const trouble = longTrouble((error) =>
     log?.error(
       { err: error, stream, durable },
