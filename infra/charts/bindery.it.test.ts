@@ -128,7 +128,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(own?.items.map(({ key }) => key).toSorted()).toEqual(needed.toSorted());
     const expected: Partial<Record<ServiceName, string[]>> = {
       gateway: ['bindery-s3', 'bindery-redis'],
-      indexer: ['bindery-s3', 'bindery-search'],
+      indexer: ['bindery-s3', 'bindery-search', 'bindery-mistral'],
       assistant: ['bindery-s3', 'bindery-search', 'bindery-mistral'],
     };
     expect(ofServers.map((each) => each.name)).toEqual(expected[name] ?? ['bindery-s3']);
@@ -279,7 +279,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(pairs('ingress').toSorted()).toEqual(calls);
   });
 
-  test('only the assistant reaches a model, only those that search the search engine, at the ports of their pods', () => {
+  test('only indexer and assistant reach a model and the search engine, at the ports of their pods', () => {
     const policies = ofKind<Policy>(
       chart.resources({ example: 'prometheus.yaml', set: ['model.provider=mistral', 'model.existingSecret=m'] }),
       'NetworkPolicy',
@@ -289,7 +289,7 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         .filter(({ spec }) => spec.egress.some(({ ports }) => ports.some(({ port }) => port === wanted)))
         .map(podsOf)
         .toSorted();
-    expect(reaching(443)).toEqual(['assistant']);
+    expect(reaching(443)).toEqual(['assistant', 'indexer']);
     expect(reaching(4_318)).toEqual(serviceNames.toSorted());
     expect(reaching(19_200)).toEqual(['assistant', 'indexer']);
     expect(reaching(9_200)).toEqual([]);

@@ -58,7 +58,7 @@ test('secrets that the user chose reach those that need them, too', () => {
   const got = (name: (typeof serviceNames)[number]) =>
     Object.values(environmentOf(name, chosen)).filter((value) => value.startsWith('chosen'));
   expect(got('page-renderer')).toEqual(['chosen store']);
-  expect(got('indexer')).toEqual(['chosen store']);
+  expect(got('indexer').toSorted()).toEqual(['chosen model', 'chosen store']);
   expect(got('assistant').toSorted()).toEqual(['chosen hash', 'chosen model', 'chosen store']);
   expect(got('gateway').toSorted()).toEqual(['chosen hash', 'chosen link', 'chosen store']);
 });

@@ -152,7 +152,7 @@ export function secretsOf(service: ServiceName, secrets: Secrets): Record<string
 const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_HASH_KEY: ['gateway', 'assistant'],
   BINDERY_LINK_SIGNING_KEY: ['gateway', 'link-signer'],
-  BINDERY_MISTRAL_API_KEY: ['assistant'],
+  BINDERY_MISTRAL_API_KEY: ['indexer', 'assistant'],
   MISTRAL_API_KEY: ['assistant'],
   BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,
   BINDERY_REDIS_PASSWORD: ['gateway'],

@@ -26,7 +26,7 @@ const readPageInput = zodSchema(
  * else. What it finds is added to `passages`. The model gets our own sentence when a tool fails.
  */
 export function answerTools(
-  context: Pick<AssistantContext, 'searchIndex' | 'logger'>,
+  context: Pick<AssistantContext, 'searchIndex' | 'embedQuestion' | 'logger'>,
   caller: Caller,
   scope: SearchScope,
   steering: SteeringFields,

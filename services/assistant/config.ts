@@ -1,3 +1,4 @@
+import { embedderSettings } from '#shared/embedding/open-embedder.ts';
 import { callTokenSetting, hashKeySettings, serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
@@ -9,6 +10,12 @@ export const assistantSettings = {
   ...hashKeySettings,
   ...searchSettings,
   ...languageModelSettings,
+  ...embedderSettings,
+  embedQuestionMs: setting(
+    'BINDERY_EMBEDDING_WITHIN_MS',
+    wholeNumber(20, 10_000).default(300),
+    'how long a search waits for the vector of its question, in milliseconds; then words alone decide',
+  ),
   conversationMegabytes: setting(
     'BINDERY_CONVERSATION_MEGABYTES',
     wholeNumber(1, 1_000_000).default(500),

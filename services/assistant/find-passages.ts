@@ -33,7 +33,7 @@ const sectionCharacters = 6_000;
 
 /** Finds what answers the last question of a conversation, among what the caller may see. */
 export async function findPassages(
-  context: Pick<AssistantContext, 'searchIndex'>,
+  context: Pick<AssistantContext, 'searchIndex' | 'embedQuestion'>,
   caller: Caller,
   scope: SearchScope,
   body: SteeringFields,

@@ -1,7 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defaultSettingsMiddleware, wrapLanguageModel } from 'ai';
 import { z } from 'zod';
-import { ConfigError, type ConfigOf, secretSetting, setting } from '#shared/runtime/config.ts';
+import { mistralSettings } from '#shared/runtime/common-settings.ts';
+import { ConfigError, type ConfigOf, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
 
 /** The language model that the settings name, behind the AI SDK's interface. Throws `ConfigError` when a setting that it needs is missing. */
@@ -24,16 +25,7 @@ export const languageModelSettings = {
     z.enum(['extractive', 'mistral']).default('extractive'),
     'who answers questions: extractive (quotes the best passages, no network) or mistral',
   ),
-  mistralApiKey: secretSetting(
-    'BINDERY_MISTRAL_API_KEY',
-    z.string().min(1).optional(),
-    'API key of the model "mistral"',
-  ),
-  mistralBaseUrl: setting(
-    'BINDERY_MISTRAL_BASE_URL',
-    z.url().default('https://api.mistral.ai/v1'),
-    'address of the model "mistral", or of a server that speaks the same API',
-  ),
+  ...mistralSettings,
   mistralModel: setting(
     'BINDERY_MISTRAL_MODEL',
     z.string().min(1).default('mistral-small-latest'),

@@ -1,3 +1,5 @@
+import { questionEmbedder } from '#shared/embedding/embed-question.ts';
+import { openEmbedder } from '#shared/embedding/open-embedder.ts';
 import { type Running, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
 import { assistantApp } from './assistant-app.ts';
@@ -16,11 +18,23 @@ export function start(config: AssistantConfig): Promise<Running> {
     const callerTokens = { gateway: config.gatewayToken };
     const model = await openLanguageModel(config);
     const searchIndex = await openSearchIndex(config);
+    const embedder = searchIndex.startVectors && (await openEmbedder(config, service.metrics));
+    const embedQuestion =
+      embedder && questionEmbedder(embedder, { withinMs: config.embedQuestionMs, logger: service.logger });
     const cut = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const answerTimeoutMs = config.answerTimeoutSeconds * 1_000;
     const budgetBytes = config.conversationMegabytes * 1_000_000;
-    const context = { ...service, searchIndex, model, hashKey, budgetBytes, answerTimeoutMs, cutAnswers: cut.signal };
+    const context = {
+      ...service,
+      searchIndex,
+      embedQuestion,
+      model,
+      hashKey,
+      budgetBytes,
+      answerTimeoutMs,
+      cutAnswers: cut.signal,
+    };
     // It needs nothing of the object store.
     const checks = { bus: () => service.bus.check(), search: () => searchIndex.check('search') };
     return {

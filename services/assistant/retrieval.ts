@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
+import type { EmbedQuestion } from '#shared/embedding/embed-question.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
@@ -11,6 +12,8 @@ import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope 
 export type AssistantContext = {
   bus: BusOf<'assistant'>;
   searchIndex: SearchIndex;
+  /** Absent: words alone decide. */
+  embedQuestion?: EmbedQuestion | undefined;
   model: LanguageModelV4;
   logger: Logger;
   clock: Clock;
@@ -44,16 +47,17 @@ type ClientFilter = {
 
 /** The best passages that the caller may see. */
 export function retrievePassages(
-  { searchIndex }: Pick<AssistantContext, 'searchIndex'>,
+  { searchIndex, embedQuestion }: Pick<AssistantContext, 'searchIndex' | 'embedQuestion'>,
   caller: Caller,
   scope: SearchScope,
   { filter, ...query }: Omit<SearchQuery, keyof SearchScope | 'filter'> & { filter: ClientFilter | null | undefined },
 ): Promise<FoundPassage[]> {
   const { organization, domain, traceparent: parent } = caller;
-  const search = () =>
+  const search = async () =>
     searchIndex.search({
       ...scope,
       ...query,
+      meaning: await embedQuestion?.(query.query),
       filter: {
         version: filter?.version || undefined,
         language: filter?.language || undefined,

@@ -56,7 +56,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     ]);
     natsMonitor = `http://127.0.0.1:${monitorPort}`;
     readiness = { service: 'gateway', ready: true, missing: {} };
-    models = { status: 200, body: { data: [{ id: 'mistral-small-latest' }] } };
+    models = { status: 200, body: { data: [{ id: 'mistral-small-latest' }, { id: 'mistral-embed' }] } };
     gateway = await serve((_, answer) => void answer.end(JSON.stringify(readiness)));
     const model = await serve((_, answer) => void answer.writeHead(models.status).end(JSON.stringify(models.body)));
     healthy = {
@@ -108,6 +108,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       /A signed link to http:\S+ works from here/,
       /Redis \d+\.\d+\.\d+ at redis:\S+ answers within/,
       /The model "mistral-small-latest" is at/,
+      /The model "mistral-embed" is at/,
       /The gateway at http:\S+ is ready/,
     ]) {
       expect(outcome.stdout).toMatch(sentence);
@@ -204,6 +205,12 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       { BINDERY_MISTRAL_MODEL: 'large' },
       /There is no model "large"/,
       /mistral-small-latest/,
+    ],
+    [
+      'a model of vectors that is not there',
+      { BINDERY_EMBEDDING_MODEL: 'embed-large' },
+      /There is no model "embed-large"/,
+      /BINDERY_EMBEDDING_MODEL to one of: .*mistral-embed/,
     ],
     ['no model at all', { BINDERY_MISTRAL_BASE_URL: elsewhere }, /No model answers at/, /BINDERY_MISTRAL_BASE_URL/],
     [

@@ -1,3 +1,4 @@
+import { embedderSettings } from '#shared/embedding/open-embedder.ts';
 import { serviceSettings } from '#shared/runtime/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 import { searchSettings } from '#shared/search/open-search-index.ts';
@@ -5,6 +6,7 @@ import { searchSettings } from '#shared/search/open-search-index.ts';
 export const indexerSettings = {
   ...serviceSettings('indexer'),
   ...searchSettings,
+  ...embedderSettings,
   slots: setting(
     'BINDERY_INDEXER_SLOTS',
     wholeNumber(1, 64).default(1),

@@ -2,10 +2,14 @@ import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { describeConfinement, kernelConfinement } from '#shared/docs/sandbox/confinement.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
-import { type Running, startService } from '#shared/runtime/start-service.ts';
+import { openEmbedder } from '#shared/embedding/open-embedder.ts';
+import { leadByTurns } from '#shared/messaging/leases.ts';
+import { type Running, type Service, startService } from '#shared/runtime/start-service.ts';
 import { openSearchIndex } from '#shared/search/open-search-index.ts';
+import type { SearchIndex } from '#shared/search/search-index.ts';
 import type { IndexerConfig } from './config.ts';
 import { pageReader } from './cut-pages.ts';
+import { keepVectors } from './keep-vectors.ts';
 import { readContentLog } from './read-content-log.ts';
 import { keepIndexesWhole } from './repair-indexes.ts';
 
@@ -26,11 +30,12 @@ export function start(config: IndexerConfig): Promise<Running> {
     const context = { ...service, searchIndex, pool, slots };
     const reading = readContentLog(context, service.stopping, abandon.signal);
     const repairing = keepIndexesWhole(context, service.stopping, abandon.signal);
+    const embedding = embed(config, service, searchIndex);
     return {
       checks: { search: () => searchIndex.check('build') },
       async drain() {
         const timer = setTimeout(() => abandon.abort(new Error('The service stops.')), drainMs);
-        await Promise.all([reading, repairing]);
+        await Promise.all([reading, repairing, embedding]);
         clearTimeout(timer);
       },
       async close() {
@@ -39,4 +44,22 @@ export function start(config: IndexerConfig): Promise<Running> {
       },
     };
   });
+}
+
+/** Gives passages vectors while this indexer has the lease, where there is an embedder. Rejects never, and ends when the service stops. */
+async function embed(config: IndexerConfig, service: Service<'indexer'>, searchIndex: SearchIndex): Promise<void> {
+  const { bus, instance: holder, logger, metrics, stopping } = service;
+  const embedder = await openEmbedder(config, metrics);
+  const { startVectors } = searchIndex;
+  if (embedder === undefined) return;
+  if (startVectors === undefined) {
+    logger.warn('vectors are not kept in OpenSearch: passages are searched by words alone');
+    return;
+  }
+  const context = { bus, embedder, logger, searchIndex: { startVectors } };
+  await leadByTurns(
+    { leases: bus.leases, role: 'vectors', holder, logger },
+    (held) => keepVectors(context, held),
+    stopping,
+  );
 }

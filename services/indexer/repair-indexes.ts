@@ -42,7 +42,10 @@ export async function repairIndexes(context: RepairContext, stop: AbortSignal, a
 }
 
 /** Undefined also when the log of the domain cannot be read: then it is not known. */
-async function searchedVersion({ bus, logger }: RepairContext, subject: string): Promise<SearchScope | undefined> {
+export async function searchedVersion(
+  { bus, logger }: Pick<RepairContext, 'bus' | 'logger'>,
+  subject: string,
+): Promise<SearchScope | undefined> {
   try {
     const { organization, domain, searched } = (await bus.content.last(subject))?.commit.data.state ?? {};
     if (organization === undefined || domain === undefined || searched === undefined) return undefined;

@@ -89,7 +89,7 @@ export const busPartsOf = {
     ...(['readModels', 'liveUpdates', 'presence'] as const),
   ],
   publisher: ['content'],
-  indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog'],
+  indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog', 'leases'],
   assistant: ['threads', 'conversationSizes', 'readModels'],
   orchestrator: [
     ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'presence', 'leases'] as const),

@@ -72,6 +72,20 @@ export const auditKeySettings = {
   ),
 };
 
+/** How Mistral is reached, which may write answers and make vectors. */
+export const mistralSettings = {
+  mistralApiKey: secretSetting(
+    'BINDERY_MISTRAL_API_KEY',
+    z.string().min(1).optional(),
+    'API key of Mistral; with it passages and questions get vectors (BINDERY_EMBEDDING_MODEL), and the model "mistral" can write answers',
+  ),
+  mistralBaseUrl: setting(
+    'BINDERY_MISTRAL_BASE_URL',
+    z.url().default('https://api.mistral.ai/v1'),
+    'address of Mistral, or of a server that speaks the same API',
+  ),
+};
+
 /** What every service has: its user of the bus, its HTTP server, and the object store. */
 export const serviceSettings = (service: string) => ({
   ...busSettings(service),

@@ -14,6 +14,7 @@ import {
   type PassageDocument,
   passageId,
   routingOf,
+  type VectorDocument,
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
@@ -150,7 +151,7 @@ export function buildElasticsearchPassages(
       ended = true;
       await storeVersion(writer, scope, document, before, signal);
       // It is searched already. What could not be cleaned now is cleaned with the next commit.
-      await removeUnsearched(writer, scope, before?.document.build, signal).catch(() => {});
+      await removeUnsearched(writer, scope, before?.document, signal).catch(() => {});
       return passageCount;
     },
     async abandon() {
@@ -213,7 +214,7 @@ export async function finishRemoval(
 
 type StoredVersion = { document: VersionDocument; sequence: number; term: number };
 
-async function storedVersion(
+export async function storedVersion(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,
   signal?: AbortSignal,
@@ -233,7 +234,7 @@ async function storedVersion(
 }
 
 /** Stores what is searched, unless another process did since `before` was read: then this build may have been removed. */
-async function storeVersion(
+export async function storeVersion(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,
   document: VersionDocument,
@@ -253,11 +254,14 @@ async function storeVersion(
   );
 }
 
-/** Deletes what the commit replaced, and what processes left that died. Never a build that may still be committed. */
+/**
+ * Deletes what the commit replaced, and what processes left that died. Never a build that may still be committed. Vectors of the version stay: the new build
+ * gets copies of them, and then they go.
+ */
 async function removeUnsearched(
   writer: ElasticsearchWriter,
   scope: SearchScope,
-  replaced: string | undefined,
+  replaced: VersionDocument | undefined,
   signal?: AbortSignal,
 ): Promise<void> {
   const { organization, domain } = scope;
@@ -280,16 +284,16 @@ async function removeUnsearched(
   const searched = answer.hits.hits.flatMap(({ _source }) => _source?.build ?? []);
   const left: estypes.QueryDslQueryContainer[] = [
     { range: { startedAt: { lt: Date.now() - abandonedAfterMs } } },
-    ...(replaced === undefined ? [] : [{ term: { build: replaced } }]),
+    ...(replaced === undefined ? [] : [{ term: { build: replaced.build } }]),
   ];
   await removeWhere(writer, scope, [{ bool: { should: left, minimum_should_match: 1 } }], signal, [
     { terms: { build: searched } },
-    { term: { kind: 'version' } },
+    { terms: { kind: replaced?.vectorFacts === undefined ? ['version'] : ['version', 'vector'] } },
   ]);
 }
 
 /** Deletes documents of the scope's domain. Those that are gone already are no error. */
-async function removeWhere(
+export async function removeWhere(
   { call, alias }: ElasticsearchWriter,
   scope: SearchScope,
   filter: estypes.QueryDslQueryContainer[],
@@ -307,7 +311,7 @@ async function removeWhere(
   );
 }
 
-async function refresh({ call, alias }: ElasticsearchWriter, signal?: AbortSignal): Promise<void> {
+export async function refresh({ call, alias }: ElasticsearchWriter, signal?: AbortSignal): Promise<void> {
   await call(
     'refresh the index',
     cleanWithinMs,
@@ -333,11 +337,11 @@ async function countBuild(
   return count;
 }
 
-type BuildDocument = PageDocument | PassageDocument | LinkDocument;
+type BuildDocument = PageDocument | PassageDocument | LinkDocument | VectorDocument;
 type BulkOperation = { id: string; document: BuildDocument };
 
 /** Sends documents in portions. Those that the cluster refuses for now, and those of a portion without an answer, are sent again. */
-function bulkWriter({ call, alias, writeWithinMs }: ElasticsearchWriter, scope: SearchScope, signal = never) {
+export function bulkWriter({ call, alias, writeWithinMs }: ElasticsearchWriter, scope: SearchScope, signal = never) {
   const retry: RetryPolicy = { firstPauseMs: 200, longestPauseMs: 5_000, giveUpAfterMs: writeWithinMs };
   let waiting: BulkOperation[] = [];
   let characters = 0;
@@ -385,9 +389,12 @@ function bulkWriter({ call, alias, writeWithinMs }: ElasticsearchWriter, scope: 
 }
 
 function charactersOf(document: BuildDocument): number {
+  if (document.kind === 'vector') return charactersOfNumber * Object.values(document.vectors ?? {}).flat().length;
   if (document.kind === 'page') return document.page.markdown.length;
   return document.kind === 'passage' ? 2 * document.shown.text.length : 0;
 }
+
+const charactersOfNumber = 13;
 
 const never = new AbortController().signal;
 

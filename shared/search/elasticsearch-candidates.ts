@@ -13,8 +13,10 @@ import {
   type PassageDocument,
   passageId,
   routingOf,
+  vectorField,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
+import { meaningOf, mostNeighbours, type Neighbours, onlyByMeaning } from './vectors/meaning.ts';
 import { packCounts, unpackCounts } from './packed-counts.ts';
 import { splitNames } from './page-terms.ts';
 import type { Candidate as RankedCandidate, CandidatePage } from './rank-passages.ts';
@@ -233,6 +235,59 @@ export function elasticsearchCandidates(
     return new Map(targets.map((target) => [target, linkCounts.get(keyOf(target)) ?? 0]));
   }
 
+  /** The passages of nearest meaning that this reader may see. */
+  async function neighboursOf(
+    version: VersionDocument,
+    reader: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<Neighbours<string>> {
+    const { meaning, filter, exclude } = reader;
+    const facts = version.vectorFacts;
+    if (meaning === undefined || facts?.model !== meaning.model || facts.dimensions !== meaning.vector.length)
+      return new Map();
+    const isVisible = {
+      bool: {
+        filter: [
+          ...buildFilter(version, 'vector'),
+          ...queryFilter(filter ?? {}, version),
+          { term: { model: facts.model } },
+        ],
+        must_not: excluded(exclude ?? []),
+      },
+    };
+    const answer = await call(
+      'search by meaning',
+      withinMs,
+      (client, deadline) =>
+        client.search(
+          {
+            ...{ index: alias, routing: routingOf(version), size: mostNeighbours, track_total_hits: false },
+            ...{ _source: false, stored_fields: '_none_', docvalue_fields: ['filters.path', 'position'] },
+            allow_partial_search_results: false,
+            filter_path: ['timed_out', 'hits.hits._score', 'hits.hits.fields'],
+            knn: {
+              ...{ field: vectorField(facts.dimensions), query_vector: [...meaning.vector] },
+              ...{ k: mostNeighbours, num_candidates: mostNeighbours, filter: isVisible },
+            },
+          },
+          deadline,
+        ),
+      signal,
+    );
+    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not search everything in time.');
+    const near = new Map<string, number>();
+    for (const { _score: score, fields } of answer.hits?.hits ?? []) {
+      const path = fields?.['filters.path']?.[0] as string | undefined;
+      const position = fields?.['position']?.[0] as number | undefined;
+      // It makes no score negative: (1 + cosine) / 2.
+      const cosine = 2 * (score ?? 0) - 1;
+      const found = meaningOf(cosine, facts.typicalCosine);
+      if (path !== undefined && position !== undefined && found > 0)
+        near.set(passageIdOf(version.build, path, position), found);
+    }
+    return near;
+  }
+
   /** Passages with the terms, and the first ones of pages that links with them lead to. */
   async function find(
     version: VersionDocument,
@@ -242,25 +297,37 @@ export function elasticsearchCandidates(
   ): Promise<Candidate[]> {
     const filter = queryFilter(reader.filter ?? {}, version);
     const inLinks = { match: { 'terms.link': terms.join(' ') } };
-    const [matching, links] = await Promise.all([
-      idsOf(version, 'passage', reader, { must: bestWith(terms, product), filter, size: mostCandidates }, signal).then(
-        (ids) => read(version, 'passage', ids, signal),
-      ),
-      idsOf(
-        version,
-        'link',
-        reader,
-        { must: inLinks, filter: [groupFilter(reader.filter?.groups)], size: mostLinks },
-        signal,
-      ).then((ids) => read(version, 'link', ids, signal)),
+    const none = new Map<string, never>();
+    const [matching, links, neighbours] = await Promise.all([
+      terms.length === 0
+        ? none
+        : idsOf(
+            version,
+            'passage',
+            reader,
+            { must: bestWith(terms, product), filter, size: mostCandidates },
+            signal,
+          ).then((ids) => read(version, 'passage', ids, signal)),
+      terms.length === 0
+        ? none
+        : idsOf(
+            version,
+            'link',
+            reader,
+            { must: inLinks, filter: [groupFilter(reader.filter?.groups)], size: mostLinks },
+            signal,
+          ).then((ids) => read(version, 'link', ids, signal)),
+      neighboursOf(version, reader, signal),
     ]);
+    const near = await read(version, 'passage', onlyByMeaning(neighbours, matching), signal);
     const linksOf = Map.groupBy(
       [...links.values()].filter(({ target, from }) => target !== from),
       ({ target }) => target,
     );
     const targets = new Set([...matching.values()].map(({ rank }) => exact(rank.path)));
+    const nearTargets = [...near.values()].map(({ rank }) => exact(rank.path));
     const linked = [...linksOf.keys()].filter((target) => !targets.has(target)).slice(0, mostLinkedPages);
-    for (const target of linked) targets.add(target);
+    for (const target of [...linked, ...nearTargets]) targets.add(target);
     const isFirst = [{ term: { position: 0 } }, { terms: { 'filters.path': linked } }];
     const [first, counts] = await Promise.all([
       linked.length === 0
@@ -272,7 +339,7 @@ export function elasticsearchCandidates(
     ]);
     const searched = new Map<TermNumbers, { id: number; term: string }[]>();
     const pages = new Map<string, CandidatePage>();
-    return [...matching, ...first].map(([id, passage]) => {
+    return [...new Map([...matching, ...first, ...near])].map(([id, passage]) => {
       const { rank, position, heading, textLength } = passage;
       const target = exact(rank.path);
       let page = pages.get(target);
@@ -294,7 +361,8 @@ export function elasticsearchCandidates(
         wanted = numbered(terms, passage.numbers);
         searched.set(passage.numbers, wanted);
       }
-      return { id, page, heading: split(heading), text: unpackCounts(passage.counts, wanted), textLength, position };
+      const text = unpackCounts(passage.counts, wanted);
+      return { id, page, heading: split(heading), text, textLength, position, meaning: neighbours.get(id) };
     });
   }
 
@@ -322,7 +390,7 @@ function bytesOf(one: Kept): number {
 /** Organization, domain and content version are in every query, whatever the build says. */
 export function buildFilter(
   { organization, domain, contentVersion, build }: VersionDocument,
-  ...kinds: ('passage' | 'link')[]
+  ...kinds: ('passage' | 'link' | 'vector')[]
 ): estypes.QueryDslQueryContainer[] {
   return [
     { term: { organization } },

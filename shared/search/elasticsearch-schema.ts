@@ -1,13 +1,14 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { type ElasticsearchCall, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { VectorFacts } from './vectors/meaning.ts';
 import { fields } from './rank-passages.ts';
 import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope } from './search-index.ts';
 
 /*
  * All content versions of all organizations are in one index. Each document says whose it is, and those of one domain are on one shard. There
- * are four kinds: `version` says which build of a content version is searched, and is the only kind that is ever changed; `page`, `passage` and
- * `link` belong to a build. A link is filtered by the page that it is on.
+ * are five kinds: `version` says which build of a content version is searched, and is the only kind that is ever changed; `page`, `passage`,
+ * `link` and `vector` belong to a build. A link is filtered by the page that it is on. Vectors come later than the others, one beside each passage.
  */
 
 /** Of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
@@ -55,6 +56,8 @@ export type VersionDocument = Owner & {
   /** Groups of the project; absent when there are none. As many as 1 MB, so they are read once for each build. */
   synonyms?: readonly (readonly string[])[];
   hasSynonyms?: boolean;
+  /** `isComplete`: no passage lacks one that may have one. */
+  vectorFacts?: VectorFacts & { isComplete: boolean };
   removing?: boolean;
 };
 
@@ -104,6 +107,20 @@ export type LinkDocument = Owner & {
   terms: { link: string };
 };
 
+export type VectorDocument = Owner & {
+  kind: 'vector';
+  build: string;
+  startedAt: number;
+  /** Both as its passage has them. */
+  filters: Filters;
+  position: number;
+  model: string;
+  /** Of the model and the text. */
+  digest: string;
+  /** By `d` and their length, because a field has one length. Absent for a text that the model does not take. */
+  vectors?: Record<string, number[]>;
+};
+
 type Owner = SearchScope;
 
 type Filters = { path: string; language: string; version: string; tag?: string | undefined; groups: string[] };
@@ -142,6 +159,10 @@ export const versionId = ({ organization, domain, contentVersion }: SearchScope)
 export const passageId = (build: string, path: string, position: number): string =>
   `${build}/passage/${sha256Of(path)}/${position}`;
 export const linkId = (build: string, order: number): string => `${build}/link/${order}`;
+/** One for each passage; that of another model replaces it. */
+export const vectorId = (build: string, path: string, position: number): string =>
+  `${build}/vector/${sha256Of(path)}/${position}`;
+export const vectorField = (dimensions: number): string => `vectors.d${dimensions}`;
 export const pageId = (build: string, path: string): string => `${build}/page/${sha256Of(path)}`;
 
 /** The name that readers and writers use. */
@@ -172,6 +193,29 @@ export async function prepareIndex(
     // Another process has done it, or is doing it.
     if (refusalStatus(error) !== 404 || (await indexOfAlias(alias, call, signal)) !== index) throw error;
   }
+}
+
+/**
+ * Makes sure that the index takes vectors of this length, or that they can be looked for. An index without vectors has nothing of them. They are compared one after the other (`int8_flat`):
+ * a graph of all domains' vectors would cost memory and time to write, and a filter for one domain would leave it to such a comparison anyway.
+ */
+export async function prepareVectors(
+  { call, alias }: { call: ElasticsearchCall; alias: string },
+  dimensions: number | undefined,
+  signal?: AbortSignal,
+): Promise<void> {
+  const vector = { type: 'dense_vector', dims: dimensions ?? 0, similarity: 'cosine', index: true } as const;
+  const properties: Record<string, estypes.MappingProperty> = { model: keyword, digest: keyword };
+  if (dimensions !== undefined) {
+    const field = { ...vector, index_options: { type: 'int8_flat' as const } };
+    properties['vectors'] = { properties: { [`d${dimensions}`]: field } };
+  }
+  await call(
+    `prepare ${alias} for vectors`,
+    prepareWithinMs,
+    (client, deadline) => client.indices.putMapping({ index: alias, properties }, deadline),
+    signal,
+  );
 }
 
 /** The index that the alias leads to; undefined when there is none. */
@@ -250,6 +294,24 @@ async function replaceIndex(
     (client, deadline) => client.indices.addBlock({ index: from, block: 'write' }, deadline),
     signal,
   );
+  const { mappings } = (
+    await call(
+      what,
+      prepareWithinMs,
+      (client, deadline) => client.indices.getMapping({ index: from }, deadline),
+      signal,
+    )
+  )[from] ?? { mappings: {} };
+  const { model, digest, vectors } = mappings.properties ?? {};
+  if (model !== undefined && digest !== undefined && vectors !== undefined) {
+    const properties = { model, digest, vectors };
+    await call(
+      what,
+      prepareWithinMs,
+      (client, deadline) => client.indices.putMapping({ index: to, properties }, deadline),
+      signal,
+    );
+  }
   const copied = await call(
     what,
     copyWithinMs,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import {
   buildElasticsearchPassages,
@@ -27,6 +28,7 @@ import {
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
+import { startElasticsearchVectors } from './vectors/elasticsearch-vectors.ts';
 import { fields } from './rank-passages.ts';
 import {
   type FoundPassage,
@@ -121,7 +123,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       let searched = now.version;
       // The documents come one after the other. One that is missing may have been deleted after its build was replaced, which the version says then.
       if (!ids.every((id) => now.sources.has(id))) searched = await versionOf(scope, signal);
-      if (searched?.build === version.build) return result(now.sources);
+      if (searched !== undefined && isSameState(searched, version)) return result(now.sources);
       version = searched;
     }
     return undefined;
@@ -312,6 +314,10 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       const { title, language, version, markdown } = page.page;
       return { path, title, language, version, markdown };
     },
+    // The vectors of OpenSearch are another plug-in's, with other mappings and queries.
+    ...(settings.product === 'elasticsearch' && {
+      startVectors: (scope, model, signal) => startElasticsearchVectors(writer, checkScope(scope), model, signal),
+    }),
     facets: async (scope) => (await versionOf(checkScope(scope)))?.facets,
     async remove(scope) {
       checkScope(scope);
@@ -353,6 +359,10 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     }
   }
 }
+
+/** Vectors may have come since. */
+const isSameState = (a: VersionDocument, b: VersionDocument): boolean =>
+  a.build === b.build && isDeepStrictEqual(a.vectorFacts, b.vectorFacts);
 
 type Sources = ReadonlyMap<string, VersionDocument | PageDocument | PassageDocument>;
 

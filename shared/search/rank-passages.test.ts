@@ -137,3 +137,27 @@ test('nothing to match gives nothing', () => {
   expect(order(asked(), [passage(page('a'), 'key')])).toEqual([]);
   expect(order(asked('other'), [passage(page('a'), 'key')])).toEqual([]);
 });
+
+test('meaning counts beside words, and orders what has none of them', () => {
+  const candidates = [
+    passage(page('word'), 'a key for all of this'),
+    passage(page('near'), 'b c d e f', { meaning: 0.9 }),
+    passage(page('both'), 'another key to be made', { meaning: 0.4 }),
+    passage(page('far'), 'b c d e f', { meaning: 0.3 }),
+  ];
+  expect(order(asked('key'), candidates)).toEqual(['both', 'near', 'word', 'far']);
+  const [, near, far] = rankPassages(asked('token'), candidates, collection);
+  expect([near?.candidate.page.path, far?.candidate.page.path]).toEqual(['both', 'far']);
+  expect(near?.score).toBeGreaterThan(far?.score ?? 1);
+});
+
+test('of a page that is found by its meaning, the nearest passage comes first', () => {
+  const one = page('one');
+  const candidates = [
+    passage(one, 'b c d e f', { meaning: 0.3 }),
+    passage(one, 'g h i j k', { meaning: 0.8, position: 1 }),
+    passage(one, 'l m n o p', { position: 2 }),
+  ];
+  const ranked = rankPassages(asked('key'), candidates, collection);
+  expect(ranked.map(({ candidate }) => candidate.position)).toEqual([1, 0, 2]);
+});

@@ -20,6 +20,8 @@ const signalWeights = {
   title: 0.5,
   /** How well the best of its headings fits. */
   heading: 0.25,
+  /** How near the meaning of its best passage is; only where there are vectors. See `meaningOf`. */
+  meaning: 2,
 };
 type Signals = Record<keyof typeof signalWeights, number>;
 
@@ -55,6 +57,8 @@ export type Candidate = {
   textLength: number;
   /** Position in its page. Between equal scores the path and this decide. */
   position: number;
+  /** How near its meaning is to the question's, 0–1. Absent: nothing is known of it. */
+  meaning?: number | undefined;
 };
 
 /** Averages over passages, and of the texts of a page. */
@@ -102,7 +106,7 @@ export function rankPassages<C extends Candidate>(
   });
   const bestPassages = Math.max(0, ...scored.map(({ passages }) => passages)) || 1;
   const bestWhole = Math.max(0, ...scored.map(({ whole }) => whole)) || 1;
-  const certainty = Math.max(0, ...scored.flatMap(({ matches }) => matches.map(({ coverage }) => coverage)));
+  const certainty = Math.max(0, ...scored.flatMap(({ matches }) => matches.map(certaintyOf)));
 
   const ranked: Ranked<C>[] = [];
   for (const { page, matches, passages, whole } of scored) {
@@ -114,12 +118,17 @@ export function rankPassages<C extends Candidate>(
       exactTitle: names.some((name) => isSame(name, query.title)) ? 1 : 0,
       title: Math.max(...names.map((name) => fit(name, question))),
       heading: Math.max(0, ...matches.map(({ candidate }) => fit(candidate.heading, question))),
+      meaning: bestMeaning(matches),
     });
     const sum = Object.values(signals).reduce((total, value) => total + value, 0) * nearness(page, near);
     if (sum === 0) continue;
     const bestMatch = matches[0]?.match || 1;
+    const nearest = bestMeaning(matches);
     for (const { candidate, match, coverage } of matches) {
-      const share = pageShare + (1 - pageShare) * (match / bestMatch);
+      const byWords = match / bestMatch;
+      // As much by meaning as by words, where that is known of the page.
+      const fits = nearest === 0 ? byWords : (byWords + (candidate.meaning ?? 0) / nearest) / 2;
+      const share = pageShare + (1 - pageShare) * fits;
       // In the order of the sums, and less when even the best passage has little of the question.
       const score = 1 - Math.exp(-sum * share * certainty);
       ranked.push({ candidate, score, coverage, signals });
@@ -127,6 +136,12 @@ export function rankPassages<C extends Candidate>(
   }
   return ranked.sort((a, b) => b.score - a.score || byPlace(a.candidate, b.candidate));
 }
+
+const certaintyOf = ({ coverage, candidate }: PassageMatch<Candidate>): number =>
+  Math.max(coverage, candidate.meaning ?? 0);
+
+const bestMeaning = (matches: readonly PassageMatch<Candidate>[]): number =>
+  Math.max(0, ...matches.map(({ candidate }) => candidate.meaning ?? 0));
 
 function byPlace(a: Candidate, b: Candidate): number {
   if (a.page.path !== b.page.path) return a.page.path < b.page.path ? -1 : 1;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unitVector } from '#shared/embedding/embedder.ts';
 import type { FoundPassage, SearchFilter, SearchIndex, SearchPage, SearchScope } from './search-index.ts';
 
 /** Names that could be taken for another's, for those of all, or for a part of a query. */
@@ -23,7 +24,8 @@ const domains = ['docs', 'api'];
 const contentVersions = ['cv_1', 'cv_2'];
 
 const divisions = ['v1', 'v2', 'everywhere', 'division v1'];
-const optional = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+/** As often absent as not: most questions should find something. */
+const optional = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 1 });
 const scope = fc.record({
   organization: fc.constantFrom(...organizations),
   domain: fc.constantFrom(...domains),
@@ -52,6 +54,11 @@ const question = fc.record({
   }),
   excluded: fc.uniqueArray(fc.nat(11), { maxLength: 3 }),
 });
+
+const model = 'words';
+/** Near each other where they have words in common. */
+const vectorOf = (text: string) =>
+  unitVector([...words.map((word) => text.split(word).length - 1), 0.1]) ?? new Float32Array();
 
 const nameOf = ({ organization, domain, contentVersion }: SearchScope) => `${organization}/${domain}/${contentVersion}`;
 
@@ -90,6 +97,7 @@ export function searchFiltersContract(
     test('show what they should of the sites that were asked for, and of no other', async () => {
       const { index } = opened;
       let left: SearchScope[] = [];
+      let nearCount = 0;
       await fc.assert(
         fc.asyncProperty(
           fc.uniqueArray(site, { minLength: 2, maxLength: 4, selector: (one) => nameOf(one.scope) }),
@@ -104,17 +112,29 @@ export function searchFiltersContract(
               const build = await index.startBuild(owner);
               await build.add(own);
               await build.commit();
+              const vectors = await index.startVectors?.(owner, model);
+              await vectors?.add(new Map([...vectors.missing].map(([digest, text]) => [digest, vectorOf(text)])));
+              await vectors?.commit();
             }
             for (const { scope: owner, query, filter, excluded } of questions) {
               const own = pagesOf.get(nameOf(owner)) ?? [];
               const exclude = excluded.map((at) => `pages/${at}`);
-              const found = await index.search({ ...owner, query: query.join(' '), limit: 100, filter, exclude });
-              const right = own.filter(
-                (page) =>
-                  maySee(page, filter, own) &&
-                  !exclude.includes(page.path) &&
-                  query.some((word) => page.passages[0]?.text.split(' ').includes(word)),
+              const asked = { ...owner, limit: 100, filter, exclude };
+              const found = await index.search({ ...asked, query: query.join(' ') });
+              const seeable = own.filter((page) => maySee(page, filter, own) && !exclude.includes(page.path));
+              const right = seeable.filter((page) =>
+                query.some((word) => page.passages[0]?.text.split(' ').includes(word)),
               );
+              // By meaning alone: no page has that word.
+              const meaning = { model, vector: vectorOf(query.join(' ')) };
+              const near = await index.search({ ...asked, query: 'zyxomma', meaning });
+              expect(near.filter(({ text }) => !text.startsWith(`${nameOf(owner)} `))).toEqual([]);
+              const everyones = new Set(seeable.filter((page) => page.groups.length === 0).map(({ path }) => path));
+              expect(near.filter(({ path }) => !everyones.has(path))).toEqual([]);
+              nearCount += near.length;
+              const both = await index.search({ ...asked, query: query.join(' '), meaning });
+              expect(both.filter(({ path }) => !seeable.some((page) => page.path === path))).toEqual([]);
+              expect(both.length).toBeGreaterThanOrEqual(found.length);
               expect(found.filter(({ text }) => !text.startsWith(`${nameOf(owner)} `))).toEqual([]);
               expect(seen(found)).toEqual(right.flatMap(({ path }) => [`${path}#part-0`, `${path}#part-1`]).toSorted());
               for (const page of own) {
@@ -127,6 +147,7 @@ export function searchFiltersContract(
         ),
         { numRuns: runs },
       );
+      if (index.startVectors !== undefined) expect(nearCount).toBeGreaterThan(0);
     }, 120_000);
   });
 }

@@ -1,3 +1,4 @@
+import type { QuestionVector } from '#shared/embedding/embedder.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 
 /** One content version of one domain: what is indexed, searched and removed as a whole. */
@@ -11,7 +12,7 @@ export type SearchScope = { organization: string; domain: string; contentVersion
  *   Building a version again replaces it, and readers see the old one until `commit`.
  * - Readers and writers may be different processes. Scopes never see each other's passages.
  * - A page with groups is found only by a query that names one of them, and so do its links count only then.
- * - The order is that of `searchPassages`: the same passages and query give the same result with every adapter.
+ * - The order is that of `searchPassages`: the same passages and query give the same result with every adapter, but for the rounding of vectors.
  * - Every call ends: with `SearchUnavailable` when the index cannot be reached in time.
  */
 export type SearchIndex = {
@@ -22,6 +23,11 @@ export type SearchIndex = {
   search(query: SearchQuery): Promise<FoundPassage[]>;
   /** Undefined when there is no such page, or its groups are not among those given. */
   findPage(scope: SearchScope, path: string, groups: readonly string[]): Promise<FoundPage | undefined>;
+  /**
+   * To give the passages of an indexed version vectors of this model; undefined when all have them, or it is not indexed. Absent where the engine keeps none.
+   * What is searched stays as it was until `commit`, which may be called for some of them. Replacing the version keeps vectors of texts that it still has.
+   */
+  startVectors?: (scope: SearchScope, model: string, signal?: AbortSignal) => Promise<VectorBuild | undefined>;
   /** Values for filters; undefined when the version is not indexed. */
   facets(scope: SearchScope): Promise<SearchFacets | undefined>;
   /** No error when there is nothing to remove. */
@@ -52,8 +58,21 @@ export type IndexBuild = {
   abandon(): Promise<void>;
 };
 
+export type VectorBuild = {
+  /** What has no vector yet: each text once, by its digest. Of pages with groups there is nothing: their texts stay here. */
+  missing: ReadonlyMap<string, string>;
+  /** Vectors of length 1 by digest, all of them equally long; undefined for a text that the model does not take. */
+  add(vectors: ReadonlyMap<string, Float32Array | undefined>): Promise<void>;
+  /** From here on questions with a vector of the model are compared with them. Rejects with `SearchUnavailable` when the version was replaced since. */
+  commit(): Promise<void>;
+  /** Throws away what was not committed; no error after `commit`. */
+  close(): Promise<void>;
+};
+
 export type SearchQuery = SearchScope & {
   query: string;
+  /** What it means. It counts where passages have vectors of the same model; without it, words alone decide. */
+  meaning?: QuestionVector | undefined;
   /** Maximum number of passages. */
   limit: number;
   filter?: SearchFilter | undefined;

@@ -11,7 +11,8 @@ export type PassageEngine<C extends Candidate> = {
   collection: CollectionFacts;
   /**
    * The passages that fit best by the engine's own measure, of pages that the question's filter lets through and that are not excluded: those with one of
-   * the terms, and the first of pages to which links with one of them lead. A few hundred.
+   * the terms, and the first of pages to which links with one of them lead. A few hundred. Where passages have vectors of the model of the question's
+   * `meaning`, each has its `meaning`, and the nearest ones are among them, see `onlyByMeaning`.
    */
   candidates(terms: ReadonlyMap<string, number>, query: SearchQuery): Promise<C[]>;
   /** The page that the reader is on. */
@@ -31,7 +32,7 @@ export async function searchPassages<C extends Candidate>(
   for (const word of searched.words) {
     for (const [term, share] of word.terms) terms.set(term, Math.max(share, terms.get(term) ?? 0));
   }
-  if (terms.size === 0) return [];
+  if (terms.size === 0 && query.meaning === undefined) return [];
   const near = query.near === undefined ? undefined : await engine.near(query.near);
   const best = firstOf(
     rankPassages(searched, await engine.candidates(terms, query), engine.collection, near),

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, open, rename, rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { analyzeText } from './analyze-text.ts';
 import { packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
-import { mostPassagesOfPage, passageId, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+import { mostPassagesOfPage, passageId, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 
 /**
  * Builds the file of one content version beside its place and moves it there on `commit`. `base`: the complete file of another version of the domain; what is
@@ -19,8 +20,10 @@ export async function buildSqlitePassages(
   synonyms: readonly (readonly string[])[] = [],
 ): Promise<IndexBuild> {
   const building = `${file}.${randomBytes(6).toString('hex')}.building`;
-  const db = (base === undefined ? undefined : await copyOf(base, building)) ?? empty(building);
+  const copy = base === undefined ? undefined : await copyOf(base, building);
+  const db = copy ?? empty(building);
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; BEGIN');
+  if (copy === undefined) inheritVectors(db, base === undefined ? [file] : [file, base]);
   const writer = new PassageWriter(db);
   writer.setSynonyms(synonyms);
   const known = writer.known();
@@ -50,8 +53,7 @@ export async function buildSqlitePassages(
         );
       db.exec('COMMIT');
       db.close();
-      await flushFile(building);
-      await rename(building, file);
+      await putInPlace(building, file);
       return passageCount;
     },
     async abandon() {
@@ -91,9 +93,11 @@ class PassageWriter {
   /** By id of a term: how many more passages and links have it. */
   readonly #more = { passages: new Map<number, number>(), links: new Map<number, number>() };
   readonly #sums: Record<string, number>;
+  readonly #hasVectors: boolean;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#hasVectors = vectorFactsIn(db) !== undefined;
     this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
     this.#statements = {
       page: db.prepare(
@@ -183,6 +187,7 @@ class PassageWriter {
     }
     db.prepare(`DELETE FROM words WHERE rowid ${isOfPage}`).run(...passages);
     db.prepare(`DELETE FROM passages WHERE id ${isOfPage}`).run(...passages);
+    if (this.#hasVectors) db.prepare(`DELETE FROM passage_vectors WHERE passage ${isOfPage}`).run(...passages);
     for (const row of db.prepare('SELECT terms FROM links WHERE page = ?').all(id))
       this.#countTerms('links', new Set(split(row['terms'])), -1);
     db.prepare('DELETE FROM link_words WHERE rowid IN (SELECT id FROM links WHERE page = ?)').run(id);
@@ -200,6 +205,8 @@ class PassageWriter {
     this.#db
       .prepare(`UPDATE facts SET ${columns.map((column) => `${column} = ?`).join(', ')}`)
       .run(...columns.map((column) => this.#sums[column] ?? 0));
+    // Those of pages that were taken over stay. Somebody looks for what lacks one.
+    if (this.#hasVectors) this.#db.exec('UPDATE vector_facts SET complete = 0');
     return this.#sums['passages'] ?? 0;
   }
 
@@ -233,12 +240,3 @@ class PassageWriter {
 }
 
 const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
-
-async function flushFile(path: string): Promise<void> {
-  const handle = await open(path, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}

@@ -1,12 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
 import { mostCandidates, mostLinkedPages, mostLinks, rarest } from './candidate-limits.ts';
+import { type Neighbours, onlyByMeaning } from './vectors/meaning.ts';
 import { unpackCounts } from './packed-counts.ts';
 import { splitNames } from './page-terms.ts';
 import type { Candidate, CandidatePage } from './rank-passages.ts';
-import { type FoundPage, type SearchFacets, type SearchFilter, SearchUnavailable } from './search-index.ts';
+import {
+  type FoundPage,
+  type SearchFacets,
+  type SearchFilter,
+  type SearchQuery,
+  SearchUnavailable,
+} from './search-index.ts';
 import type { PassageEngine } from './search-passages.ts';
 import { similarTo } from './similar-terms.ts';
 import { pageOfPassage, positionOfPassage, sqliteShape } from './sqlite-schema.ts';
+import { nearestIn, readMatrix, type VectorMatrix, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 import { synonymsOf } from './synonyms.ts';
 
 type SqliteCandidate = Candidate & { id: number };
@@ -24,8 +32,15 @@ export type SqlitePassages = {
   close(): void;
 };
 
+/** Vectors that are in memory, by the open file: numbers of files that were closed are given to others. */
+export type KeptMatrices = {
+  get(open: DatabaseSync): VectorMatrix | undefined;
+  set(open: DatabaseSync, matrix: VectorMatrix): void;
+  delete(open: DatabaseSync): void;
+};
+
 /** Throws `SearchUnavailable` when it cannot be opened, and what SQLite says when it is no such file. Undefined when it is of another shape. */
-export function openSqlitePassages(file: string, inode: bigint): SqlitePassages | undefined {
+export function openSqlitePassages(file: string, inode: bigint, matrices: KeptMatrices): SqlitePassages | undefined {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {
     db.exec('PRAGMA cache_size = -1024');
@@ -33,7 +48,7 @@ export function openSqlitePassages(file: string, inode: bigint): SqlitePassages 
       db.close();
       return undefined;
     }
-    return readable(db, inode);
+    return readable(db, inode, matrices);
   } catch (error) {
     db.close();
     throw error;
@@ -51,7 +66,7 @@ const passesFilter = `
   AND ${isVisible('p')} AND ${isNotExcluded('p')}`;
 const passageColumns = 's.id, s.heading_terms, s.text_length, s.counts';
 
-function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
+function readable(db: DatabaseSync, inode: bigint, matrices: KeptMatrices): SqlitePassages {
   const facts = db.prepare('SELECT * FROM facts').get() as Record<string, number>;
   const count = (table: string): number =>
     Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']);
@@ -80,6 +95,12 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
     `SELECT ${passageColumns} FROM pages p JOIN passages s ON s.id = p.id << 16
      WHERE p.path IN (SELECT value FROM json_each(:paths)) AND ${passesFilter}`,
   );
+  const findThese = db.prepare(
+    `SELECT ${passageColumns} FROM passages s JOIN pages p ON p.id = s.id >> 16
+     WHERE s.id IN (SELECT value FROM json_each(:ids)) AND ${passesFilter}`,
+  );
+  const visible = db.prepare(`SELECT p.id FROM pages p WHERE ${passesFilter}`);
+  const vectors = vectorFactsIn(db);
   const pagesAre = db.prepare(
     `SELECT id, path, language, version, boost, title_terms, name_terms, keyword_terms, path_terms, text_length,
        (SELECT count(DISTINCT l.page) FROM links l JOIN pages f ON f.id = l.page
@@ -104,6 +125,22 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
     languageKnown: facets.languages.includes(filter.language ?? '') ? 1 : 0,
     tag: filter.tag ?? null,
   });
+
+  /** The passages of nearest meaning, of pages that the filter lets through. */
+  function neighboursOf(
+    meaning: SearchQuery['meaning'],
+    values: Record<string, string | number | null>,
+  ): Neighbours<number> {
+    if (meaning === undefined || vectors?.model !== meaning.model || vectors.dimensions !== meaning.vector.length)
+      return new Map();
+    let matrix = matrices.get(db);
+    if (matrix === undefined) {
+      matrix = readMatrix(db, vectors);
+      matrices.set(db, matrix);
+    }
+    const pages = new Set(visible.all(values).map((row) => Number(row['id'])));
+    return nearestIn(matrix, meaning.vector, (id) => pages.has(pageOfPassage(id)));
+  }
 
   const page: SqlitePassages['page'] = (path) => {
     const row = pageByPath.get(path);
@@ -147,26 +184,31 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
       },
       averagePageLength: Number(facts['text']) / Math.max(1, count('pages')),
     },
-    async candidates(searched, { filter = {}, exclude = [] }) {
+    async candidates(searched, { filter = {}, exclude = [], meaning }) {
       const terms = termsAre.all(JSON.stringify([...searched.keys()])).map((row) => ({
         id: Number(row['id']),
         term: String(row['term']),
         passages: Number(row['passages']),
       }));
-      if (terms.length === 0) return [];
+      if (terms.length === 0 && meaning === undefined) return [];
       const reader = { groups: JSON.stringify(filter.groups ?? []), exclude: JSON.stringify(exclude) };
       const values = { ...filterValues(filter), ...reader };
-      const rows = find.all({ match: matching(rarest(terms).map(({ term }) => term)), ...values });
-      const links = Map.groupBy(findLinks.all({ match: matching(terms.map(({ term }) => term)), ...reader }), (row) =>
-        String(row['target']),
-      );
+      const rowsWith = (search: typeof find, of: readonly { term: string }[], more: typeof values | typeof reader) =>
+        of.length === 0 ? [] : search.all({ match: matching(of.map(({ term }) => term)), ...more });
+      const rows = rowsWith(find, rarest(terms), values);
+      const links = Map.groupBy(rowsWith(findLinks, terms, reader), (row) => String(row['target']));
+      const neighbours = neighboursOf(meaning, values);
+      const only = onlyByMeaning(neighbours, new Set(rows.map((row) => Number(row['id']))));
+      const near = only.length === 0 ? [] : findThese.all({ ids: JSON.stringify(only), ...values });
       const found = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
       const linked = findFirst.all({ paths: JSON.stringify([...links.keys()].slice(0, mostLinkedPages)), ...values });
       rows.push(...linked.filter((row) => !found.has(pageOfPassage(Number(row['id'])))));
+      const ids = new Set(rows.map((row) => Number(row['id'])));
+      rows.push(...near.filter((row) => !ids.has(Number(row['id']))));
 
       const pages = new Map<number, CandidatePage>();
-      const ids = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
-      for (const row of pagesAre.all({ ids: JSON.stringify([...ids]), ...reader })) {
+      const pageIds = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
+      for (const row of pagesAre.all({ ids: JSON.stringify([...pageIds]), ...reader })) {
         const path = String(row['path']);
         pages.set(Number(row['id']), {
           path,
@@ -193,6 +235,7 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
             heading: split(row['heading_terms']),
             text: unpackCounts(row['counts'] as Uint8Array, terms),
             textLength: Number(row['text_length']),
+            meaning: neighbours.get(Number(row['id'])),
           },
         ];
       });
@@ -221,7 +264,10 @@ function readable(db: DatabaseSync, inode: bigint): SqlitePassages {
     engine,
     page,
     isSound: () => db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok',
-    close: () => db.close(),
+    close() {
+      matrices.delete(db);
+      db.close();
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import { open, rename } from 'node:fs/promises';
+
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
 export const sqliteShape = 5;
 
@@ -55,3 +57,14 @@ export const mostPassagesOfPage = positions;
 export const passageId = (page: number | bigint, position: number): number => Number(page) * positions + position;
 export const pageOfPassage = (id: number): number => Math.floor(id / positions);
 export const positionOfPassage = (id: number): number => id % positions;
+
+/** A file that is complete takes the place of its version's. It is whole there also after a loss of power. */
+export async function putInPlace(building: string, file: string): Promise<void> {
+  const handle = await open(building, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(building, file);
+}

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { searchFiltersContract } from './search-filters.contract.ts';
 import { searchIndexContract } from './search-index.contract.ts';
 import { SearchUnavailable } from './search-index.ts';
+import { searchVectorsContract } from './vectors/search-vectors.contract.ts';
 import { sqliteSearchIndex } from './sqlite-search-index.ts';
 
 async function openSqlite() {
@@ -22,6 +23,7 @@ async function openSqlite() {
 
 searchIndexContract(openSqlite);
 searchFiltersContract(openSqlite, { runs: 10 });
+searchVectorsContract(openSqlite);
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
 

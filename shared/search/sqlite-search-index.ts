@@ -1,13 +1,17 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable } from './search-index.ts';
 import { searchPassages } from './search-passages.ts';
 import { buildSqlitePassages } from './sqlite-build.ts';
+import { startSqliteVectors, type VectorMatrix } from './vectors/sqlite-vectors.ts';
 import { isDamage, openSqlitePassages, type SqlitePassages, unavailable } from './sqlite-passages.ts';
 
 const openFiles = 64;
+/** Of vectors of all files together, in memory: some 100,000 of 1,024 numbers. */
+const keptVectorBytes = 128_000_000;
 
 /**
  * The embedded search index: one SQLite file with FTS5 tables per content version, `<folder>/<organization>/<domain>/<contentVersion>.db`.
@@ -16,6 +20,10 @@ const openFiles = 64;
  */
 export function sqliteSearchIndex(folder: string): SearchIndex {
   const open = new LRUCache<string, SqlitePassages>({ max: openFiles, dispose: (passages) => passages.close() });
+  const matrices = new LRUCache<DatabaseSync, VectorMatrix>({
+    maxSize: keptVectorBytes,
+    sizeCalculation: ({ numbers, ids }) => 1 + numbers.byteLength + ids.byteLength,
+  });
   const sound = new Set<bigint>();
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
@@ -28,7 +36,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     if (known?.inode === inode) return known;
     open.delete(file);
     if (inode === undefined) return undefined;
-    const passages = openSqlitePassages(file, inode);
+    const passages = openSqlitePassages(file, inode, matrices);
     if (passages !== undefined) open.set(file, passages);
     return passages;
   }
@@ -85,6 +93,14 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
         const { title, language, version, markdown } = page;
         return { path, title, language, version, markdown };
       }),
+    async startVectors(scope, model) {
+      const file = fileOf(scope);
+      try {
+        return (await passagesOf(scope)) === undefined ? undefined : startSqliteVectors(file, model);
+      } catch (error) {
+        throw unavailable(file, error);
+      }
+    },
     facets: (scope) => withPassages(scope, (passages) => passages?.facets),
     async remove(scope) {
       const file = fileOf(scope);

@@ -8,6 +8,7 @@ import { elasticsearchSearchIndex } from '#shared/search/elasticsearch-search-in
 import { aliasOf, mappingVersion } from '#shared/search/elasticsearch-schema.ts';
 import { searchFiltersContract } from '#shared/search/search-filters.contract.ts';
 import { searchIndexContract } from '#shared/search/search-index.contract.ts';
+import { searchVectorsContract } from '#shared/search/vectors/search-vectors.contract.ts';
 import { type SearchIndex, type SearchPage, SearchUnavailable } from '#shared/search/search-index.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
@@ -59,6 +60,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
 
   searchIndexContract(open);
   searchFiltersContract(open, { runs: 5 });
+  searchVectorsContract(open);
 
   /** What is in the index, and what each word finds. */
   async function documentCount({ prefix }: ElasticsearchSettings): Promise<number> {

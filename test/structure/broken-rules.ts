@@ -4,7 +4,11 @@ import { posix } from 'node:path';
 const adapters: readonly { packages: RegExp; files: RegExp; where: string }[] = [
   { packages: /^@nats-io\//, files: /^shared\/messaging\/nats\//, where: 'shared/messaging/nats' },
   { packages: /^@(aws-sdk|smithy)\//, files: /^shared\/storage\/s3/, where: 'shared/storage/s3*' },
-  { packages: /^@elastic\//, files: /^shared\/search\/elasticsearch/, where: 'shared/search/elasticsearch*' },
+  {
+    packages: /^@elastic\//,
+    files: /^shared\/search\/(vectors\/)?elasticsearch/,
+    where: 'shared/search/elasticsearch*',
+  },
   { packages: /^ioredis$/, files: /^shared\/http\/rate-limit-redis/, where: 'shared/http/rate-limit-redis*' },
 ];
 

@@ -71,18 +71,66 @@ export const mistralFails =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
+/** A request for vectors as Mistral gets it. */
+type EmbeddingRequest = {
+  authorization: string | undefined;
+  body: { model: string; input: string[]; encoding_format?: string };
+  /** Resolves when the connection of this request is closed before its answer has ended. */
+  closed: Promise<void>;
+};
+export type EmbeddingAnswer = (response: ServerResponse, request: EmbeddingRequest) => void;
+
+/** Vectors of what was asked for, as `vectorOf` makes them; what it throws for a text is an answer of 400, as for one that is too long. */
+export const mistralEmbeds =
+  (vectorOf: (text: string) => ArrayLike<number>): EmbeddingAnswer =>
+  (response, { body }) => {
+    let vectors: ArrayLike<number>[];
+    try {
+      vectors = body.input.map(vectorOf);
+    } catch {
+      const message = 'Too many tokens in the input, split it into smaller ones.';
+      const error = { object: 'error', message, type: 'invalid_request_prompt', param: null, code: '3210' };
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(error));
+      return;
+    }
+    const tokens = body.input.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
+    const answer = {
+      ...{ id: 'embd-1', object: 'list', model: body.model },
+      data: vectors.map((vector, index) => ({ object: 'embedding', embedding: Array.from(vector), index })),
+      usage: { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0 },
+    };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  };
+
 export type MistralServer = {
   /** For `BINDERY_MISTRAL_BASE_URL`. */
   baseUrl: string;
   requests: MistralRequest[];
+  /** Those for vectors, and how the next ones are answered. The server of a test that says nothing has no such model. */
+  embeddings: { requests: EmbeddingRequest[]; answers(...answers: [EmbeddingAnswer, ...EmbeddingAnswer[]]): void };
   /** Answers of the next requests; the last one also answers all after it. */
   answers(...answers: [MistralAnswer, ...MistralAnswer[]]): void;
   close(): Promise<void>;
 };
 
-/** A server that speaks the wire of Mistral's `POST /v1/chat/completions`, and says what a test tells it to. */
+const noSuchModel: EmbeddingAnswer = (response, { body: { model } }) => {
+  const error = {
+    object: 'error',
+    message: `Invalid model: ${model}`,
+    type: 'invalid_model',
+    param: null,
+    code: '1500',
+  };
+  response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(error));
+};
+
+/**
+ * A server that speaks the wire of Mistral's `POST /v1/chat/completions` and `POST /v1/embeddings`, and says what a test tells it to.
+ */
 export async function startMistral(): Promise<MistralServer> {
   const requests: MistralRequest[] = [];
+  const embeddingRequests: EmbeddingRequest[] = [];
+  let nextEmbeddings: EmbeddingAnswer[] = [noSuchModel];
   let next: MistralAnswer[] = [mistralSays('Nobody said what to answer.')];
   const server = createServer((incoming, response) => void answer(incoming, response));
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,6 +142,14 @@ export async function startMistral(): Promise<MistralServer> {
       });
     });
     const { url: path = '', headers } = incoming;
+    if (path === '/v1/embeddings') {
+      const body = JSON.parse(text) as EmbeddingRequest['body'];
+      const asked: EmbeddingRequest = { authorization: headers.authorization, body, closed };
+      embeddingRequests.push(asked);
+      const embed = nextEmbeddings.length > 1 ? nextEmbeddings.shift() : nextEmbeddings[0];
+      embed?.(response, asked);
+      return;
+    }
     const request: MistralRequest = { path, headers, body: JSON.parse(text) as MistralRequest['body'], closed };
     requests.push(request);
     const reply = next.length > 1 ? next.shift() : next[0];
@@ -104,6 +160,13 @@ export async function startMistral(): Promise<MistralServer> {
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
+    embeddings: {
+      requests: embeddingRequests,
+      answers: (...answers) => {
+        nextEmbeddings = answers;
+        embeddingRequests.length = 0;
+      },
+    },
     answers: (...answers) => {
       next = answers;
       requests.length = 0;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { oldestNatsServer } from '#infra/setup/server-locations.mjs';
 import { languageModelSettings } from '#services/assistant/language-model.ts';
+import { embedderSettings } from '#shared/embedding/open-embedder.ts';
 import { rateLimiterSettings, redisAuthoritiesOf } from '#shared/http/open-rate-limiter.ts';
 import { busUsers } from '#shared/messaging/subjects/subject-table.ts';
 import { variableName } from '#shared/runtime/common-settings.ts';
@@ -91,6 +92,10 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
     model: withSettings(languageModelSettings, async (config) => {
       const { inspectLanguageModel } = await import('./inspect-platform.ts');
       return inspectLanguageModel(config);
+    }),
+    embedder: withSettings(embedderSettings, async (config) => {
+      const { inspectEmbedder } = await import('./inspect-platform.ts');
+      return inspectEmbedder(config);
     }),
     gateway: findingsOf(async () => {
       if (options.gateway === undefined) {

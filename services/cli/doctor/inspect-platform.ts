@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { languageModelSettings } from '#services/assistant/language-model.ts';
+import { type embedderSettings, hasEmbedder } from '#shared/embedding/open-embedder.ts';
 import type { ConfigOf } from '#shared/runtime/config.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { clockFinding, fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
@@ -58,9 +59,22 @@ const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /** Whether the model that answers questions can be reached, takes the key and exists. No text is sent to it. */
 export async function inspectLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<Finding[]> {
-  const { languageModel, mistralApiKey: key, mistralBaseUrl: base, mistralModel: model } = config;
+  const { languageModel, mistralApiKey: key, mistralBaseUrl: base, mistralModel: name } = config;
   if (languageModel === 'extractive') return [good('No model is set: answers quote the best passages.')];
   if (key === undefined) return [fault('BINDERY_MISTRAL_API_KEY is not set.', 'Set it for the assistant.')];
+  return inspectModel({ base, key, name, variable: 'BINDERY_MISTRAL_MODEL', usedBy: 'the assistant' });
+}
+
+/** The same of the model that makes vectors, if there is one. */
+export async function inspectEmbedder(config: ConfigOf<typeof embedderSettings>): Promise<Finding[]> {
+  const { mistralApiKey: key, mistralBaseUrl: base, embeddingModel: name } = config;
+  if (key === undefined || !hasEmbedder(config)) return [good('There are no vectors: passages are searched by words.')];
+  return inspectModel({ base, key, name, variable: 'BINDERY_EMBEDDING_MODEL', usedBy: 'indexer and assistant' });
+}
+
+type ModelToInspect = { base: string; key: string; name: string; variable: string; usedBy: string };
+
+async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspect): Promise<Finding[]> {
   let answer: Response;
   try {
     const headers = { authorization: `Bearer ${key}` };
@@ -72,7 +86,7 @@ export async function inspectLanguageModel(config: ConfigOf<typeof languageModel
     return [
       fault(
         `No model answers at ${base}: ${connectionProblem(error)}.`,
-        'Let the assistant reach it, or set BINDERY_MISTRAL_BASE_URL.',
+        `Let ${usedBy} reach it, or set BINDERY_MISTRAL_BASE_URL.`,
       ),
     ];
   }
@@ -85,18 +99,13 @@ export async function inspectLanguageModel(config: ConfigOf<typeof languageModel
   if (!answer.ok || !models.success) {
     return [
       warning(
-        `${base} does not list its models (${answer.status}), so "${model}" was not looked for.`,
+        `${base} does not list its models (${answer.status}), so "${name}" was not looked for.`,
         'Ask a question to try it.',
       ),
     ];
   }
   const ids = models.data.data.map(({ id }) => id);
-  return ids.includes(model)
-    ? [good(`The model "${model}" is at ${base}.`)]
-    : [
-        fault(
-          `There is no model "${model}" at ${base}.`,
-          `Set BINDERY_MISTRAL_MODEL to one of: ${ids.slice(0, 20).join(', ')}.`,
-        ),
-      ];
+  return ids.includes(name)
+    ? [good(`The model "${name}" is at ${base}.`)]
+    : [fault(`There is no model "${name}" at ${base}.`, `Set ${variable} to one of: ${ids.slice(0, 20).join(', ')}.`)];
 }

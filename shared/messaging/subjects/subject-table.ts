@@ -181,7 +181,7 @@ const greenRows = blueRows.map(({ republishTo, ...row }) => ({
   kept: `the other generation of \`${row.name}\``,
 }));
 
-const leaders = ['orchestrator', 'projector', 'housekeeper'] as const;
+const leaders = ['orchestrator', 'projector', 'housekeeper', 'indexer'] as const;
 
 export const bucketRows: readonly BucketRow[] = [
   ...blueRows,

@@ -32,7 +32,7 @@ gateway:
 publisher:
   secrets: [BINDERY_TOKEN_GATEWAY_TO_PUBLISHER, BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
 indexer:
-  servers: [search]
+  servers: [search, model]
 assistant:
   secrets: [BINDERY_HASH_KEY, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT]
   servers: [search, model]

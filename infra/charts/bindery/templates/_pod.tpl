@@ -196,9 +196,12 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- $_ := set $env "BINDERY_ELASTICSEARCH_REPLICAS" (toString $v.search.replicas) }}
 {{- end }}
 {{- if has "model" $servers }}
-{{- $_ := set $env "BINDERY_LANGUAGE_MODEL" $v.model.provider }}
 {{- $_ := set $env "BINDERY_MISTRAL_BASE_URL" $v.model.baseUrl }}
+{{- $_ := set $env "BINDERY_EMBEDDING_MODEL" $v.model.embeddings }}
+{{- if eq .service "assistant" }}
+{{- $_ := set $env "BINDERY_LANGUAGE_MODEL" $v.model.provider }}
 {{- $_ := set $env "BINDERY_MISTRAL_MODEL" $v.model.name }}
+{{- end }}
 {{- end }}
 {{- range $variable, $value := mergeOverwrite $env $v.env (dig .service "env" dict $v.services) }}
 {{- if ne (toString $value) "" }}

@@ -1,0 +1,197 @@
+import type { estypes } from '@elastic/elasticsearch';
+import {
+  bulkWriter,
+  type ElasticsearchWriter,
+  refresh,
+  removeWhere,
+  storedVersion,
+  storeVersion,
+} from '../elasticsearch-build.ts';
+import { buildFilter } from '../elasticsearch-candidates.ts';
+import {
+  documentShape,
+  everyone,
+  type PassageDocument,
+  prepareVectors,
+  routingOf,
+  type VectorDocument,
+  vectorField,
+  vectorId,
+  type VersionDocument,
+} from '../elasticsearch-schema.ts';
+import { checkLengths, embeddedText, mostSampled, typicalCosineOf, vectorDigest } from './meaning.ts';
+import { type SearchScope, SearchUnavailable, type VectorBuild } from '../search-index.ts';
+
+const withinMs = 30_000;
+const documentsAtOnce = 1_000;
+/** A vector takes some 10 kB in an answer. */
+const vectorsAtOnce = 200;
+
+type Place = Pick<PassageDocument, 'filters' | 'position'>;
+
+/**
+ * Gives the passages of the build that is searched vectors: each gets a document beside it, with the same filters. Texts of which any build of the domain has
+ * a vector get a copy of that at once. What was written counts also for a later start, if this one ends without a commit.
+ */
+export async function startElasticsearchVectors(
+  writer: ElasticsearchWriter,
+  scope: SearchScope,
+  model: string,
+  signal?: AbortSignal,
+): Promise<VectorBuild | undefined> {
+  const version = (await storedVersion(writer, scope, signal))?.document;
+  if (version === undefined || version.removing || version.shape !== documentShape) return undefined;
+  const known = version.vectorFacts?.model === model ? version.vectorFacts : undefined;
+  if (known?.isComplete) return undefined;
+  await prepareVectors(writer, known?.dimensions || undefined, signal);
+  await refresh(writer, signal);
+  const engine = vectorStore(writer, version, model, signal);
+  const bulk = bulkWriter(writer, scope, signal);
+  let dimensions = known?.dimensions || undefined;
+
+  const lacking = new Map<string, Place[]>();
+  const missing = new Map<string, string>();
+  const done = await engine.placesWithVector();
+  for await (const { shown, filters, position } of engine.passages()) {
+    if (filters.groups.join() !== everyone || done.has(placeOf({ filters, position }))) continue;
+    const text = embeddedText(shown);
+    const digest = vectorDigest(model, text);
+    lacking.set(digest, [...(lacking.get(digest) ?? []), { filters, position }]);
+    missing.set(digest, text);
+  }
+
+  async function add(vectors: ReadonlyMap<string, Float32Array | undefined>): Promise<void> {
+    const before = dimensions;
+    dimensions = checkLengths(vectors.values(), dimensions);
+    if (before === undefined && dimensions !== undefined) await prepareVectors(writer, dimensions, signal);
+    const { organization, domain, contentVersion, build } = version as VersionDocument;
+    for (const [digest, vector] of vectors) {
+      for (const place of lacking.get(digest) ?? []) {
+        const document: VectorDocument = {
+          ...{ organization, domain, contentVersion, build, kind: 'vector', startedAt: Date.now() },
+          ...{ ...place, model, digest },
+          ...(vector === undefined ? {} : { vectors: { [`d${vector.length}`]: rounded(vector) } }),
+        };
+        await bulk.add(vectorId(build, place.filters.path, place.position), document);
+      }
+      lacking.delete(digest);
+      missing.delete(digest);
+    }
+    await bulk.flush();
+  }
+
+  for (let at = 0, digests = [...missing.keys()]; at < digests.length; at += vectorsAtOnce)
+    await add(await engine.ofDomain(digests.slice(at, at + vectorsAtOnce)));
+
+  return {
+    missing,
+    add,
+    async commit() {
+      await refresh(writer, signal);
+      const typicalCosine = typicalCosineOf(dimensions === undefined ? [] : await engine.sample(dimensions));
+      const now = await storedVersion(writer, scope, signal);
+      if (now === undefined || now.document.build !== version.build)
+        throw new SearchUnavailable('The version was replaced while it got vectors.');
+      const vectorFacts = { model, dimensions: dimensions ?? 0, typicalCosine, isComplete: lacking.size === 0 };
+      await storeVersion(writer, scope, { ...now.document, vectorFacts }, now, signal);
+      // Those of builds that this one replaced have been copied.
+      const replaced = [{ term: { contentVersion: scope.contentVersion } }, { term: { kind: 'vector' } }];
+      await removeWhere(writer, scope, replaced, signal, [{ term: { build: version.build } }]).catch(() => {});
+    },
+    close: async () => {},
+  };
+}
+
+const placeOf = ({ filters, position }: Place): string => `${position} ${filters.path}`;
+
+/** Seven digits, as many as a 32-bit float has. */
+const rounded = (vector: Float32Array): number[] => Array.from(vector, (number) => Number(number.toPrecision(7)));
+
+/** What is read of the domain's vectors and passages. */
+function vectorStore(
+  { call, alias }: ElasticsearchWriter,
+  version: VersionDocument,
+  model: string,
+  signal?: AbortSignal,
+) {
+  const { organization, domain } = version;
+  const own = [...buildFilter(version, 'vector'), { term: { model } }];
+
+  async function search<T>(body: estypes.SearchRequest): Promise<estypes.SearchHit<T>[]> {
+    const answer = await call(
+      'read passages and vectors',
+      withinMs,
+      (client, deadline) =>
+        client.search<T>(
+          {
+            ...{ index: alias, routing: routingOf(version), track_total_hits: false },
+            ...{ allow_partial_search_results: false, ...body },
+          },
+          deadline,
+        ),
+      signal,
+    );
+    if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not read everything in time.');
+    return answer.hits.hits;
+  }
+
+  /** All that the filter lets through, in the order of paths. */
+  async function* all<T>(filter: estypes.QueryDslQueryContainer[], _source: string[]): AsyncGenerator<T> {
+    let after: estypes.SortResults | undefined;
+    do {
+      const hits: estypes.SearchHit<T>[] = await search<T>({
+        ...{ size: documentsAtOnce, _source, query: { bool: { filter } } },
+        sort: [{ 'filters.path': 'asc' }, { position: 'asc' }],
+        ...(after === undefined ? {} : { search_after: after }),
+      });
+      for (const { _source: document } of hits) if (document !== undefined) yield document;
+      after = hits.length < documentsAtOnce ? undefined : hits.at(-1)?.sort;
+    } while (after !== undefined);
+  }
+
+  const vectorIn = ({ fields = {} }: estypes.SearchHit): [string, Float32Array | undefined][] => {
+    const digest = fields['digest']?.[0] as string | undefined;
+    const field = Object.keys(fields).find((name) => name.startsWith('vectors.'));
+    const numbers = field === undefined ? undefined : (fields[field] as number[]);
+    return digest === undefined ? [] : [[digest, numbers && Float32Array.from(numbers)]];
+  };
+
+  return {
+    passages: () =>
+      all<PassageDocument>(buildFilter(version, 'passage'), [
+        ...['filters', 'position', 'shown.title', 'shown.heading', 'shown.text'],
+      ]),
+    async placesWithVector(): Promise<Set<string>> {
+      const places = new Set<string>();
+      for await (const place of all<Place>(own, ['filters.path', 'position'])) places.add(placeOf(place));
+      return places;
+    },
+    /** Vectors of these texts, in whichever build of the domain they are; undefined for those that the model does not take. */
+    async ofDomain(digests: readonly string[]): Promise<Map<string, Float32Array | undefined>> {
+      const filter = [
+        ...[{ term: { organization } }, { term: { domain } }, { term: { kind: 'vector' } }, { term: { model } }],
+        { terms: { digest: [...digests] } },
+      ];
+      const hits = await search({
+        ...{ size: vectorsAtOnce, _source: false, query: { bool: { filter } }, collapse: { field: 'digest' } },
+        fields: ['digest', 'vectors.*'],
+      });
+      return new Map(hits.flatMap(vectorIn));
+    },
+    /** Some vectors of the build, as good as at random: the first by their digests. */
+    async sample(dimensions: number): Promise<Float32Array[]> {
+      const field = vectorField(dimensions);
+      const vectors: Float32Array[] = [];
+      for (let from = 0; from < mostSampled; from += vectorsAtOnce) {
+        const hits = await search({
+          ...{ from, size: Math.min(vectorsAtOnce, mostSampled - from), _source: false, sort: [{ digest: 'asc' }] },
+          ...{ query: { bool: { filter: [...own, { exists: { field } }] } }, collapse: { field: 'digest' } },
+          fields: ['digest', field],
+        });
+        vectors.push(...hits.flatMap(vectorIn).flatMap(([, vector]) => vector ?? []));
+        if (hits.length < vectorsAtOnce) break;
+      }
+      return vectors;
+    },
+  };
+}
