@@ -247,6 +247,24 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     readiness = { service: 'gateway', ready: true, missing: {} };
   });
 
+  test('says whether the collector of traces takes spans', async () => {
+    const seen: unknown[] = [];
+    const collector = await serve((request, answer) => {
+      seen.push([request.method, request.url, request.headers['x-team'], request.headers['content-type']]);
+      answer.writeHead(request.headers['x-team'] === 'docs team' ? 200 : 401).end();
+    });
+    const at = { OTEL_EXPORTER_OTLP_ENDPOINT: `${addressOf(collector)}/` };
+    const refused = await saidWith(at);
+    expect(refused).toContain('does not take spans (401): traces are lost.');
+    expect(refused).toContain('→ Set OTEL_EXPORTER_OTLP_HEADERS');
+    const taken = await saidWith({ ...at, OTEL_EXPORTER_OTLP_HEADERS: 'x-other=1,x-team=docs%20team' });
+    expect(taken).toContain(`The collector at ${addressOf(collector)}/v1/traces takes spans.`);
+    expect(seen.at(-1)).toEqual(['POST', '/v1/traces', 'docs team', 'application/x-protobuf']);
+    const away = await saidWith({ OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere });
+    expect(away).toMatch(/! No collector answers at http:\S+:1\/v1\/traces: .+ Traces are lost\./);
+    expect(away).not.toContain('All is well');
+  });
+
   test('says that the model does not take the key', async () => {
     models = { status: 401, body: {} };
     expect(await saidWith({})).toContain('does not take the key (401)');

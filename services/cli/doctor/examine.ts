@@ -97,6 +97,10 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
       const { inspectEmbedder } = await import('./inspect-platform.ts');
       return inspectEmbedder(config);
     }),
+    traces: findingsOf(async () => {
+      const { inspectCollector } = await import('./inspect-platform.ts');
+      return inspectCollector(environment);
+    }, 'Correct the settings OTEL_… .'),
     gateway: findingsOf(async () => {
       if (options.gateway === undefined) {
         return [good('Its address is not known here, so it was not asked: name it with --url or BINDERY_URL.')];

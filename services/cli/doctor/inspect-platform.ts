@@ -109,3 +109,37 @@ async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspec
     ? [good(`The model "${name}" is at ${base}.`)]
     : [fault(`There is no model "${name}" at ${base}.`, `Set ${variable} to one of: ${ids.slice(0, 20).join(', ')}.`)];
 }
+
+/** Whether the collector of the OpenTelemetry settings takes spans: it is sent a list of none. */
+export async function inspectCollector(environment: Readonly<Record<string, string | undefined>>): Promise<Finding[]> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = environment;
+  const address = own || (base && `${base.replace(/\/+$/, '')}/v1/traces`);
+  if (!address) return [good('No collector of traces is set (OTEL_EXPORTER_OTLP_ENDPOINT).')];
+  const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
+  if (protocol === 'grpc') return [good(`Traces go to ${base ?? address} over gRPC, which is not tried here.`)];
+  const advice = 'Start it, or set OTEL_EXPORTER_OTLP_ENDPOINT to its address for OTLP over HTTP, mostly port 4318.';
+  try {
+    const answer = await fetch(address, {
+      method: 'POST',
+      // An empty message of protobuf.
+      body: new Uint8Array(),
+      headers: { ...headersIn(environment.OTEL_EXPORTER_OTLP_HEADERS), 'content-type': 'application/x-protobuf' },
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+    if (answer.ok) return [good(`The collector at ${address} takes spans.`)];
+    const needs =
+      answer.status === 401 || answer.status === 403 ? 'Set OTEL_EXPORTER_OTLP_HEADERS to what it asks for.' : advice;
+    return [warning(`The collector at ${address} does not take spans (${answer.status}): traces are lost.`, needs)];
+  } catch (error) {
+    return [warning(`No collector answers at ${address}: ${connectionProblem(error)}. Traces are lost.`, advice)];
+  }
+}
+
+/** `name=value` pairs, comma-separated and percent-encoded, as OpenTelemetry has them. */
+const headersIn = (text = ''): Record<string, string> =>
+  Object.fromEntries(
+    text.split(',').flatMap((pair) => {
+      const at = pair.indexOf('=');
+      return at < 1 ? [] : [[pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]];
+    }),
+  );
