@@ -224,6 +224,9 @@ function refusal(what: string, error: unknown): unknown {
   });
 }
 
+/** Whether the server refused what this user has no right to. */
+export const isViolation = (error: unknown): boolean => violationOf(error) !== undefined;
+
 /** A request that may not be published fails with the violation as its cause. */
 function violationOf(error: unknown): InstanceType<typeof errors.PermissionViolationError> | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

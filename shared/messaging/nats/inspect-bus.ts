@@ -5,6 +5,7 @@ import { clockFinding, fault, type Finding, good, versionFinding, warning } from
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { type BusAddress, isUnknownUser, openedAtOnce, passwordVariable } from './connection.ts';
 import { leftToProvision } from './provision.ts';
+import { hasRights, renewRights } from './rights.ts';
 import { openServerHealth } from './server-health.ts';
 
 export type BusInspection = {
@@ -92,6 +93,14 @@ async function streamFindings(connection: NatsConnection, { address, rendererVer
       warning(
         `The user "${address.user}" may not see how the streams are set, so they were not compared.`,
         'Give BINDERY_NATS_PASSWORD_PROVISIONER.',
+      ),
+    ];
+  }
+  if (!(await hasRights(connection))) {
+    return [
+      fault(
+        `The server at ${address.url} has the rights of an older version: services of this one are refused what they need.`,
+        renewRights,
       ),
     ];
   }

@@ -24,6 +24,7 @@ import {
   streamRows,
 } from '#shared/messaging/subjects/subject-table.ts';
 import { type ConnectionLog, openConnection, whileAway } from './connection.ts';
+import { untilRightsAreThere } from './rights.ts';
 
 const deadlineMs = 20_000;
 
@@ -34,13 +35,15 @@ class NotAsWanted extends Error {
 
 /**
  * Brings streams, buckets and consumers to the state of the table: creates the missing ones, changes those that differ, and reads the
- * configuration back. It can be repeated, and run twice at once. Each renderer version gets a durable of its own; old ones stay.
+ * configuration back. Rejects when the server has the rights of an older version. It can be repeated, and run twice at once. Each renderer version gets a durable of its own; old ones stay.
  */
 export async function provision(options: {
   url: string;
   password: string;
   rendererVersions: string[];
   replicas?: number;
+  /** How long the server may take to read a configuration that was written just now. */
+  rightsWithinMs?: number;
   log?: ConnectionLog;
 }): Promise<void> {
   const connection = await openConnection(
@@ -49,6 +52,7 @@ export async function provision(options: {
     options.log,
   );
   try {
+    await untilRightsAreThere(connection, options.rightsWithinMs, options.log);
     const jsm = await jetstreamManager(connection, { checkAPI: false });
     for (const wanted of provisionedStreams(options.replicas ?? 1)) await bringStream(jsm, wanted);
     for (const row of provisionedDurables(options.rendererVersions)) await bringDurable(jsm, row);

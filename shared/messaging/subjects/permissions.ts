@@ -105,6 +105,15 @@ function permissionsOf(user: BusUser): Permissions {
 const isLog = (stream: string): boolean =>
   streamRows.some(({ name, retention }) => name === stream && retention === 'log');
 
+/**
+ * How often the rights of users have changed. One more with each change: a server goes on with the rights that it read at its start until it is
+ * told to read its configuration again, and the provisioner finds out by this number.
+ */
+export const rightsVersion = 1;
+
+/** Who may publish to this has a server with the rights of that version or of a later one. */
+export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;
+
 /** The provisioner makes and changes streams, buckets and consumers; it deletes nothing and reads no message. */
 function provisionerPermissions(): Permissions {
   return {
@@ -113,6 +122,7 @@ function provisionerPermissions(): Permissions {
       '$JS.API.CONSUMER.CREATE.>',
       '$JS.API.CONSUMER.INFO.>',
       '$JS.API.INFO',
+      ...Array.from({ length: rightsVersion }, (_, before) => rightsSubject(before + 1)),
     ],
     refused: [],
     subscribe: [`${inboxPrefix('provisioner')}.>`],

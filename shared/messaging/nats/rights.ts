@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { rightsSubject } from '#shared/messaging/subjects/permissions.ts';
+import { type ConnectionLog, isViolation } from './connection.ts';
+
+/** What to do about a server with older rights, as a sentence. */
+export const renewRights =
+  'Let "bindery secrets" of this version write nats.conf again, and let each nats-server read it: "nats-server --signal reload", or restart it.';
+
+/** The server has the rights of an older version: services of this one would be refused what they need. */
+class OlderRights extends Error {
+  override name = 'OlderRights';
+
+  constructor() {
+    super(`The bus has the rights of an older version of Bindery. ${renewRights}`);
+  }
+}
+
+/** A server that is told to read its configuration again does so within seconds. */
+const usuallyWithinMs = 30_000;
+const askEveryMs = 1_000;
+const answerWithinMs = 3_000;
+
+/**
+ * Whether the server has the rights of this version, or of a later one: a server reads them at its start, and again only when it is told to.
+ * `connection` is the provisioner's.
+ */
+export async function hasRights(connection: NatsConnection): Promise<boolean> {
+  try {
+    await connection.request(rightsSubject(), '', { timeout: answerWithinMs });
+  } catch (error) {
+    // Nobody answers whoever may ask.
+    return !isViolation(error);
+  }
+  return true;
+}
+
+/** Waits for the rights of this version. Rejects with `OlderRights` when the server still has older ones after `withinMs`. */
+export async function untilRightsAreThere(
+  connection: NatsConnection,
+  withinMs: number = usuallyWithinMs,
+  log?: ConnectionLog,
+): Promise<void> {
+  for (const deadline = performance.now() + withinMs; !(await hasRights(connection)); await delay(askEveryMs)) {
+    if (performance.now() > deadline) throw new OlderRights();
+    log?.warn('waiting for the bus to have the rights of this version: its servers have to read nats.conf again');
+  }
+}

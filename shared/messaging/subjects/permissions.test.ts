@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { natsConfig, rightsVersion, serverUsers } from './permissions.ts';
+
+test('whoever changes rights raises their version, so that servers with the old ones are found', () => {
+  const passwords = Object.fromEntries(serverUsers.map((user) => [user, 'a password']));
+  // Raise "rightsVersion" with each change of what is here.
+  expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }).toEqual({
+    rightsVersion: 1,
+    rights: 'ee050d7905d99b8c',
+  });
+});
