@@ -59,6 +59,49 @@ test('check says what publication would say, without a server', { timeout: minut
   }
 });
 
+test('bench search measures a folder without a server, with its own questions or with given ones', {
+  timeout: minuteMs,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-'));
+  const pages = {
+    index: 'title: Welcome\n---\n\nFirst, [unlock doors](/keys).',
+    keys: 'title: API keys\ndescription: Rotate and revoke what opens your workspace.\n---\n\nA key opens it.',
+  };
+  try {
+    await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "keys"]}}');
+    for (const [name, text] of Object.entries(pages)) await writeFile(join(folder, `${name}.mdx`), `---\n${text}\n`);
+    const own = valueOf(await runCommand(['bench', 'search', folder, '--json']));
+    expect(own).toMatchObject({
+      kinds: [
+        // The page with the link does not count, and nothing else has these words.
+        { kind: 'link-text', questions: 1, recallAt5: 0 },
+        { kind: 'title', questions: 2, recallAt1: 1 },
+        // Without its description the page has one of its words.
+        { kind: 'description', questions: 1, recallAt1: 1 },
+      ],
+      all: { questions: 4, recallAt5: 0.75 },
+      missed: [{ query: 'unlock doors', pages: ['keys'] }],
+    });
+
+    const file = join(folder, 'questions.jsonl');
+    const lines = ['keys', 'none'].map((page) =>
+      JSON.stringify({ query: 'credentials of the API', target: `/${page}` }),
+    );
+    await writeFile(file, lines.join('\n'));
+    const given = await runCommand(['bench', 'search', folder, file, '--misses', '--min-recall', '0.6']);
+    expect(given).toMatchObject({ code: 1, stderr: 'recall@5 is 0.500, less than 0.6.\n' });
+    expect(given.stdout).toMatch(/^kind +questions +recall@1 .*\nquestion +2 +0\.500 +0\.500 /);
+    expect(given.stdout).toMatch(
+      /\n1 question without .*\n {2}question: "credentials of the API" → \/none; found \/keys/,
+    );
+    await writeFile(file, '{}');
+    const refused = await runCommand(['bench', 'search', folder, file]);
+    expect(refused.stderr).toMatch(/^bindery: Line 1 of .* is no question: "query" /);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test('the version is printed', async () => {
   expect(await runCommand(['--version'])).toEqual({
     code: 0,
@@ -199,6 +242,22 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
     const explained = await admin('search', domain, 'check a bundle', '--limit', '3', '--explain');
     expect(explained.stdout).toMatch(/^score +coverage +passages .* passage\n0\.\d{3} .*\/concepts\/bundle/);
     expect(explained.stdout).toContain('bundl: bundl');
+    const german = await admin('search', domain, 'Wie kann ich ein bundle mit dem Befehl prüfen?');
+    expect(german.stderr).toMatch(/^The question seems to be in German, and what was found is in English\./);
+
+    // Through the public door alone, as a reader's key opens it.
+    const measured = await runCommand(['bench', 'search', domain, '--limit', '5', '--most-pages', '20', '--json'], {
+      BINDERY_URL: harness.installation.baseUrl,
+      BINDERY_KEY: harness.assistantKey,
+    });
+    expect(valueOf(measured)).toMatchObject({
+      site: domain,
+      kinds: [
+        { kind: 'link-text', questions: 5 },
+        { kind: 'title', questions: 5, recallAt5: 1 },
+        { kind: 'description', questions: 5 },
+      ],
+    });
   });
 
   test('an export is watched to its end, drawn, and replayed to the same digest', { timeout: minuteMs }, async () => {

@@ -19,6 +19,8 @@ async function complaintAbout(args: string[]): Promise<string> {
 
 test.each([
   ['search acme', "missing required argument 'query'"],
+  ['bench search', "missing required argument 'site'"],
+  ['bench search docs --min-recall 2', 'a number from 0 to 1'],
   ['events', "missing required argument 'jobId'"],
   ['replay', "missing required argument 'jobId'"],
   ['cancel', "missing required argument 'jobId'"],

@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import { readQuestions, type SearchQuestion } from '#services/cli/search-bench/questions.ts';
+import { recallTable } from '#services/cli/search-bench/recall.ts';
 import { findServer } from '#infra/setup/find-server.ts';
 import type { SearchIndex, SearchSections } from '#shared/docs/render/site/page-globals.ts';
 import { serveFolder } from '../browser/site-folder.ts';
@@ -16,7 +18,6 @@ import { corpusFolder, isThere, localProject } from '../support/docs-projects.ts
 import { openBrowser } from '../support/open-browser.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
-import { type KnownItem, readKnownItems, recallTable } from './known-items.ts';
 
 const name = process.argv[2] ?? 'mintlify-docs';
 const project = join(corpusFolder, name);
@@ -51,7 +52,7 @@ const folder = await mkdtemp(join(tmpdir(), 'bindery-search-in-bundle-'));
 try {
   await unpackedSite(await publishedProject(await localProject(project)), folder);
   const pageCount = measureSizes();
-  measureAnswers(readKnownItems(knownItems).filter(({ site }) => site === name));
+  measureAnswers((await readQuestions(knownItems)).filter(({ site }) => site === name));
   if (findServer('chromium') !== undefined && pageCount > 0) await measureWaiting();
 } finally {
   await rm(folder, { recursive: true, force: true });
@@ -90,7 +91,7 @@ function readIndex() {
  * The pages of the default language, as the questions are; without descriptions, as some questions are made of them, and without the boosts of
  * their authors, who know other questions.
  */
-function measureAnswers(questions: readonly KnownItem[]): void {
+function measureAnswers(questions: readonly SearchQuestion[]): void {
   const { index, context, parts } = readIndex();
   const scripts = join(import.meta.dirname, '../../shared/docs/render/site/scripts/search');
   for (const script of ['words', 'engine']) runInContext(readFileSync(join(scripts, `${script}.js`), 'utf8'), context);
@@ -109,16 +110,16 @@ function measureAnswers(questions: readonly KnownItem[]): void {
     runInContext('engine.add(first, sections)', context);
   }
   const table = recallTable();
-  for (const { query, target, exclude, kind } of questions) {
+  for (const { query, pages, exclude, kind } of questions) {
     context['query'] = query;
     const started = performance.now();
     const found = runInContext('engine.find(query, "en").matches', context) as { page: number }[];
     const milliseconds = performance.now() - started;
-    const paths = new Set(found.map(({ page }) => `/${index.pages[page]?.[0]}`));
-    const rank = [...paths].filter((path) => !exclude.includes(path)).indexOf(target) + 1;
+    const paths = new Set(found.map(({ page }) => index.pages[page]?.[0] ?? ''));
+    const rank = [...paths].filter((path) => !exclude.includes(path)).findIndex((path) => pages.includes(path)) + 1;
     table.add(kind, rank, milliseconds);
   }
-  table.print();
+  console.log(table.text());
 }
 
 /** A phone: a quarter of this machine's speed, 9 Mbit/s with 40 ms on the way; from a folder without that. */

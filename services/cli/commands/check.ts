@@ -1,16 +1,11 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
-import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { counted, diagnosticCounts, diagnosticLine, formatNumber, printable } from '../format.ts';
-import { projectFilesIn } from '../publish-project.ts';
+import { folderProject } from '../folder-project.ts';
 import { createOutput, paintFor, textTable } from '../terminal.ts';
 
 export function checkCommand(program: Command): void {
@@ -81,30 +76,5 @@ async function checkProject(folder: string, options: { pages: boolean }): Promis
     return { publishable: false, pages: 0, diagnostics: [{ severity: 'error', code, file, message }] };
   } finally {
     await pool.close();
-  }
-}
-
-async function folderProject(folder: string): Promise<ProjectFiles> {
-  const files: ProjectFile[] = [];
-  for (const path of await projectFilesIn(folder)) {
-    const hash = createHash('sha256');
-    let sizeBytes = 0;
-    for await (const chunk of createReadStream(join(folder, path)) as AsyncIterable<Buffer>) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-    }
-    files.push({ path, sha256: hash.digest('hex'), sizeBytes });
-  }
-  return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
-}
-
-async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
-  const handle = await open(file);
-  try {
-    const { size } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(Math.min(size, maxBytes)), position: 0 });
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
   }
 }
