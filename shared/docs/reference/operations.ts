@@ -152,6 +152,7 @@ export function resolvePointer(document: JsonObject, reference: string): JsonObj
 }
 
 function decodedPart(part: string): string {
+  if (!part.includes('~') && !part.includes('%')) return part;
   const plain = part.replaceAll('~1', '/').replaceAll('~0', '~');
   try {
     return decodeURIComponent(plain);

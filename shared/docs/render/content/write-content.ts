@@ -3,7 +3,12 @@ import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { escapeHtmlText, SafeHtml } from '../html.ts';
 import { contentElements, drawnElements, strippedElements } from '../sanitize/content-schema.ts';
 import { type Around, endingParagraph, nameHere, top, within } from '../sanitize/place-elements.ts';
-import { attributesText, type ResolveAddress, safeProperties } from '../sanitize/safe-attributes.ts';
+import {
+  attributesText,
+  ordinaryAttributes,
+  type ResolveAddress,
+  safeProperties,
+} from '../sanitize/safe-attributes.ts';
 import { toText, type Typeset } from './content-tree.ts';
 import { PageSections, type Section } from './page-sections.ts';
 import { keepRoom } from './picture-room.ts';
@@ -89,7 +94,8 @@ class ContentWriter {
     let name = contentElements.has(tagName) ? nameHere(element, around) : undefined;
     if (name === undefined) return this.nodes(children, around);
     const { addresses, isLeftOut } = this.#options;
-    const properties = safeProperties(element, name, addresses?.resolve);
+    const ordinary = isLeftOut === undefined ? ordinaryAttributes(element, name) : undefined;
+    const properties = ordinary === undefined ? safeProperties(element, name, addresses?.resolve) : element.properties;
     if (isLeftOut?.(properties)) return '';
     if (name === 'img' && properties.src === undefined && addresses !== undefined)
       return this.#element(missingImage(properties, addresses), around);
@@ -99,7 +105,7 @@ class ContentWriter {
     const before = around.part === undefined ? '' : around.part.enter(name, false);
     if (before === undefined) return '';
 
-    const attributes = attributesText(properties, drawnElements.has(name));
+    const attributes = ordinary ?? attributesText(properties, drawnElements.has(name));
     const outside = this.sections.begin(name, properties.id, !(name === 'p' && hasClass(properties, 'tab-title')));
     const endedBefore = this.#endsParagraph;
     this.#endsParagraph = false;

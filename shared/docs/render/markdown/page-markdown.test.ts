@@ -1,5 +1,7 @@
+import type { List, Nodes } from 'mdast';
 import { expect, test } from 'vitest';
 import { renderedContent } from '../test-project.ts';
+import { pageMarkdown } from './page-markdown.ts';
 
 const markdownOf = async (source: string, others: Record<string, string> = {}): Promise<string> =>
   (await renderedContent(`---\ntitle: Title\n---\n\n${source}`, others)).markdown.replace(/^# Title\n\n/, '');
@@ -37,4 +39,38 @@ test('code that is indented with its fence keeps its indentation', async () => {
 
 test('tags that are only text in a broken page are escaped', async () => {
   expect(await markdownOf('a <b\n\n<Card>\n')).toContain('\\<Card>');
+});
+
+test('fields of an interface are in the words of any list', () => {
+  const words = (value: string): Nodes => ({ type: 'paragraph', children: [{ type: 'text', value }] });
+  const list = (isOfFields: boolean, ...items: Nodes[][]): List => ({
+    type: 'list',
+    ordered: false,
+    spread: true,
+    children: items.map((children) => ({ type: 'listItem', spread: true, children: children as never })),
+    ...(isOfFields && { data: { isOfFields } }),
+  });
+  const described = [words('field b'), list(false, [words('one')], [words('two\nthree')])];
+  const fields = list(
+    true,
+    [words('field a'), words('first\r\nsecond\n\n third')],
+    [...described, list(true, [words('field c')], [words('field d'), { type: 'code', lang: 'js', value: 'e\n\n  f' }])],
+    [words('field g'), list(true, [words('field h'), list(true, [words('field i')])]), list(false, [words('j')])],
+  );
+  const below = [words('before'), fields, list(false, [words('after')])];
+  const plainLists = structuredClone(below);
+  const plain = (nodes: Nodes[]) => {
+    for (const node of nodes) {
+      if (node.type === 'list') delete node.data;
+      if ('children' in node) plain(node.children);
+    }
+  };
+  plain(plainLists);
+  const written = (nodes: Nodes[]): string =>
+    pageMarkdown(
+      { title: 'T' },
+      { tree: { type: 'root', children: nodes as never }, added: { above: [], below: nodes } },
+    );
+  expect(written(below)).toBe(written(plainLists));
+  expect(written(below)).toContain('  * field c\n\n  * field d\n\n    ```js\n    e\n\n      f\n    ```');
 });

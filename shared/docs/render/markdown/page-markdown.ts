@@ -1,6 +1,6 @@
-import type { BlockContent, Nodes, PhrasingContent, Root } from 'mdast';
+import type { BlockContent, List, Nodes, Paragraph, PhrasingContent, Root } from 'mdast';
 import { gfmToMarkdown } from 'mdast-util-gfm';
-import { toMarkdown } from 'mdast-util-to-markdown';
+import { defaultHandlers, type Handle, toMarkdown } from 'mdast-util-to-markdown';
 import { type MarkdownWriter, plainText, textProp } from '#shared/docs/render/components/component.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
@@ -64,12 +64,46 @@ function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readon
 }
 
 /** Text that is Markdown already, as descriptions are: to look for what must be escaped would take most of a page's time. */
-function addedMarkdown(nodes: readonly Nodes[]): string {
-  return markdownOf(nodes, {
-    text: (node: { value: string }) => node.value,
-    inlineCode: ({ value }: { value: string }) => (value.includes('`') ? `\`\` ${value} \`\`` : `\`${value}\``),
+const addedMarkdown = (nodes: readonly Nodes[]): string =>
+  markdownOf(nodes, { text: addedText, inlineCode: addedCode, paragraph: addedParagraph, list: fieldList });
+
+const addedText = ({ value }: { value: string }): string => value;
+const addedCode = ({ value }: { value: string }): string =>
+  value.includes('`') ? `\`\` ${value} \`\`` : `\`${value}\``;
+
+const addedParagraph: Handle = (node: Paragraph, parent, state, info) => {
+  let line = '';
+  for (const child of node.children) {
+    if (child.type === 'text') line += addedText(child);
+    else if (child.type === 'inlineCode') line += addedCode(child);
+    else return defaultHandlers.paragraph(node, parent, state, info);
+  }
+  return line;
+};
+
+/**
+ * A list of fields, in the same words as any list. The library notes after each word in which line and column it is, again for each list around
+ * it, which nobody asks for.
+ */
+const fieldList: Handle = (node: List, parent, state, info) => {
+  if (node.data?.isOfFields !== true) return defaultHandlers.list(node, parent, state, info);
+  const exit = state.enter('list');
+  const bullet = state.bulletLastUsed === '-' ? '*' : '-';
+  const items = node.children.map((item) => {
+    const exitItem = state.enter('listItem');
+    const blocks = item.children.map((child) => {
+      const block = state.handle(child, item, state, info);
+      if (child.type !== 'list') state.bulletLastUsed = undefined;
+      return block;
+    });
+    state.bulletLastUsed = undefined;
+    exitItem();
+    return `${bullet} ${blocks.join('\n\n').replaceAll(/(\r?\n|\r)(?=[^\r\n])/g, '$1  ')}`;
   });
-}
+  state.bulletLastUsed = bullet;
+  exit();
+  return items.join('\n\n');
+};
 
 type Handlers = NonNullable<NonNullable<Parameters<typeof toMarkdown>[1]>['handlers']>;
 

@@ -70,9 +70,12 @@ const attributes: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...[...drawnElements].map((name) => [name, new Set([...common, ...drawn])] as const),
 ]);
 
+/** What an element may have, besides what starts with `data`. */
+export const attributesOf = (tagName: string): ReadonlySet<string> => attributes.get(tagName) ?? commonAttributes;
+
 /** Whether an element may have an attribute with that value. Addresses and styles are looked at on their own. */
 export function mayHave(tagName: string, property: string, value: Properties[string]): boolean {
-  if (!(attributes.get(tagName) ?? commonAttributes).has(property)) return /^data./i.test(property);
+  if (!attributesOf(tagName).has(property)) return /^data./i.test(property);
   const required = requiredAttributes.get(tagName)?.[property];
   return required === undefined || required === value;
 }

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import type { Element } from 'hast';
 import { h } from 'hastscript';
 import { expect, test } from 'vitest';
 import { writeContent } from '../content/write-content.ts';
-import { safeStyle } from './safe-attributes.ts';
+import { attributesOf, contentElements, drawnElements } from './content-schema.ts';
+import { attributesText, ordinaryAttributes, safeProperties, safeStyle } from './safe-attributes.ts';
 
 const cases: [style: string, kept: string | undefined][] = [
   ['color: red; margin-top: 4px', 'color: red; margin-top: 4px'],
@@ -46,4 +48,32 @@ test('a link of only an icon has its address as its name', () => {
   expect(written(h('span'))).toContain(' aria-label="example.com/a"');
   expect(written('words')).not.toContain('aria-label');
   expect(written(h('img', { src: '/a.png', alt: 'A' }))).not.toContain('aria-label');
+});
+
+test('attributes that are written at once are those that are left of all', () => {
+  const tagName = fc.constantFrom(...contentElements, 'font');
+  const element = tagName.chain((name) => {
+    const key = fc.constantFrom(...attributesOf(name), 'dataX', 'onclick');
+    const text = fc.oneof(fc.constantFrom('', '/a', 'x"<&', 'javascript:x', 'checkbox', 'color: red'), fc.string());
+    const value = fc.oneof(
+      text,
+      fc.array(fc.oneof(text, fc.double())),
+      fc.constantFrom(0, 3, Number.NaN, true, false, null, undefined),
+    );
+    return fc.dictionary(key, value, { maxKeys: 4 }).map((properties): Element => {
+      return { type: 'element', tagName: name, properties, children: [] };
+    });
+  });
+  let atOnce = 0;
+  fc.assert(
+    fc.property(element, fc.constantFrom(undefined, 'span', 'div'), (made, otherName) => {
+      const name = otherName ?? made.tagName;
+      const written = ordinaryAttributes(made, name);
+      if (written === undefined) return;
+      atOnce += 1;
+      expect(written).toBe(attributesText(safeProperties(made, name, undefined), drawnElements.has(name)));
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(atOnce).toBeGreaterThan(500);
 });

@@ -3,7 +3,14 @@ import { find, html as htmlNames, type Info, type Schema, svg as svgNames } from
 import { classifyUrl, isInlineImage } from '#shared/docs/project/url-policy.ts';
 import { toText } from '../content/content-tree.ts';
 import { escapeHtml } from '../html.ts';
-import { drawnAttributes, drawnElements, mayHave, requiredAttributes } from './content-schema.ts';
+import {
+  attributesOf,
+  contentElements,
+  drawnAttributes,
+  drawnElements,
+  mayHave,
+  requiredAttributes,
+} from './content-schema.ts';
 import { currentName, isObsolete, styleInstead } from './obsolete-html.ts';
 
 /** The address that a page has for one that its author wrote; undefined: none. Notes where the element links to. */
@@ -59,6 +66,24 @@ export function safeProperties(element: Element, name: string, resolve: ResolveA
     if (url.kind === 'external') return key === 'href' || (key === 'cite' ? /^https?:/ : /^https:/).test(url.href);
     return url.kind === 'path' || (url.kind === 'anchor' && (key === 'href' || key === 'cite'));
   }
+}
+
+/**
+ * The attributes of an element that has only ordinary ones, as `attributesText(safeProperties(…))` gives them: most elements of most pages.
+ * Undefined: it has others.
+ */
+export function ordinaryAttributes({ tagName, properties }: Element, name: string): string | undefined {
+  const starts = name === tagName ? ordinaryStarts.get(name) : undefined;
+  if (starts === undefined) return undefined;
+  let text = '';
+  for (const key in properties) {
+    const value = plainValue(properties[key]);
+    if (value === undefined) continue;
+    const start = starts.get(key);
+    if (start === undefined || typeof value === 'boolean' || Number.isNaN(value)) return undefined;
+    text += `${start}="${escapeHtml(Array.isArray(value) ? value.join(' ') : String(value))}"`;
+  }
+  return text;
 }
 
 function plainValue(value: Properties[string]): Properties[string] {
@@ -156,6 +181,27 @@ export function attributesText(properties: Properties, isDrawn: boolean): string
 
 const knownInfos = (schema: Schema): Map<string, Info> => new Map(Object.entries(schema.property));
 const [knownOfHtml, knownOfSvg] = [knownInfos(htmlNames), knownInfos(svgNames)];
+
+/** What an ordinary attribute begins with, by property: its value needs no look at the others, or at where the element stands. By element. */
+const ordinaryStarts: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
+  [...contentElements]
+    .filter((name) => !drawnElements.has(name) && !requiredAttributes.has(name) && currentName(name) === name)
+    .filter((name) => !['a', 'iframe', 'img', 'video'].includes(name))
+    .map((name) => [name, startsOf(name)]),
+);
+
+function startsOf(name: string): Map<string, string> {
+  const ordinary = [...attributesOf(name)].filter(
+    (key) => !/^(?:href|src|poster|cite|style)$/.test(key) && !isObsolete(name, key),
+  );
+  return new Map(
+    ordinary.flatMap((key) => {
+      const info = infoOf(key, false);
+      const isOrdinary = info && !info.boolean && !info.overloadedBoolean && !info.commaSeparated;
+      return isOrdinary ? [[key, ` ${info.attribute}`] as const] : [];
+    }),
+  );
+}
 
 /** What is known of a property; undefined: no attribute can be called so. */
 function infoOf(property: string, isDrawn: boolean): Info | undefined {
