@@ -37,6 +37,32 @@ async function fill(index: SearchIndex, kind: string): Promise<number> {
   return build.commit();
 }
 
+const withVectors = { ...scope, domain: 'meaning' };
+
+/** Passages of which one means what is asked for; answers what is found. */
+async function fillVectors(index: SearchIndex) {
+  const build = await index.startBuild(withVectors);
+  await build.add(pages('vector').slice(0, 2));
+  await build.commit();
+  const vectors = await index.startVectors?.(withVectors, 'test');
+  const isMeant = (text: string) => Number(text.includes('word1x3'));
+  await vectors?.add(
+    new Map([...vectors.missing].map(([digest, text]) => [digest, Float32Array.of(isMeant(text), 1 - isMeant(text))])),
+  );
+  await vectors?.commit();
+  const found = await searchNear(index);
+  expect(found.map(({ anchor }) => anchor)).toEqual(['part-3']);
+  return found;
+}
+
+const searchNear = (index: SearchIndex) =>
+  index.search({
+    ...withVectors,
+    query: 'zyxomma',
+    limit: 9,
+    meaning: { model: 'test', vector: Float32Array.of(1, 0) },
+  });
+
 describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
   let server: ElasticsearchServer;
   beforeAll(async () => {
@@ -204,6 +230,7 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const own = settings();
     const indices = [elasticsearchSearchIndex(own), elasticsearchSearchIndex(own)] as const;
     await fill(indices[0], 'first');
+    const near = await fillVectors(indices[0]);
     // As an older program would have left it.
     const index = `${aliasOf(own)}-${mappingVersion}`;
     await request(`${index}/_block/write`, 'PUT');
@@ -216,6 +243,8 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     const answer = await fetch(`${server.url}/_alias/${aliasOf(own)}`);
     expect(Object.keys((await answer.json()) as object)).toEqual([index]);
     expect((await fetch(`${server.url}/${aliasOf(own)}-0`)).status).toBe(404);
+    expect(await searchNear(indices[1])).toEqual(near);
+    await indices[1].remove(withVectors);
     await expectWhole(indices[1], own);
     await Promise.all(indices.map((one) => one.close()));
   });
