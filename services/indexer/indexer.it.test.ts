@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ContentEvent, type ContentState, contentAggregate } from '#shared/aggregates/content/content.ts';
 import { blobKey, pageMarkdownKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
@@ -130,6 +131,9 @@ const paths = async (contentVersion: string, query: string, groups: string[] = [
     (found) => found.path,
   );
 
+const indexFile = (contentVersion = version('1')): string =>
+  join(folder, 'search', organization, domain, `${contentVersion}.db`);
+
 const stateNow = async () => (await bus.content.last(subject))?.commit.data.state;
 
 test('published content becomes searchable, as the visibility matrix says', async () => {
@@ -184,30 +188,89 @@ test('synonyms of docs.json are those of their version, also when no page is rea
   expect(await paths(version('1'), 'credential')).toEqual([]);
   expect(await paths(version('2'), 'credential')).toEqual(['guides/keys']);
   expect(asked.filter((file) => file === 'guides/keys.mdx')).toHaveLength(1);
-  await rm(join(folder, 'search', organization, domain, `${version('2')}.db`));
+  await rm(indexFile(version('2')));
   await repairIndexes(context, stop.signal, stop.signal);
   expect(await paths(version('2'), 'credential')).toEqual(['guides/keys']);
 });
 
-test('an index that is damaged or gone is built again from the log', async () => {
-  await store(version('1'), files);
-  await append(published(version('1')));
-  await bus.memoryReaders.indexerContent.idle();
-  const file = join(folder, 'search', organization, domain, `${version('1')}.db`);
-  for (const harm of [() => writeFile(file, 'no database'), () => rm(file)]) {
-    await harm();
+const pageBytes = 4_096;
+
+type Harm = (file: string) => Promise<unknown> | void;
+
+const changeDatabase =
+  (statement: string): Harm =>
+  (file) => {
+    const db = new DatabaseSync(file);
+    db.exec(statement);
+    db.close();
+  };
+const harms: [string, Harm][] = [
+  ['no database', (file) => writeFile(file, 'no database')],
+  ['deleted', (file) => rm(file)],
+  ['empty', (file) => truncate(file)],
+  ['truncated', async (file) => truncate(file, Math.floor((await stat(file)).size / pageBytes / 2) * pageBytes)],
+  ['truncated within a page', async (file) => truncate(file, (await stat(file)).size - 100)],
+  ['without a table', changeDatabase('DROP TABLE passages')],
+  ['without a column', changeDatabase('ALTER TABLE facts DROP COLUMN heading')],
+  ['of another shape', changeDatabase('PRAGMA user_version = 1')],
+  ['a folder', async (file) => rm(file).then(() => mkdir(join(file, 'inside'), { recursive: true }))],
+];
+
+const zeroedPage = (_: unknown, page: number): [string, Harm] => [
+  `page ${page} is zeros`,
+  async (file) => {
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(pageBytes), 0, pageBytes, page * pageBytes);
+    await handle.close();
+  },
+];
+
+describe.each(['while the service runs', 'when the service starts'])('%s', (when) => {
+  const repair = async (): Promise<void> => {
+    if (when === 'while the service runs') return repairIndexes(context, stop.signal, stop.signal);
     const other = sqliteSearchIndex(join(folder, 'search'));
     await repairIndexes({ ...context, searchIndex: other }, stop.signal, stop.signal);
-    await other.close();
+    return other.close();
+  };
+
+  test('a damaged index file is built again from the log', async () => {
+    await store(version('1'), files);
+    await append(published(version('1')));
+    await bus.memoryReaders.indexerContent.idle();
+    const whole = await readFile(indexFile());
+    const pageCount = whole.length / pageBytes;
+    for (const [damage, harm] of [...harms, ...Array.from({ length: pageCount }, zeroedPage)]) {
+      // So what was damaged before is in the way of what is put aside now.
+      await mkdir(`${indexFile()}.damaged`, { recursive: true });
+      expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
+      await harm(indexFile());
+      await repair();
+      expect({ damage, isWhole: (await readFile(indexFile())).equals(whole) }).toEqual({ damage, isWhole: true });
+      await rm(`${indexFile()}.damaged`, { recursive: true });
+    }
+  });
+
+  test('an index file that may only be read is searched, and built upon', async () => {
+    await store(version('1'), files);
+    await store(version('2'), { ...files, 'index.mdx': '---\ntitle: Welcome\n---\n\nNow ultramarine.\n' });
+    await append(published(version('1')));
+    await bus.memoryReaders.indexerContent.idle();
+    await chmod(indexFile(), 0o400);
+    await repair();
     expect(await paths(version('1'), 'turquoise')).toEqual(['guides/keys']);
-  }
+    await append(published(version('2')));
+    await bus.memoryReaders.indexerContent.idle();
+    expect(await paths(version('2'), 'ultramarine')).toEqual(['index']);
+    // Root may write what is for reading only; the owner has to be able to.
+    expect((await stat(indexFile(version('2')))).mode & 0o600).toBe(0o600);
+  });
 });
 
 test('a log that cannot be read keeps no other index from being built again', async () => {
   await store(version('1'), files);
   await append(published(version('1')));
   await bus.memoryReaders.indexerContent.idle();
-  await rm(join(folder, 'search', organization, domain, `${version('1')}.db`));
+  await rm(indexFile());
   const broken = contentLogSubject('aardvark', 'docs');
   const content = {
     ...bus.content,

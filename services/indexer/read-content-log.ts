@@ -15,9 +15,10 @@ type IndexerContext = IndexingContext & {
   random: RandomDigits;
 };
 
-const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 60_000 };
-/** A commit that fails this often becomes a dead letter, so that an operator sees it. */
-const mostDeliveries = 20;
+/** However long the search engine was away, content is indexed this soon after it is back. */
+const indexingRetry: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 15_000 };
+/** A commit that fails this often, for ten minutes or so, becomes a dead letter, so that an operator sees it. An engine that is away does not count. */
+const mostDeliveries = 40;
 
 /**
  * Keeps the search index where the content log is, until `stop` aborts. The commit in hand then is finished, or given back when `abandon`

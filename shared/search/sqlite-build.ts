@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { analyzeText } from './analyze-text.ts';
 import { packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
-import { mostPassagesOfPage, passageId, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
+import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
 import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 
 /**
@@ -22,7 +21,7 @@ export async function buildSqlitePassages(
   const building = `${file}.${randomBytes(6).toString('hex')}.building`;
   const copy = base === undefined ? undefined : await copyOf(base, building);
   const db = copy ?? empty(building);
-  db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; BEGIN');
+  db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536; BEGIN');
   if (copy === undefined) inheritVectors(db, base === undefined ? [file] : [file, base]);
   const writer = new PassageWriter(db);
   writer.setSynonyms(synonyms);
@@ -67,7 +66,7 @@ export async function buildSqlitePassages(
 async function copyOf(base: string, building: string): Promise<DatabaseSync | undefined> {
   let db: DatabaseSync | undefined;
   try {
-    await copyFile(base, building, constants.COPYFILE_FICLONE);
+    await copyToChange(base, building);
     db = new DatabaseSync(building);
     const shape = db.prepare('PRAGMA user_version').get()?.['user_version'];
     const health = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];

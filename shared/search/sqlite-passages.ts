@@ -22,7 +22,8 @@ type SqlitePage = FoundPage & { groups: string[] };
 
 /** The readable side of one file; the file never changes while it is open. */
 export type SqlitePassages = {
-  inode: bigint;
+  /** Of the file when it was opened: another one when it was replaced or written to since. */
+  state: string;
   passageCount: number;
   facets: SearchFacets;
   engine: PassageEngine<SqliteCandidate>;
@@ -40,7 +41,7 @@ export type KeptMatrices = {
 };
 
 /** Throws `SearchUnavailable` when it cannot be opened, and what SQLite says when it is no such file. Undefined when it is of another shape. */
-export function openSqlitePassages(file: string, inode: bigint, matrices: KeptMatrices): SqlitePassages | undefined {
+export function openSqlitePassages(file: string, state: string, matrices: KeptMatrices): SqlitePassages | undefined {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {
     db.exec('PRAGMA cache_size = -1024');
@@ -48,7 +49,7 @@ export function openSqlitePassages(file: string, inode: bigint, matrices: KeptMa
       db.close();
       return undefined;
     }
-    return readable(db, inode, matrices);
+    return readable(db, state, matrices);
   } catch (error) {
     db.close();
     throw error;
@@ -66,8 +67,8 @@ const passesFilter = `
   AND ${isVisible('p')} AND ${isNotExcluded('p')}`;
 const passageColumns = 's.id, s.heading_terms, s.text_length, s.counts';
 
-function readable(db: DatabaseSync, inode: bigint, matrices: KeptMatrices): SqlitePassages {
-  const facts = db.prepare('SELECT * FROM facts').get() as Record<string, number>;
+function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): SqlitePassages {
+  const facts = db.prepare('SELECT passages, title, path, heading, text FROM facts').get() as Record<string, number>;
   const count = (table: string): number =>
     Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']);
   const passageCount = Number(facts['passages']);
@@ -258,12 +259,12 @@ function readable(db: DatabaseSync, inode: bigint, matrices: KeptMatrices): Sqli
   };
 
   return {
-    inode,
+    state,
     passageCount,
     facets,
     engine,
     page,
-    isSound: () => db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok',
+    isSound: () => isSound(db),
     close() {
       matrices.delete(db);
       db.close();
@@ -276,6 +277,28 @@ const matching = (terms: readonly string[]): string => terms.map((term) => `"${t
 const optional = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
 
+function isSound(db: DatabaseSync): boolean {
+  try {
+    return db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+}
+
+/** Reads all of a file. Undefined when that cannot be done now. */
+export function isSoundFile(file: string): boolean | undefined {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { readOnly: true });
+    return isSound(db);
+  } catch {
+    return undefined;
+  } finally {
+    db?.close();
+  }
+}
+
 /** Whether SQLite says that the file itself is broken. */
 export function isDamage(error: unknown): boolean {
   const code = (error as { errcode?: unknown } | null)?.errcode;
@@ -283,7 +306,7 @@ export function isDamage(error: unknown): boolean {
   return (
     primary === corrupt ||
     primary === notADatabase ||
-    (primary === plainError && /no such (table|column)|malformed/.test(String(error)))
+    (primary === plainError && /no such (table|column)|malformed|fts5 file format/.test(String(error)))
   );
 }
 const plainError = 1;

@@ -1,4 +1,5 @@
-import { open, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, copyFile, open, rename, stat } from 'node:fs/promises';
 
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
 export const sqliteShape = 5;
@@ -57,6 +58,12 @@ export const mostPassagesOfPage = positions;
 export const passageId = (page: number | bigint, position: number): number => Number(page) * positions + position;
 export const pageOfPassage = (id: number): number => Math.floor(id / positions);
 export const positionOfPassage = (id: number): number => id % positions;
+
+/** A copy of a file that somebody may be reading. It can be written to, also where the file cannot. */
+export async function copyToChange(file: string, copy: string): Promise<void> {
+  await copyFile(file, copy, constants.COPYFILE_FICLONE);
+  await chmod(copy, 0o600 | ((await stat(file)).mode & 0o777));
+}
 
 /** A file that is complete takes the place of its version's. It is whole there also after a loss of power. */
 export async function putInPlace(building: string, file: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, open, readdir, readlink, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -75,5 +75,43 @@ test('a file that is none of ours is put aside, too', async () => {
   expect(await again.passageCount(scope)).toBeUndefined();
   expect(await again.search({ ...scope, query: 'words', limit: 5 })).toEqual([]);
   await again.close();
+  await end();
+});
+
+test('what a process that died was building is removed by a later build, and nothing else', async () => {
+  const { folder, file, index, end } = await filledIndex();
+  const dead = await index.startBuild(scope);
+  const name = (await readdir(join(folder, 'acme', 'docs'))).find((each) => each.endsWith('.building'));
+  const longAgo = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(join(folder, 'acme', 'docs', name ?? ''), longAgo, longAgo);
+  await utimes(file, longAgo, longAgo);
+  const under = await index.startBuild(scope);
+  const another = await index.startBuild({ ...scope, contentVersion: 'cv_2' });
+  const left = await readdir(join(folder, 'acme', 'docs'));
+  expect(left).not.toContain(name);
+  expect([left.length, left.includes('cv_1.db')]).toEqual([3, true]);
+  await Promise.all([dead.abandon(), under.abandon(), another.abandon()]);
+  await end();
+});
+
+test.runIf(process.platform === 'linux')('of many domains that are searched some files alone are open', async () => {
+  const { folder, file, index, end } = await filledIndex();
+  const domains = Array.from({ length: 150 }, (_, at) => `docs-${at}`);
+  for (const domain of domains) {
+    await mkdir(join(folder, 'acme', domain));
+    await link(file, join(folder, 'acme', domain, 'cv_1.db'));
+  }
+  const openFiles = async (): Promise<number> => {
+    const opened = await Promise.all(
+      (await readdir('/proc/self/fd')).map((each) => readlink(`/proc/self/fd/${each}`).catch(() => '')),
+    );
+    return opened.filter((target) => target.startsWith(folder)).length;
+  };
+  for (const _ of [1, 2])
+    for (const domain of domains)
+      expect(await index.search({ ...scope, domain, query: 'words', limit: 1 })).toHaveLength(1);
+  expect(await openFiles()).toBe(64);
+  await index.close();
+  expect(await openFiles()).toBe(0);
   await end();
 });

@@ -1,15 +1,18 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { errorCode } from '#shared/runtime/failures.ts';
+import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable } from './search-index.ts';
 import { searchPassages } from './search-passages.ts';
 import { buildSqlitePassages } from './sqlite-build.ts';
 import { startSqliteVectors, type VectorMatrix } from './vectors/sqlite-vectors.ts';
-import { isDamage, openSqlitePassages, type SqlitePassages, unavailable } from './sqlite-passages.ts';
+import { isDamage, isSoundFile, openSqlitePassages, type SqlitePassages, unavailable } from './sqlite-passages.ts';
 
 const openFiles = 64;
+const keptSound = 10_000;
+const abandonedAfterMs = hourMs;
 /** Of vectors of all files together, in memory: some 100,000 of 1,024 numbers. */
 const keptVectorBytes = 128_000_000;
 
@@ -24,19 +27,24 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     maxSize: keptVectorBytes,
     sizeCalculation: ({ numbers, ids }) => 1 + numbers.byteLength + ids.byteLength,
   });
-  const sound = new Set<bigint>();
+  /** Files whose whole content was looked at since they were last written. */
+  const sound = new LRUCache<string, true>({ max: keptSound });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 
-  /** Opens each file once, and again when it was replaced. */
+  /** Opens each file once, and again when it was replaced or somebody wrote to it. */
   async function passagesOf(scope: SearchScope): Promise<SqlitePassages | undefined> {
     const file = fileOf(scope);
-    const inode = await inodeOf(file);
+    const state = await fileState(file);
     const known = open.get(file);
-    if (known?.inode === inode) return known;
+    if (known !== undefined && known.state === state) return known;
     open.delete(file);
-    if (inode === undefined) return undefined;
-    const passages = openSqlitePassages(file, inode, matrices);
+    if (state === undefined) return undefined;
+    if (state === 'no file') {
+      await putAside(file);
+      return undefined;
+    }
+    const passages = openSqlitePassages(file, state, matrices);
     if (passages !== undefined) open.set(file, passages);
     return passages;
   }
@@ -51,20 +59,27 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     } catch (error) {
       if (error instanceof SearchUnavailable) throw error;
       const file = fileOf(scope);
-      if (isDamage(error)) await putAside(file);
+      // Damage may also come out as a value that makes no sense.
+      if (isDamage(error) || isSoundFile(file) === false) await putAside(file);
       throw unavailable(file, error);
     }
   }
 
   async function putAside(file: string): Promise<void> {
     open.delete(file);
-    await rename(file, `${file}.damaged`).catch(() => undefined);
+    try {
+      await rm(`${file}.damaged`, { recursive: true, force: true });
+      await rename(file, `${file}.damaged`);
+    } catch {
+      // Another process did it, or it is tried again when the file is read next.
+    }
   }
 
   return {
     async startBuild(scope, { from, synonyms } = {}) {
       const file = fileOf(scope);
       await mkdir(dirname(file), { recursive: true });
+      await removeAbandoned(dirname(file));
       const base = from === undefined ? undefined : fileOf({ ...scope, contentVersion: from });
       return buildSqlitePassages(file, base, synonyms);
     },
@@ -72,11 +87,12 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       try {
         return await withPassages(scope, async (passages) => {
           if (passages === undefined) return undefined;
-          if (!sound.has(passages.inode) && !passages.isSound()) {
-            await putAside(fileOf(scope));
+          const file = fileOf(scope);
+          if (!sound.has(`${file} ${passages.state}`) && !passages.isSound()) {
+            await putAside(file);
             return undefined;
           }
-          sound.add(passages.inode);
+          sound.set(`${file} ${passages.state}`, true);
           return passages.passageCount;
         });
       } catch (error) {
@@ -105,8 +121,8 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     async remove(scope) {
       const file = fileOf(scope);
       open.delete(file);
-      await rm(file, { force: true });
-      await rm(`${file}.damaged`, { force: true });
+      await rm(file, { recursive: true, force: true });
+      await rm(`${file}.damaged`, { recursive: true, force: true });
     },
     check: async () => {
       await mkdir(folder, { recursive: true });
@@ -123,9 +139,24 @@ function token(id: string): string {
   return id;
 }
 
-async function inodeOf(file: string): Promise<bigint | undefined> {
+/** What was being built by processes that died. Should one still live, its build fails at its end, and is tried again. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.includes('.building')) continue;
+    const building = join(folder, name);
+    const writtenMs = await stat(building).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - writtenMs > abandonedAfterMs) await rm(building, { force: true });
+  }
+}
+
+/** Another one after every change of the file; undefined when there is none. */
+async function fileState(file: string): Promise<string | undefined> {
   try {
-    return (await stat(file, { bigint: true })).ino;
+    const found = await stat(file, { bigint: true });
+    return found.isFile() ? [found.ino, found.size, found.mtimeNs].join(' ') : 'no file';
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -171,7 +171,8 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
   test('while its version is replaced, every answer is wholly of one build', async () => {
     const own = settings();
     const index = elasticsearchSearchIndex(own);
-    const reader = elasticsearchSearchIndex(own);
+    // Not about how soon: also on a machine with much else to do.
+    const reader = elasticsearchSearchIndex({ ...own, searchWithinMs: 30_000 });
     await fill(index, 'round0');
     const seen = new Set<string>();
     const replaced = new AbortController();
@@ -247,6 +248,25 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await indices[1].remove(withVectors);
     await expectWhole(indices[1], own);
     await Promise.all(indices.map((one) => one.close()));
+  });
+
+  test('a server that dies in the middle of a build has everything once when it is back', async () => {
+    const own = settings();
+    const index = elasticsearchSearchIndex(own);
+    await fill(index, 'first');
+    const build = await index.startBuild(scope);
+    // Some are stored before it dies, the others after it is back.
+    await build.add(pages('second'));
+    await build.add(largePages.map((page) => ({ ...page, path: `large/${page.path}` })));
+    await server.kill();
+    await expect(index.search({ ...scope, query: 'first', limit: 1 })).rejects.toThrow(SearchUnavailable);
+    const committed = build.commit();
+    await server.restart();
+    expect(await committed).toBe(pageCount * (passagesOfPage + 1));
+    expect(await documentCount(own)).toBe(onceThere + 2 * pageCount);
+    expect(await index.search({ ...scope, query: 'word31x4', limit: 5 })).toMatchObject([{ path: 'pages/31' }]);
+    expect(await index.search({ ...scope, query: 'first', limit: 5 })).toEqual([]);
+    await index.close();
   });
 
   test('a server that hangs is unavailable, in every call, and is asked again when it goes on', async () => {

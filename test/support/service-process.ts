@@ -11,7 +11,8 @@ export type ServiceProcess = {
   url: string;
   /** Of its health and metrics. */
   insideUrl: string;
-  stop(): Promise<void>;
+  /** SIGTERM by default. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 };
 
 /** What every service needs that runs on this bus, with what it keeps in `folder`. The operator's token is that of the gateway's harness. */
@@ -60,5 +61,5 @@ export async function startServiceProcess(
   const ready = new RegExp(service === 'gateway' ? `${listens}[^]*${listens}` : listens);
   const running = await startServerProcess(command, ready);
   const [, url = '', insideUrl = url] = running.greeting;
-  return { url, insideUrl, stop: () => running.kill('SIGTERM') };
+  return { url, insideUrl, stop: (signal = 'SIGTERM') => running.kill(signal) };
 }

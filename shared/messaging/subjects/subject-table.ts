@@ -267,10 +267,9 @@ export const coreRows: readonly CoreRow[] = [
 
 /** Read by thousands, so that a document is written once for many commits when a history is read from its start. */
 const history = { ackWaitSeconds: 30, maxAckPending: 5_000 };
-const log = { ackWaitSeconds: 30, maxAckPending: 1_000 };
 /** A leader acknowledges at once, and what a dead one had in hand must not hold up the next leader. */
 const decisions = { ackWaitSeconds: 5, maxAckPending: 1_000 };
-/** The tasks of a dead worker come back after this long; a live one says every 2 s that it works. */
+/** What a dead worker had in hand comes back after this long; a live one says every 2 s that it works. */
 const work = { ackWaitSeconds: 5, maxAckPending: 1_000 };
 
 const durable = (
@@ -297,7 +296,7 @@ export const durableRows: readonly DurableRow[] = [
   ),
   durable('orchestrator-exports', 'EXPORTS', 'orchestrator', decisions),
   durable('orchestrator-facts', 'FACTS', 'orchestrator', decisions),
-  durable('indexer-content', 'CONTENT', 'indexer', log),
+  durable('indexer-content', 'CONTENT', 'indexer', work),
   durable('bundle', 'TASKS', 'bundler', { ...work, filter: 'tasks.bundle' }),
 ];
 

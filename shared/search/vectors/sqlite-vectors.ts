@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { constants, existsSync, statSync } from 'node:fs';
-import { copyFile, rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import {
   checkLengths,
@@ -14,7 +14,7 @@ import {
   type VectorFacts,
 } from './meaning.ts';
 import { SearchUnavailable, type VectorBuild } from '../search-index.ts';
-import { putInPlace } from '../sqlite-schema.ts';
+import { copyToChange, putInPlace } from '../sqlite-schema.ts';
 
 /**
  * Vectors are in the file of their version, in tables that it has only then. A vector is four bytes of a factor, and a signed byte for each number; empty for a
@@ -128,10 +128,10 @@ export function startSqliteVectors(file: string, model: string): VectorBuild | u
   let dimensions = found.dimensions;
 
   async function writeCopy(building: string): Promise<void> {
-    await copyFile(file, building, constants.COPYFILE_FICLONE);
+    await copyToChange(file, building);
     const db = new DatabaseSync(building);
     try {
-      db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; ${vectorSchema}`);
+      db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN; ${vectorSchema}`);
       if (vectorFactsIn(db)?.model !== model) db.exec('DELETE FROM vectors');
       const insert = db.prepare('INSERT OR REPLACE INTO vectors (digest, vector) VALUES (?, ?)');
       for (const [digest, vector] of added) insert.run(Buffer.from(digest, 'hex'), vector);
