@@ -59,10 +59,10 @@ const german = { text: 'Sie können einen Arbeitsbereich löschen, wenn er Ihnen
 test('a question in another language than all that was found hears so', () => {
   const question = 'Wie lösche ich einen workspace?';
   expect(languageNotice(question, [english])).toBe(
-    'The question seems to be in German, and what was found is in English. Only names, codes and identifiers of it can be found there; ask in English to find more.',
+    'The question seems to be in German, and what was found is in English. Names, codes and identifiers of it are found there; ask in English to find more.',
   );
   expect(languageNotice(question, [])).toBe(
-    'The question seems to be in German, and nothing was found. Only names, codes and identifiers of it can be found in another language.',
+    'The question seems to be in German, and nothing was found. Names, codes and identifiers of it are found in any language.',
   );
   expect(languageNotice(question, [english, german])).toBeUndefined();
   expect(languageNotice(question, [{ text: 'npm rm', language: 'de-AT' }])).toBeUndefined();

@@ -118,11 +118,11 @@ export function languageNotice(
 ): string | undefined {
   const asked = languageOfText(question);
   if (asked === undefined) return undefined;
-  const finds = 'Only names, codes and identifiers of it can be found';
+  const finds = 'Names, codes and identifiers of it are found';
   if (found.length === 0)
     return asked === 'en'
       ? undefined
-      : `The question seems to be in ${nameOf(asked)}, and nothing was found. ${finds} in another language.`;
+      : `The question seems to be in ${nameOf(asked)}, and nothing was found. ${finds} in any language.`;
   const languages = new Set(
     found
       .slice(0, mostTexts)
