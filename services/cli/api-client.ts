@@ -94,7 +94,7 @@ export function apiClient(baseUrl: string, key: string, patienceMs = silentMs): 
 }
 
 /** Where a server has a path. A proxy may serve it below a path of its own (`https://acme.com/bindery`). Pure. */
-function addressOf(baseUrl: string, path: string): URL {
+export function addressOf(baseUrl: string, path: string): URL {
   const url = new URL(path, baseUrl);
   url.pathname = `${new URL(baseUrl).pathname.replace(/\/+$/, '')}${url.pathname}`;
   return url;

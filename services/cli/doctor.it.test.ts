@@ -265,6 +265,41 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     expect(away).not.toContain('All is well');
   });
 
+  test('asks a gateway below a path of its address, and shows no password of an address', async () => {
+    const below = await serve((request, answer) =>
+      answer.writeHead(request.url === '/docs/api/readyz' ? 200 : 404).end(JSON.stringify(readiness)),
+    );
+    const inspected = async (gatewayAddress: string) => {
+      const about = { environment: healthy, services: [], dataFolder: join(folder, 'none'), natsMonitors: [] };
+      return examinationText(await examine({ ...about, gateway: gatewayAddress }), noPaint);
+    };
+    for (const end of ['', '/'])
+      expect(await inspected(`${addressOf(below)}/docs/api${end}`)).toMatch(/The gateway at http:\S+ is ready/);
+    const withPassword = await inspected(addressOf(below).replace('//', '//user:hunter2@'));
+    expect(withPassword).toContain('The address of the gateway is none that can be asked.');
+    expect(withPassword).not.toContain('hunter2');
+  });
+
+  test('says which setting leads to a search engine that never answers, or is too old', async () => {
+    const mute = await serve(() => {});
+    const old = await serve((_, answer) => {
+      answer.setHeader('x-elastic-product', 'Elasticsearch').setHeader('content-type', 'application/json');
+      answer.end(JSON.stringify({ version: { number: '7.17.0' }, tagline: 'You Know, for Search' }));
+    });
+    const engine = (server: Server) => ({
+      BINDERY_SEARCH_ENGINE: 'elasticsearch',
+      BINDERY_ELASTICSEARCH_URL: addressOf(server),
+    });
+    const silent = await saidWith(engine(mute));
+    expect(silent).toMatch(
+      /The search engine at http:\S+ cannot be used: Elasticsearch did not say its version within/,
+    );
+    expect(silent).toContain('set BINDERY_ELASTICSEARCH_URL');
+    expect(await saidWith(engine(old))).toMatch(
+      /Elasticsearch 7\.17\.0 at http:\S+ is too old\.\n +→ Bindery needs version 8\.14 or later/,
+    );
+  }, 40_000);
+
   test('says that the model does not take the key', async () => {
     models = { status: 401, body: {} };
     expect(await saidWith({})).toContain('does not take the key (401)');

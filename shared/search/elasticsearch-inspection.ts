@@ -14,16 +14,14 @@ const fullDiskPercent = 85;
 export async function inspectElasticsearch(settings: ElasticsearchSettings): Promise<Finding[]> {
   const connection = connectElasticsearch(settings);
   const where = settings.nodes.join(', ');
-  const ask = <T>(what: string, question: (client: Client) => Promise<T>) => connection.call(what, withinMs, question);
+  const ask: Ask = (what, question) =>
+    connection.call(what, withinMs, (client, deadline) => question(client, { ...deadline, maxRetries: 0 }));
   try {
-    const { version } = await ask('say its version', (client) => client.info());
-    const findings = [
-      versionFinding(
-        `${names[settings.product]} ${version.number} at ${where}`,
-        version.number,
-        oldest[settings.product],
-      ),
-    ];
+    const { version } = await ask('say its version', (client, within) => client.info({}, within));
+    const who = `${names[settings.product]} ${version.number} at ${where}`;
+    const findings = [versionFinding(who, version.number, oldest[settings.product])];
+    // What an older one answers is not known.
+    if (findings.some(({ level }) => level === 'fault')) return findings;
     findings.push(...(await unlessForbidden(() => clusterFindings(ask, settings))));
     findings.push(...(await unlessForbidden(() => indexFindings(ask, aliasOf(settings)))));
     findings.push(...(await unlessForbidden(() => diskFindings(ask))));
@@ -35,7 +33,10 @@ export async function inspectElasticsearch(settings: ElasticsearchSettings): Pro
   }
 }
 
-type Ask = <T>(what: string, question: (client: Client) => Promise<T>) => Promise<T>;
+type Within = { signal: AbortSignal; requestTimeout: number; maxRetries: number };
+
+/** The questions pass `within` on, without which the client waits for half a minute. */
+type Ask = <T>(what: string, question: (client: Client, within: Within) => Promise<T>) => Promise<T>;
 
 function unusable(where: string, error: unknown): Finding {
   if (refusalStatus(error) === 401) {
@@ -63,7 +64,9 @@ async function unlessForbidden(inspect: () => Promise<Finding[]>): Promise<Findi
 }
 
 async function clusterFindings(ask: Ask, { replicas }: ElasticsearchSettings): Promise<Finding[]> {
-  const { status, number_of_data_nodes: nodes } = await ask('say its health', (client) => client.cluster.health());
+  const { status, number_of_data_nodes: nodes } = await ask('say its health', (client, within) =>
+    client.cluster.health({}, within),
+  );
   const findings: Finding[] = [];
   const state = `The cluster of ${nodes} data ${nodes === 1 ? 'node' : 'nodes'} is ${status.toLowerCase()}`;
   if (status.toLowerCase() === 'red')
@@ -97,10 +100,12 @@ async function clusterFindings(ask: Ask, { replicas }: ElasticsearchSettings): P
 }
 
 async function indexFindings(ask: Ask, alias: string): Promise<Finding[]> {
-  const exists = await ask('look for its index', (client) => client.indices.existsAlias({ name: alias }));
+  const exists = await ask('look for its index', (client, within) =>
+    client.indices.existsAlias({ name: alias }, within),
+  );
   if (!exists) return [good(`There is no index "${alias}" yet: the first published content makes it.`)];
-  const settings = await ask('send the settings of its index', (client) =>
-    client.indices.getSettings({ index: alias, flat_settings: true }),
+  const settings = await ask('send the settings of its index', (client, within) =>
+    client.indices.getSettings({ index: alias, flat_settings: true }, within),
   );
   const blocked = Object.entries(settings).filter(([, { settings: all }]) => {
     const flat: Record<string, unknown> | undefined = all;
@@ -117,7 +122,9 @@ async function indexFindings(ask: Ask, alias: string): Promise<Finding[]> {
 }
 
 async function diskFindings(ask: Ask): Promise<Finding[]> {
-  const nodes = await ask('say how full its disks are', (client) => client.cat.allocation({ format: 'json' }));
+  const nodes = await ask('say how full its disks are', (client, within) =>
+    client.cat.allocation({ format: 'json' }, within),
+  );
   return nodes.flatMap(({ node, 'disk.percent': percent }) =>
     Number(percent) >= fullDiskPercent
       ? [

@@ -4,6 +4,7 @@ import { type embedderSettings, hasEmbedder } from '#shared/embedding/open-embed
 import type { ConfigOf } from '#shared/runtime/config.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { clockFinding, fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
+import { addressOf } from '../api-client.ts';
 
 const answerWithinMs = 5_000;
 
@@ -17,9 +18,17 @@ const readinessSchema = z.object({
 
 /** What the gateway at this address says of itself and of what is behind it. */
 export async function inspectGateway(address: string): Promise<Finding[]> {
+  if (!URL.canParse(address) || new URL(address).username !== '') {
+    return [
+      fault(
+        'The address of the gateway is none that can be asked.',
+        'Name it as http://<host>:<port> or https://…, without user and password, with --url or BINDERY_URL.',
+      ),
+    ];
+  }
   let answer: Response;
   try {
-    answer = await fetch(new URL('/readyz', address), { signal: AbortSignal.timeout(answerWithinMs) });
+    answer = await fetch(addressOf(address, '/readyz'), { signal: AbortSignal.timeout(answerWithinMs) });
   } catch (error) {
     return [
       fault(

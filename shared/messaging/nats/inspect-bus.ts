@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { clockFinding, fault, type Finding, good, versionFinding, warning } from '#shared/runtime/finding.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import { type BusAddress, isUnknownUser, openedAtOnce, passwordVariable } from './connection.ts';
 import { leftToProvision } from './provision.ts';
 import { hasRights, renewRights } from './rights.ts';
@@ -45,6 +46,13 @@ export async function inspectBus(inspection: BusInspection): Promise<Finding[]> 
     for (const monitor of monitors) findings.push(...(await monitorFindings(monitor)));
     if (supervisorPassword !== undefined) findings.push(...(await healthFindings(address.url, supervisorPassword)));
     return findings;
+  } catch (error) {
+    return [
+      fault(
+        `The server at ${address.url} takes the user "${address.user}" and then does not answer: ${messageOf(error)}.`,
+        'Look at its log: JetStream may still start, or have no majority of its servers. If it is no nats-server, set BINDERY_NATS_URL.',
+      ),
+    ];
   } finally {
     await connection.close();
   }
