@@ -319,6 +319,31 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     expect(ofKind(fixed, 'PodDisruptionBudget')).toHaveLength(serviceNames.length);
   });
 
+  test('an image may be named by its digest, and the version is a label that Kubernetes takes', () => {
+    const digest = `sha256:${'0a'.repeat(32)}`;
+    const imagesOf = (...set: string[]) => {
+      const list = workloads(
+        chart.resources({ example: 'trial.yaml', set: ['image.repository=r.example.com/b', ...set] }),
+      );
+      for (const { metadata, spec } of list)
+        for (const { labels = {} } of [metadata, spec.template.metadata] as { labels?: Record<string, string> }[])
+          expect(labels['app.kubernetes.io/version']).toMatch(/^[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/);
+      return [...new Set(list.map((workload) => (containerOf(workload) as Container & { image: string }).image))];
+    };
+    expect(imagesOf(`image.digest=${digest}`)).toEqual([`r.example.com/b@${digest}`]);
+    expect(imagesOf(`image.digest=${digest}`, 'image.tag=v1')).toEqual([`r.example.com/b:v1@${digest}`]);
+    const long = `main-${'1234567890'.repeat(6)}-arm64`;
+    expect(imagesOf(`image.tag=${long}`)).toEqual([`r.example.com/b:${long}`]);
+  });
+
+  test('names that look like numbers or truths stay names', () => {
+    const set = ['serviceAccountName=123', 'priorityClassName=true', 'publisherVolume.className=1e3'];
+    const list = ofKind<Workload>(chart.resources({ example: 'trial.yaml', setString: set }), 'Deployment');
+    const pod = named(list, 'publisher').spec.template.spec as unknown as Record<string, unknown>;
+    expect(pod).toMatchObject({ serviceAccountName: '123', priorityClassName: 'true' });
+    expect(JSON.stringify(pod)).toContain('"storageClassName":"1e3"');
+  });
+
   test('the servers that the examples name are those of the manifests beside the chart', async () => {
     const files = ['nats.yaml', 'trial.yaml'].map((name) =>
       readFile(join(import.meta.dirname, 'servers', name), 'utf8'),
@@ -394,6 +419,10 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
         'services.gateway.replicas=two',
         'search.engine=sqlite',
         'networkPolicy.nats.to[0].podSelektor=x',
+        'image.tag=1.0@sha256:abc',
+        'ingress.host=https://docs.example.com/',
+        'certificateAuthorities.key=../key',
+        'nodeSelector.disk=5',
       ],
     });
     for (const part of [
@@ -404,6 +433,10 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       '/services/gateway/replicas',
       '/search/engine',
       'podSelektor',
+      '/image/tag',
+      '/ingress/host',
+      '/certificateAuthorities/key',
+      '/nodeSelector/disk',
     ])
       expect(misspelt).toContain(part);
   });

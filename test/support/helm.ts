@@ -17,15 +17,16 @@ export type Container = {
   volumeMounts: { name: string; mountPath: string }[];
 };
 
-/** What a release would have: of an example of the chart, and with values as `--set` takes them. */
-export type Release = { example?: string; set?: readonly string[] };
+/** What a release would have: of an example of the chart, and with values as `--set` and `--set-string` take them. */
+export type Release = { example?: string; set?: readonly string[]; setString?: readonly string[] };
 
 /** A chart in `infra/charts`, by its name there. Releases are called `docs`, in the namespace `docs`. */
 export function helmChart(name: string) {
   const folder = join(import.meta.dirname, '../../infra/charts', name);
-  const values = ({ example, set = [] }: Release) => [
+  const values = ({ example, set = [], setString = [] }: Release) => [
     ...(example === undefined ? [] : ['--values', join(folder, 'examples', example)]),
     ...set.flatMap((one) => ['--set', one]),
+    ...setString.flatMap((one) => ['--set-string', one]),
   ];
   const helm = (...args: string[]) => spawnSync(requireServer('helm'), args, { encoding: 'utf8' });
   const templates = new Map<string, ReturnType<typeof helm>>();

@@ -11,13 +11,21 @@ app.kubernetes.io/component: {{ .service }}
 
 {{- define "bindery.labels" -}}
 {{ include "bindery.selector" . }}
-app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ include "bindery.version" .root | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 
+{{/* A digest is what counts; a tag beside it says only what it is called. */}}
 {{- define "bindery.image" -}}
-{{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
+{{- with .Values.image }}
+{{- if .digest }}{{ .repository }}{{ with .tag }}:{{ . }}{{ end }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* As a label may have it. */}}
+{{- define "bindery.version" -}}
+{{ .Values.image.tag | default .Chart.AppVersion | trunc 63 | trimAll "._-" }}
 {{- end }}
 
 {{/*

@@ -9,7 +9,7 @@ jobs, which have no ports and are not asked for their health.
 {{- $serves := not .restartPolicy }}
 {{- $isGateway := eq .service "gateway" }}
 automountServiceAccountToken: false
-serviceAccountName: {{ $v.serviceAccountName }}
+serviceAccountName: {{ $v.serviceAccountName | quote }}
 # Kubernetes would set variables such as BINDERY_GATEWAY_PORT for each service of the namespace.
 enableServiceLinks: false
 {{- with .restartPolicy }}
@@ -18,7 +18,7 @@ restartPolicy: {{ . }}
 # A service gives back what it has in hand within 15 seconds.
 terminationGracePeriodSeconds: 30
 {{- with $v.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 securityContext:
   runAsNonRoot: true
@@ -106,7 +106,7 @@ volumes:
       volumeClaimTemplate:
         spec:
           accessModes: [ReadWriteOnce]
-          storageClassName: {{ $v.publisherVolume.className }}
+          storageClassName: {{ $v.publisherVolume.className | quote }}
           resources: { requests: { storage: {{ $v.publisherVolume.size }} } }
     {{- else }}
     emptyDir: { sizeLimit: {{ $v.publisherVolume.size }} }
@@ -114,7 +114,7 @@ volumes:
   {{- end }}
   {{- if $v.certificateAuthorities.existingConfigMap }}
   - name: authorities
-    configMap: { name: {{ $v.certificateAuthorities.existingConfigMap }}, items: [{ key: {{ $v.certificateAuthorities.key }}, path: ca.crt }] }
+    configMap: { name: {{ $v.certificateAuthorities.existingConfigMap | quote }}, items: [{ key: {{ $v.certificateAuthorities.key | quote }}, path: ca.crt }] }
   {{- end }}
 {{- if $serves }}
 topologySpreadConstraints:
@@ -140,7 +140,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{/* Files of a secret that a pod sees. One that is missing is an event of the pod, which names it. */}}
 {{- define "bindery.secret" -}}
 - secret:
-    name: {{ .name }}
+    name: {{ .name | quote }}
     items:
       {{- range .keys }}
       - { key: {{ . }}, path: {{ . }} }
