@@ -261,6 +261,20 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
             collection: { averageLength, averagePageLength },
             candidates: (terms, reader) => candidates.find(version, [...terms.keys()], reader, signal),
             near: (path) => nearPage(version, path, signal),
+            async texts(some) {
+              const { sources } = await documents(
+                version,
+                some.map(({ id }) => id),
+                signal,
+              );
+              return some.map(({ id }) => {
+                const source = sources.get(id);
+                // A build that was replaced is noticed below.
+                if (source?.kind !== 'passage') return '';
+                const { title, heading, text } = source.shown;
+                return [title, heading, text].join('\n');
+              });
+            },
             show: async (shown) => {
               best = shown;
               return shown.map(({ page: { path, language, version: ofVersion } }) => {

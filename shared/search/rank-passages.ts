@@ -20,6 +20,8 @@ const signalWeights = {
   title: 0.5,
   /** How well the best of its headings fits. */
   heading: 0.25,
+  /** One of its passages has the question's flags, names in code, addresses and quotations as they stand: how much of the question they are. See `exactSpans`. */
+  exact: 2,
   /** How near the meaning of its best passage is; only where there are vectors. See `meaningOf`. */
   meaning: 2,
 };
@@ -57,6 +59,8 @@ export type Candidate = {
   textLength: number;
   /** Position in its page. Between equal scores the path and this decide. */
   position: number;
+  /** Share of what the question means as it stands that it has, see `exactSpans`. Absent: none, or not looked at. */
+  exact?: number | undefined;
   /** How near its meaning is to the question's, 0–1. Absent: nothing is known of it. */
   meaning?: number | undefined;
 };
@@ -118,6 +122,7 @@ export function rankPassages<C extends Candidate>(
       exactTitle: names.some((name) => isSame(name, query.title)) ? 1 : 0,
       title: Math.max(...names.map((name) => fit(name, question))),
       heading: Math.max(0, ...matches.map(({ candidate }) => fit(candidate.heading, question))),
+      exact: Math.max(0, ...matches.map(({ candidate }) => candidate.exact ?? 0)),
       meaning: bestMeaning(matches),
     });
     const sum = Object.values(signals).reduce((total, value) => total + value, 0) * nearness(page, near);
@@ -128,7 +133,7 @@ export function rankPassages<C extends Candidate>(
       const byWords = match / bestMatch;
       // As much by meaning as by words, where that is known of the page.
       const fits = nearest === 0 ? byWords : (byWords + (candidate.meaning ?? 0) / nearest) / 2;
-      const share = pageShare + (1 - pageShare) * fits;
+      const share = pageShare + (1 - pageShare) * Math.max(fits, candidate.exact ?? 0);
       // In the order of the sums, and less when even the best passage has little of the question.
       const score = 1 - Math.exp(-sum * share * certainty);
       ranked.push({ candidate, score, coverage, signals });

@@ -27,6 +27,60 @@ async function fill(index: SearchIndex, scope: SearchScope, pages: SearchPage[])
   return build.commit();
 }
 
+/** By path: title and text. Each page with something to paste has another one beside it whose words are the same. */
+const pastedPages: Record<string, [title: string, text: string]> = {
+  memory: ['Memory', 'Start Node with --max-old-space-size=4096 when it runs out of memory.'],
+  sizes: ['Maximum size', 'The maximum size of a space. Old spaces keep their size. Max size of an old space.'],
+  modules: ['Missing modules', 'Node reports ERR_MODULE_NOT_FOUND when a package is not installed.'],
+  missing: [
+    'Module not found',
+    'When a module is not found, an error is shown. To err is human: a module was not found.',
+  ],
+  job: ['Read a job', 'GET /v1/jobs/{jobId} answers the status of one job.'],
+  jobs: ['List jobs', 'GET /v1/jobs lists the jobs. Jobs have ids. A job id begins with j.'],
+  hook: ['The hook', 'Call useChat in a component of React.'],
+  chat: ['Use the chat', 'You use the chat to use chat. How to use a chat: use it, chat.'],
+  limits: ['Budgets', 'BINDERY_LIMIT_TOKENS_PER_DAY bounds what a plan may spend.'],
+  days: ['Limits per day', 'A limit of tokens per day. Tokens of the day. Limit per token, each day.'],
+  headers: ['Headers', 'The answer has X-Thread-Id and X-Thread-Key.'],
+  threads: ['Threads', 'A thread has an id and a key. The thread id. The key of a thread.'],
+  package: ['Packages', 'Install @acme/docs-theme from the registry.'],
+  theme: ['Themes of docs', 'Docs have a theme. Acme docs. A theme for docs.'],
+  retries: ['Retries', 'Deliveries that fail are tried again for three days.'],
+  tries: ['Three tries', 'Days go by. Deliveries are tried for three reasons. Again, three days that fail, tried.'],
+  files: ['Files', 'Put it into docs.json or config/app.yaml.'],
+};
+
+const pastedQueries: [query: string, path: string][] = [
+  ...['--max-old-space-size', '`--max-old-space-size`', '--max-old-space-size=8192', 'node --max-old-space-size.'].map(
+    (query): [string, string] => [query, 'memory'],
+  ),
+  ...['max_old_space_size', 'maxOldSpaceSize'].map((query): [string, string] => [query, 'memory']),
+  ...['ERR_MODULE_NOT_FOUND', '"ERR_MODULE_NOT_FOUND"', "'ERR_MODULE_NOT_FOUND',", 'err_module_not_found'].map(
+    (query): [string, string] => [query, 'modules'],
+  ),
+  ['Error [ERR_MODULE_NOT_FOUND]: Cannot find package', 'modules'],
+  ...['/v1/jobs/{id}', 'GET /v1/jobs/{jobId}', '/v1/jobs/:jobId', '/v1/jobs/<id>', '/v1/jobs/{id}/?'].map(
+    (query): [string, string] => [query, 'job'],
+  ),
+  ['curl https://api.acme.com/v1/jobs/j_8Zx3?x=1', 'job'],
+  ['/v1/jobs', 'jobs'],
+  ...['useChat', 'useChat()', '`useChat`', 'usechat', 'const { messages } = useChat();'].map(
+    (query): [string, string] => [query, 'hook'],
+  ),
+  ...['BINDERY_LIMIT_TOKENS_PER_DAY', '$BINDERY_LIMIT_TOKENS_PER_DAY', 'BINDERY_LIMIT_TOKENS_PER_DAY=5'].map(
+    (query): [string, string] => [query, 'limits'],
+  ),
+  ['LIMIT_TOKENS_PER_DAY', 'limits'],
+  ['X-Thread-Id', 'headers'],
+  ['x-thread-id:', 'headers'],
+  ['@acme/docs-theme', 'package'],
+  ['"tried again for three days"', 'retries'],
+  ['“Tried again for  three days”', 'retries'],
+  ['docs.json?', 'files'],
+  ['config/app.yaml', 'files'],
+];
+
 /** What every search index guarantees; `open` gives an empty one, and a second one over the same storage for `reopen`. */
 export function searchIndexContract(
   open: () => Promise<{ index: SearchIndex; reopen: () => SearchIndex; end: () => Promise<void> }>,
@@ -113,6 +167,21 @@ export function searchIndexContract(
       for (const query of ['--max-old-space-size', 'ERR_MODULE_NOT_FOUND', '/v1/jobs/{id}', 'GET /v1/jobs/{jobId}'])
         expect([query, (await paths(query))[0]]).toEqual([query, 'cli']);
       expect((await paths('retrievalPageSize'))[0]).toBe('sdk');
+    });
+
+    test('finds what is pasted before pages with the same words', async () => {
+      const pasted = scopeOf('acme', 'cv_pasted');
+      await fill(
+        index,
+        pasted,
+        Object.entries(pastedPages).map(([path, [title, text]]) => page(path, title, text)),
+      );
+      const first: [string, string | undefined][] = [];
+      for (const [query] of pastedQueries)
+        first.push([query, (await index.search({ ...pasted, query, limit: 1 }))[0]?.path]);
+      expect(first).toEqual(pastedQueries);
+      const [found] = await index.search({ ...pasted, query: '--max-old-space-size', limit: 1, explain: true });
+      expect(found?.explanation?.signals['exact']).toBeGreaterThan(0);
     });
 
     test('finds words with a typing error, and words of documentation that mean the same', async () => {

@@ -1,3 +1,4 @@
+import { exactShare, exactSpans } from './exact-spans.ts';
 import { searchedQuery, type Vocabulary } from './query-words.ts';
 import { type Candidate, type CollectionFacts, type Near, rankPassages, type Ranked } from './rank-passages.ts';
 import type { FoundPassage, SearchQuery } from './search-index.ts';
@@ -15,6 +16,8 @@ export type PassageEngine<C extends Candidate> = {
    * `meaning`, each has its `meaning`, and the nearest ones are among them, see `onlyByMeaning`.
    */
   candidates(terms: ReadonlyMap<string, number>, query: SearchQuery): Promise<C[]>;
+  /** Titles, headings and texts of candidates, in their order; only asked for where a question means something as it stands. */
+  texts(candidates: readonly C[]): Promise<string[]>;
   /** The page that the reader is on. */
   near(path: string): Promise<Near | undefined>;
   /** What is shown of those that were found, in their order. */
@@ -34,11 +37,11 @@ export async function searchPassages<C extends Candidate>(
   }
   if (terms.size === 0 && query.meaning === undefined) return [];
   const near = query.near === undefined ? undefined : await engine.near(query.near);
-  const best = firstOf(
-    rankPassages(searched, await engine.candidates(terms, query), engine.collection, near),
-    query.limit,
-    query.passagesPerPage,
-  );
+  const rank = (candidates: readonly C[]): Ranked<C>[] => rankPassages(searched, candidates, engine.collection, near);
+  const candidates = await engine.candidates(terms, query);
+  const ranked = rank(candidates);
+  const exact = await exactOf(engine, query.query, ranked);
+  const best = firstOf(exact === undefined ? ranked : rank(candidates.map(exact)), query.limit, query.passagesPerPage);
   const shown = await engine.show(best.map(({ candidate }) => candidate));
   const all = new Set(terms.keys());
   const words = query.explain
@@ -48,6 +51,27 @@ export async function searchPassages<C extends Candidate>(
     const { score, coverage, signals } = best[at] as Ranked<C>;
     return { ...passage, score, coverage, terms: all, ...(words && { explanation: { signals, words } }) };
   });
+}
+
+/** Of so many passages the texts are read. What is a name has terms of its own, so it is among them. */
+const mostExact = 40;
+
+/** Adds to a candidate what it has of the question as it stands. Undefined where the question has nothing of that kind, or no passage has it. */
+async function exactOf<C extends Candidate>(
+  engine: PassageEngine<C>,
+  query: string,
+  ranked: readonly Ranked<C>[],
+): Promise<((candidate: C) => C) | undefined> {
+  const spans = exactSpans(query);
+  if (spans.length === 0) return undefined;
+  const first = ranked.slice(0, mostExact).map(({ candidate }) => candidate);
+  const texts = await engine.texts(first);
+  const shares = new Map(first.map((candidate, at) => [candidate, exactShare(spans, texts[at] ?? '')] as const));
+  if (![...shares.values()].some((share) => share > 0)) return undefined;
+  return (candidate) => {
+    const exact = shares.get(candidate) ?? 0;
+    return exact === 0 ? candidate : { ...candidate, exact };
+  };
 }
 
 function firstOf<C extends Candidate>(ranked: readonly Ranked<C>[], limit: number, perPage = limit): Ranked<C>[] {

@@ -242,6 +242,11 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
       });
     },
     near: async (path) => page(path),
+    texts: async (candidates) =>
+      candidates.map(({ id }) => {
+        const { title, heading, text } = shown.get(id) as Record<string, unknown>;
+        return [title, heading, text].map(String).join('\n');
+      }),
     show: async (candidates) =>
       candidates.map(({ id }) => {
         const row = shown.get(id) as Record<string, unknown>;
