@@ -2,7 +2,8 @@
  * How well questions find their pages, as `bindery bench search` measures it. First those of `known-items.jsonl` of the corpus, by kind; descriptions are left out
  * of the index for questions that are descriptions. Then those of newcomers, in `newcomer-questions.jsonl`: how many have a right page among the first three.
  * `node test/bench/search-quality.ts [folder of the corpus] [engine]`; by default `../shared/corpus` beside the project, in SQLite. The engine
- * `elasticsearch` starts the Elasticsearch of the tests; an address asks one that runs.
+ * `elasticsearch` starts the Elasticsearch of the tests; an address asks one that runs. With `BINDERY_MISTRAL_API_KEY` passages and questions get vectors, which
+ * costs what the documentation says; `BINDERY_MISTRAL_BASE_URL` names another server with embeddings, and `BINDERY_EMBEDDING_MODEL` its model.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +11,12 @@ import { readQuestions, type SearchQuestion } from '#services/cli/search-bench/q
 import { askQuestions, recallTable } from '#services/cli/search-bench/recall.ts';
 import { indexSite, readSite, searchSite } from '#services/cli/search-bench/site-index.ts';
 import { type CutRequest, readAndCut } from '#services/indexer/read-page.ts';
+import { embedderSettings, openEmbedder } from '#shared/embedding/open-embedder.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
 import { localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { openTestIndex } from './open-test-index.ts';
+import { withVectors } from './with-vectors.ts';
 
 const corpus = process.argv[2] ?? join(import.meta.dirname, '../../../shared/corpus');
 const knownItemsFile = join(corpus, 'known-items.jsonl');
@@ -27,7 +31,9 @@ const languages: Record<string, string> = { 'mintlify-docs': 'en' };
 const bySite = (questions: readonly SearchQuestion[]) => Map.groupBy(questions, ({ site = '' }) => site);
 const known = (await readQuestions(knownItemsFile)).map((item) => ({ ...item, language: languages[item.site ?? ''] }));
 const newcomers = await readQuestions(join(import.meta.dirname, 'newcomer-questions.jsonl'));
-const { index, end } = await openTestIndex(process.argv[3] ?? 'sqlite');
+const { index: byWords, end } = await openTestIndex(process.argv[3] ?? 'sqlite');
+const embedder = await openEmbedder(loadConfig(embedderSettings, process.env));
+const index = embedder === undefined ? byWords : withVectors(byWords, embedder);
 const search = (question: SearchQuestion): Promise<string[]> => searchSite(index, question.site ?? '', question);
 try {
   for (const site of bySite([...known, ...newcomers]).keys()) await fill(site);

@@ -21,8 +21,8 @@ import { copyToChange, putInPlace } from '../sqlite-schema.ts';
  * text that the model does not take. It is stored once for all passages of the same text. `complete`: no passage lacks one.
  */
 const vectorSchema = `
-  CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS passage_vectors (passage INTEGER PRIMARY KEY, digest BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, vector BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS passage_vectors (passage INTEGER PRIMARY KEY, vector INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS vector_facts (model TEXT NOT NULL, dimensions INTEGER NOT NULL, typical_cosine REAL NOT NULL, complete INTEGER NOT NULL);
 `;
 
@@ -53,7 +53,7 @@ export type VectorMatrix = {
 export function readMatrix(db: DatabaseSync, facts: VectorFacts): VectorMatrix {
   const { dimensions } = facts;
   const rows = db.prepare(
-    `SELECT p.passage, v.vector FROM passage_vectors p JOIN vectors v ON v.digest = p.digest
+    `SELECT p.passage, v.vector FROM passage_vectors p JOIN vectors v ON v.id = p.vector
      WHERE length(v.vector) = ${factorBytes + dimensions} ORDER BY p.passage`,
   );
   const most = Number(db.prepare('SELECT count(*) AS count FROM passage_vectors').get()?.['count']);
@@ -77,20 +77,39 @@ export function nearestIn(
   question: Float32Array,
   isVisible: (id: number) => boolean,
 ): Neighbours<number> {
-  const length = facts.dimensions;
-  const near: { id: number; meaning: number }[] = [];
+  const near: number[] = [];
+  const meanings = new Float32Array(ids.length);
   for (let at = 0; at < ids.length; at += 1) {
-    const id = ids[at] as number;
-    if (!isVisible(id)) continue;
-    const from = at * length;
-    let product = 0;
-    for (let index = 0; index < length; index += 1)
-      product += (numbers[from + index] as number) * (question[index] as number);
-    const meaning = meaningOf(product * (factors[at] as number), facts.typicalCosine);
-    if (meaning > 0) near.push({ id, meaning });
+    if (!isVisible(ids[at] as number)) continue;
+    const cosine = product(numbers, at * question.length, question) * (factors[at] as number);
+    const meaning = meaningOf(cosine, facts.typicalCosine);
+    if (meaning === 0) continue;
+    meanings[at] = meaning;
+    near.push(at);
   }
-  near.sort((a, b) => b.meaning - a.meaning || a.id - b.id);
-  return new Map(near.slice(0, mostNeighbours).map(({ id, meaning }) => [id, meaning]));
+  // Sorting numbers alone is several times as fast as sorting passages by them.
+  const least = near.length <= mostNeighbours ? 0 : (meanings.toSorted().at(-mostNeighbours) ?? 0);
+  const nearest = near.filter((at) => (meanings[at] as number) >= least);
+  nearest.sort((a, b) => (meanings[b] as number) - (meanings[a] as number) || a - b);
+  return new Map(nearest.slice(0, mostNeighbours).map((at) => [ids[at] as number, meanings[at] as number]));
+}
+
+/** Of a vector of bytes and the question. With four sums no addition waits for the one before it. */
+function product(numbers: Int8Array, from: number, question: Float32Array): number {
+  const length = question.length;
+  const whole = length - (length % 4);
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  for (let at = 0; at < whole; at += 4) {
+    a += (numbers[from + at] as number) * (question[at] as number);
+    b += (numbers[from + at + 1] as number) * (question[at + 1] as number);
+    c += (numbers[from + at + 2] as number) * (question[at + 2] as number);
+    d += (numbers[from + at + 3] as number) * (question[at + 3] as number);
+  }
+  for (let at = whole; at < length; at += 1) a += (numbers[from + at] as number) * (question[at] as number);
+  return a + b + c + d;
 }
 
 /** Vectors of the first of these files that has some, for a file that is built anew: texts that it still has need no others. */
@@ -104,7 +123,7 @@ export function inheritVectors(db: DatabaseSync, files: readonly string[]): void
         if (facts === undefined) continue;
         const rows = from.prepare('SELECT digest, vector FROM vectors').all();
         db.exec(vectorSchema);
-        const insert = db.prepare('INSERT OR REPLACE INTO vectors VALUES (?, ?)');
+        const insert = db.prepare('INSERT OR REPLACE INTO vectors (digest, vector) VALUES (?, ?)');
         for (const row of rows) insert.run(row['digest'] as Uint8Array, row['vector'] as Uint8Array);
         const { model, dimensions, typicalCosine } = facts;
         db.prepare('INSERT INTO vector_facts VALUES (?, ?, ?, 0)').run(model, dimensions, typicalCosine);
@@ -136,13 +155,15 @@ export function startSqliteVectors(file: string, model: string): VectorBuild | u
       const insert = db.prepare('INSERT OR REPLACE INTO vectors (digest, vector) VALUES (?, ?)');
       for (const [digest, vector] of added) insert.run(Buffer.from(digest, 'hex'), vector);
       db.exec('DELETE FROM passage_vectors; DELETE FROM vector_facts');
-      const link = db.prepare('INSERT INTO passage_vectors (passage, digest) VALUES (?, ?)');
+      const link = db.prepare(
+        'INSERT INTO passage_vectors (passage, vector) SELECT ?, id FROM vectors WHERE digest = ?',
+      );
       let isComplete = true;
       for (const [passage, digest] of digests) {
         if (stored.has(digest) || added.has(digest)) link.run(passage, Buffer.from(digest, 'hex'));
         else isComplete = false;
       }
-      db.exec('DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM passage_vectors)');
+      db.exec('DELETE FROM vectors WHERE id NOT IN (SELECT vector FROM passage_vectors)');
       const sample = db
         .prepare(`SELECT vector FROM vectors WHERE length(vector) > 0 ORDER BY digest LIMIT ${mostSampled}`)
         .all()
