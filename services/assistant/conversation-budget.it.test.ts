@@ -1,5 +1,7 @@
+import { jetstream } from '@nats-io/jetstream';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BusOf } from '#shared/messaging/bus.ts';
+import { openConnection } from '#shared/messaging/nats/connection.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { testCaller } from '../../test/support/make-commit.ts';
@@ -81,6 +83,16 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
     await expect(answer(copyOf(bus))).rejects.toMatchObject({ code: 'rate_limited' });
     const sizes = await bus.conversationSizes.get(organization);
     expect(sizes?.document.days[0]?.bytes).toBeGreaterThan(80_000);
+  });
+
+  test('a count that cannot be read begins anew', async () => {
+    const { server, passwords } = stand;
+    const address = { url: server.url, user: 'assistant', password: passwords['assistant'] ?? '' };
+    const connection = await openConnection(address, 'damage');
+    await jetstream(connection).publish(`$KV.conversation-sizes.${organization}`, '{"days":"of a newer version"}');
+    await connection.close();
+    expect(await isKept(await answer(copyOf(bus)))).toBe(true);
+    expect((await bus.conversationSizes.get(organization))?.document.days).toHaveLength(1);
   });
 
   test("of more than the budget the organization's own oldest days go, and nobody else's", async () => {

@@ -4,6 +4,7 @@ import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 import type { ConversationSizes } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { EventLog } from '#shared/messaging/event-log.ts';
+import { madeAnew } from '#shared/messaging/made-anew.ts';
 import type { DocumentStore } from '#shared/messaging/read-models.ts';
 import { threadSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
@@ -39,8 +40,8 @@ export function budgetedThreads(
   const today = () => clock.now().toISOString().slice(0, 10);
 
   async function checkBudget(organization: string): Promise<void> {
-    const stored = await sizes.get(organization);
-    const bytes = stored?.document.days.find(({ day }) => day === today())?.bytes ?? 0;
+    const { document } = await madeAnew(sizes.get(organization), () => {});
+    const bytes = document?.days.find(({ day }) => day === today())?.bytes ?? 0;
     if (bytes < budgetBytes) return;
     const now = clock.now().getTime();
     throw new ApiError(
@@ -52,11 +53,11 @@ export function budgetedThreads(
 
   async function count(organization: string, bytes: number, sequence: number): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const before = await sizes.get(organization, { fromLeader: true });
-      const { kept, purgedUpTo } = counted(before?.document, { day: today(), bytes, sequence }, budgetBytes);
+      const before = await madeAnew(sizes.get(organization, { fromLeader: true }), onUncounted);
+      const { kept, purgedUpTo } = counted(before.document, { day: today(), bytes, sequence }, budgetBytes);
       // First, because it can be repeated: what is no longer counted must be gone.
       if (purgedUpTo > 0) await log.purge(threadSubject(organization, '*', '*'), { sequence: purgedUpTo });
-      const revision = await sizes.put(organization, kept, { expectedRevision: before?.revision ?? 0 });
+      const revision = await sizes.put(organization, kept, { expectedRevision: before.revision });
       if (revision !== undefined) return;
       if (attempt === mostAttempts) throw new Error(`The conversations of ${organization} could not be counted.`);
       await delay(pauseAfter(attempt, conflictPause));

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isActive } from '#shared/aggregates/export-job/export-job.ts';
 import type { ExportPlaces } from '#shared/contracts/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
+import { madeAnew } from '#shared/messaging/made-anew.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
@@ -12,7 +13,7 @@ import type { GatewayContext } from '../context.ts';
 
 type Place = ExportPlaces['places'][number];
 
-type PlaceContext = Pick<GatewayContext, 'bus' | 'clock' | 'config'>;
+type PlaceContext = Pick<GatewayContext, 'bus' | 'clock' | 'config' | 'logger'>;
 
 /** A request is stored within seconds, so a place whose job is not in the log by then was left by a gateway that died. */
 const requestWithinMs = 60_000;
@@ -58,15 +59,17 @@ export async function leavePlace(context: PlaceContext, organization: string, jo
 
 /** Changes the list as `change` says, again on what another gateway left; undefined: it stays as it is. Says whether it changed. */
 async function changePlaces(
-  { bus: { exportPlaces } }: PlaceContext,
+  { bus: { exportPlaces }, logger }: PlaceContext,
   organization: string,
   change: (places: readonly Place[]) => Promise<Place[] | undefined>,
 ): Promise<boolean> {
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
-    const stored = await askBus(exportPlaces.get(organization, { fromLeader: true }));
-    const places = await change(stored?.document.places ?? []);
+    const read = askBus(exportPlaces.get(organization, { fromLeader: true }));
+    const { document, revision: expectedRevision } = await madeAnew(read, (error) =>
+      logger.error({ err: error }, 'the list of active exports cannot be read; it begins anew'),
+    );
+    const places = await change(document?.places ?? []);
     if (places === undefined) return false;
-    const expectedRevision = stored?.revision ?? 0;
     if ((await askBus(exportPlaces.put(organization, { places }, { expectedRevision }))) !== undefined) return true;
     await delay(pauseAfter(attempt, conflictPause) * Math.random());
   }

@@ -4,6 +4,7 @@ import { archivedJobKey, siteModelKey } from '#shared/contracts/stored-objects.t
 import { logWithArchive } from '#shared/export/archived-jobs.ts';
 import type { ContentEvent } from '#shared/aggregates/content/content.ts';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { UnreadableDocument } from '#shared/messaging/parse-message.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import {
   bearer,
@@ -291,6 +292,17 @@ describe('start', () => {
     expect((await start()).statusCode).toBe(202);
     const stored = await gateway.bus.exportPlaces.get(acme.id);
     expect(stored?.document.places.map(({ jobId }) => jobId)).not.toContain(gone);
+  });
+
+  test('a list of places that cannot be read begins anew', async () => {
+    await publish(one);
+    const revision = await gateway.bus.exportPlaces.put(acme.id, { places: [] });
+    const unreadable = new UnreadableDocument('The document is wrong at "places".', revision ?? 0);
+    vi.spyOn(gateway.bus.exportPlaces, 'get').mockRejectedValueOnce(unreadable);
+    const started = await start();
+    expect(started.statusCode).toBe(202);
+    const { jobId } = started.json();
+    expect((await gateway.bus.exportPlaces.get(acme.id))?.document.places).toMatchObject([{ jobId }]);
   });
 
   test('a place that was taken by a clock that was ahead is free as soon as any other', async () => {
