@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerSchema } from '#shared/contracts/internal/caller.ts';
 import type { SearchIndex, SearchPage } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
+import { conceptVector } from '#shared/search/vectors/search-vectors.contract.ts';
 import { findPassages } from './find-passages.ts';
 
 const scope = { organization: 'acme', domain: 'docs', contentVersion: 'one' };
@@ -66,4 +67,32 @@ test('three pages are among what is found, however many sections of the best one
 test('whoever wants to start gets the best page from its start, with all its headings', async () => {
   const [first] = await find('how do I get started on my laptop');
   expect(first).toMatchObject({ url: '/quickstart', text: expect.stringContaining('## Start\n\nRun this.') });
+});
+
+test('a question is compared by its meaning, too, where it has a vector', async () => {
+  const own = { ...scope, contentVersion: 'vectors' };
+  const build = await searchIndex.startBuild(own);
+  await build.add([
+    pageOf('garage', 'Garage', ['', 'Where cars are parked.']),
+    pageOf('pets', 'Pets', ['', 'Dogs bark.']),
+    pageOf('billing', 'Billing', ['', 'Invoices are sent.']),
+  ]);
+  await build.commit();
+  const vectors = await searchIndex.startVectors?.(own, 'concepts');
+  await vectors?.add(new Map([...vectors.missing].map(([digest, text]) => [digest, conceptVector(text)])));
+  await vectors?.commit();
+  const body = { context: null, currentPath: null, filter: null };
+  const asked: string[] = [];
+  const embedQuestion = async (question: string) => {
+    asked.push(question);
+    return { model: 'concepts', vector: conceptVector(question) };
+  };
+  const turns = [{ role: 'user' as const, text: 'Room for an automobile?' }];
+  const byWords = await findPassages({ searchIndex }, caller, own, body, turns);
+  expect(byWords.passages).toEqual([]);
+  const late = await findPassages({ searchIndex, embedQuestion: async () => undefined }, caller, own, body, turns);
+  expect(late.passages).toEqual([]);
+  const { passages } = await findPassages({ searchIndex, embedQuestion }, caller, own, body, turns);
+  expect(passages.map(({ url }) => url)).toEqual(['/garage']);
+  expect(asked).toEqual(['Room for an automobile?']);
 });
