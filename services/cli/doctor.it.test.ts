@@ -300,6 +300,12 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     );
   }, 40_000);
 
+  test('says when there are no vectors', async () => {
+    expect(await saidWith({ BINDERY_EMBEDDING_MODEL: 'none' })).toContain('There are no vectors');
+    const opensearch = { BINDERY_SEARCH_ENGINE: 'opensearch', BINDERY_ELASTICSEARCH_URL: elsewhere };
+    expect(await saidWith(opensearch)).toContain('OpenSearch keeps no vectors');
+  });
+
   test('says that the model does not take the key', async () => {
     models = { status: 401, body: {} };
     expect(await saidWith({})).toContain('does not take the key (401)');

@@ -93,7 +93,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination[
       const { inspectLanguageModel } = await import('./inspect-platform.ts');
       return inspectLanguageModel(config);
     }),
-    embedder: withSettings(embedderSettings, async (config) => {
+    embedder: withSettings({ ...searchSettings, ...embedderSettings }, async (config) => {
       const { inspectEmbedder } = await import('./inspect-platform.ts');
       return inspectEmbedder(config);
     }),

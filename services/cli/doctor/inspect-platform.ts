@@ -3,6 +3,7 @@ import type { languageModelSettings } from '#services/assistant/language-model.t
 import { type embedderSettings, hasEmbedder } from '#shared/embedding/open-embedder.ts';
 import type { ConfigOf } from '#shared/runtime/config.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
+import type { searchSettings } from '#shared/search/open-search-index.ts';
 import { clockFinding, fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
 import { addressOf } from '../api-client.ts';
 
@@ -75,9 +76,12 @@ export async function inspectLanguageModel(config: ConfigOf<typeof languageModel
 }
 
 /** The same of the model that makes vectors, if there is one. */
-export async function inspectEmbedder(config: ConfigOf<typeof embedderSettings>): Promise<Finding[]> {
-  const { mistralApiKey: key, mistralBaseUrl: base, embeddingModel: name } = config;
+export async function inspectEmbedder(
+  config: ConfigOf<typeof embedderSettings> & Pick<ConfigOf<typeof searchSettings>, 'searchEngine'>,
+): Promise<Finding[]> {
+  const { mistralApiKey: key, mistralBaseUrl: base, embeddingModel: name, searchEngine } = config;
   if (key === undefined || !hasEmbedder(config)) return [good('There are no vectors: passages are searched by words.')];
+  if (searchEngine === 'opensearch') return [good('OpenSearch keeps no vectors: passages are searched by words.')];
   return inspectModel({ base, key, name, variable: 'BINDERY_EMBEDDING_MODEL', usedBy: 'indexer and assistant' });
 }
 
