@@ -210,6 +210,10 @@ function clusterBlock({ name, serverName, host, port, routes, password }: NatsCl
     `  name: ${JSON.stringify(name)}`,
     `  listen: ${JSON.stringify(`${host}:${port}`)}`,
     `  authorization { user: ${user}, password: ${JSON.stringify(password)} }`,
+    // A server that hangs, or whose machine lost its power, closes nothing. The others go on asking it for what it keeps until they notice, which
+    // takes more than a minute by default; clients notice after fifteen seconds.
+    '  ping_interval: "5s"',
+    '  ping_max: 2',
     `  routes: ${JSON.stringify(routes.map((route) => `nats://${user}:${password}@${route}`))}`,
     '}',
   ];
