@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
 import { mostCandidates, mostLinkedPages, mostLinks, rarest } from './candidate-limits.ts';
 import { type Neighbours, onlyByMeaning } from './vectors/meaning.ts';
 import { unpackCounts } from './packed-counts.ts';
@@ -19,6 +20,9 @@ import { synonymsOf } from './synonyms.ts';
 
 type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
+
+/** Sets of groups whose counts of links are kept for a file. */
+const keptReaders = 8;
 
 /** The readable side of one file; the file never changes while it is open. */
 export type SqlitePassages = {
@@ -87,6 +91,12 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
        SELECT words.rowid FROM words JOIN pages p ON p.id = words.rowid >> 16
        WHERE words MATCH :match AND ${passesFilter} ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates})`,
   );
+  // Looking at the page of each match takes a quarter of that.
+  const findAnywhere = db.prepare(
+    `SELECT ${passageColumns} FROM passages s WHERE s.id IN (
+       SELECT rowid FROM words WHERE words MATCH :match ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates})`,
+  );
+  const isForEveryone = db.prepare("SELECT 1 FROM pages WHERE groups <> '[]' LIMIT 1").get() === undefined;
   const findLinks = db.prepare(
     `SELECT l.target, l.terms FROM link_words JOIN links l ON l.id = link_words.rowid JOIN pages f ON f.id = l.page
      WHERE link_words MATCH :match AND f.path <> l.target AND ${isVisible('f')} AND ${isNotExcluded('f')}
@@ -103,10 +113,13 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
   const visible = db.prepare(`SELECT p.id FROM pages p WHERE ${passesFilter}`);
   const vectors = vectorFactsIn(db);
   const pagesAre = db.prepare(
-    `SELECT id, path, language, version, boost, title_terms, name_terms, keyword_terms, path_terms, text_length,
-       (SELECT count(DISTINCT l.page) FROM links l JOIN pages f ON f.id = l.page
-        WHERE l.target = p.path AND f.path <> p.path AND ${isVisible('f')} AND ${isNotExcluded('f')}) AS linked_from
-     FROM pages p WHERE id IN (SELECT value FROM json_each(:ids))`,
+    `SELECT id, path, language, version, boost, title_terms, name_terms, keyword_terms, path_terms, text_length
+     FROM pages WHERE id IN (SELECT value FROM json_each(:ids))`,
+  );
+  const countLinks = db.prepare(
+    `SELECT l.target, count(DISTINCT l.page) AS pages FROM links l JOIN pages f ON f.id = l.page
+     WHERE f.path <> l.target AND ${isVisible('f')} AND ${isNotExcluded('f')}
+       AND (:paths IS NULL OR l.target IN (SELECT value FROM json_each(:paths))) GROUP BY l.target`,
   );
   const shown = db.prepare(
     `SELECT p.path, p.title, p.language, p.version, p.tag, s.anchor, s.heading, s.text
@@ -126,6 +139,23 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
     languageKnown: facets.languages.includes(filter.language ?? '') ? 1 : 0,
     tag: filter.tag ?? null,
   });
+
+  const linkCounts = new LRUCache<string, ReadonlyMap<string, number>>({ max: keptReaders });
+  /** From how many pages that the reader may see others lead to each of these, or to any. Those without one are left out. */
+  function linkedFrom(
+    reader: { groups: string; exclude: string },
+    paths: readonly string[],
+  ): ReadonlyMap<string, number> {
+    const count = (of: readonly string[] | undefined): ReadonlyMap<string, number> => {
+      const rows = countLinks.all({ ...reader, paths: of === undefined ? null : JSON.stringify(of) });
+      return new Map(rows.map((row) => [String(row['target']), Number(row['pages'])]));
+    };
+    // What is excluded is another for each question.
+    if (reader.exclude !== '[]') return count(paths);
+    const counts = linkCounts.get(reader.groups) ?? count(undefined);
+    linkCounts.set(reader.groups, counts);
+    return counts;
+  }
 
   /** The passages of nearest meaning, of pages that the filter lets through. */
   function neighboursOf(
@@ -194,9 +224,13 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
       if (terms.length === 0 && meaning === undefined) return [];
       const reader = { groups: JSON.stringify(filter.groups ?? []), exclude: JSON.stringify(exclude) };
       const values = { ...filterValues(filter), ...reader };
-      const rowsWith = (search: typeof find, of: readonly { term: string }[], more: typeof values | typeof reader) =>
+      const rowsWith = (search: typeof find, of: readonly { term: string }[], more: Partial<typeof values>) =>
         of.length === 0 ? [] : search.all({ match: matching(of.map(({ term }) => term)), ...more });
-      const rows = rowsWith(find, rarest(terms), values);
+      const filtersNothing =
+        isForEveryone &&
+        exclude.length === 0 &&
+        [values.version, values.language, values.tag].every((of) => of === null);
+      const rows = filtersNothing ? rowsWith(findAnywhere, rarest(terms), {}) : rowsWith(find, rarest(terms), values);
       const links = Map.groupBy(rowsWith(findLinks, terms, reader), (row) => String(row['target']));
       const neighbours = neighboursOf(meaning, values);
       const only = onlyByMeaning(neighbours, new Set(rows.map((row) => Number(row['id']))));
@@ -209,7 +243,12 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
 
       const pages = new Map<number, CandidatePage>();
       const pageIds = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
-      for (const row of pagesAre.all({ ids: JSON.stringify([...pageIds]), ...reader })) {
+      const pageRows = pagesAre.all({ ids: JSON.stringify([...pageIds]) });
+      const linkedPages = linkedFrom(
+        reader,
+        pageRows.map((row) => String(row['path'])),
+      );
+      for (const row of pageRows) {
         const path = String(row['path']);
         pages.set(Number(row['id']), {
           path,
@@ -222,7 +261,7 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
           pathTerms: split(row['path_terms']),
           textLength: Number(row['text_length']),
           links: (links.get(path) ?? []).map((link) => split(link['terms'])),
-          linkedFrom: Number(row['linked_from']),
+          linkedFrom: linkedPages.get(path) ?? 0,
         });
       }
       return rows.flatMap((row): SqliteCandidate[] => {

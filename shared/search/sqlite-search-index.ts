@@ -155,6 +155,7 @@ async function removeAbandoned(folder: string): Promise<void> {
 /** Another one after every change of the file; undefined when there is none. */
 async function fileState(file: string): Promise<string | undefined> {
   try {
+    // Waiting for it lets others have their turn: all else of a search is done at once.
     const found = await stat(file, { bigint: true });
     return found.isFile() ? [found.ino, found.size, found.mtimeNs].join(' ') : 'no file';
   } catch (error) {

@@ -7,22 +7,34 @@ import type { SearchIndex } from '#shared/search/search-index.ts';
 import { sqliteSearchIndex } from '#shared/search/sqlite-search-index.ts';
 import { startElasticsearch } from '../support/start-elasticsearch.ts';
 
+export type TestIndex = {
+  index: SearchIndex;
+  /** The folder of the files, or the address and index of the cluster, with its process if that was started. */
+  place: { folder: string } | { url: string; prefix: string; pid: number | undefined };
+  end: () => Promise<void>;
+};
+
 /**
  * An empty search index of the engine: `sqlite`, `elasticsearch` (that of the tests, which is started), or the address of an Elasticsearch that
  * runs. `end` closes it; in an Elasticsearch that runs, an index called `bindery-bench-…` stays.
  */
-export async function openTestIndex(engine: string): Promise<{ index: SearchIndex; end: () => Promise<void> }> {
+export async function openTestIndex(engine: string): Promise<TestIndex> {
   if (engine === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-search-'));
     const index = sqliteSearchIndex(folder);
-    return { index, end: () => index.close().then(() => rm(folder, { recursive: true, force: true })) };
+    return {
+      index,
+      place: { folder },
+      end: () => index.close().then(() => rm(folder, { recursive: true, force: true })),
+    };
   }
   const server = engine === 'elasticsearch' ? await startElasticsearch() : undefined;
   const prefix = `bindery-bench-${randomBytes(4).toString('hex')}`;
-  const nodes = [server?.url ?? engine];
-  const index = elasticsearchSearchIndex({ product: 'elasticsearch', nodes, prefix, shards: 1, replicas: 0 });
+  const url = server?.url ?? engine;
+  const index = elasticsearchSearchIndex({ product: 'elasticsearch', nodes: [url], prefix, shards: 1, replicas: 0 });
   return {
     index,
+    place: { url, prefix, pid: server?.pid },
     async end() {
       await index.close();
       await server?.stop();

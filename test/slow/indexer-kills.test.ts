@@ -10,8 +10,6 @@ import { readSitePages } from '#services/indexer/site-pages.ts';
 import { openStoredContent } from '#services/indexer/stored-content.ts';
 import { contentAggregate } from '#shared/aggregates/content/content.ts';
 import { publishContent } from '#shared/aggregates/content/decide.ts';
-import { blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -30,6 +28,7 @@ import { type RefusingProxy, refusingProxy } from '../support/refusing-proxy.ts'
 import { environmentOn, startServiceProcess } from '../support/service-process.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
 import { startTestBus, type TestBus } from '../support/start-bus.ts';
+import { storeProject } from '../support/stored-project.ts';
 
 /*
  * The indexer is killed at random moments of a build, by default three times for each engine with a new seed. To choose their number, or to repeat a seed:
@@ -64,7 +63,8 @@ describeWithServers(
       publisher = await bus.connect('publisher');
       const objects = join(folder, 'objects');
       objectStore = folderObjectStore({ folder: objects, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
-      pageCount = await storeProject(objectStore);
+      const model = await storeProject(objectStore, scope, await localProject(chaosProject.folder));
+      pageCount = model.pages.length;
       undisturbed = indexUndisturbed();
       // What it rejects with is seen where it is awaited.
       undisturbed.catch(() => undefined);
@@ -199,17 +199,6 @@ describeWithServers(
     );
   },
 );
-
-/** As publication leaves it. Answers how many pages it has. */
-async function storeProject(objectStore: ObjectStore): Promise<number> {
-  const project = await localProject(chaosProject.folder);
-  const put = (sha256: string, bytes: Uint8Array) => objectStore.put(blobKey(scope.organization, sha256), bytes);
-  const model = await readDocsProject(project, ({ sha256, text }) => put(sha256, Buffer.from(text)));
-  for (const { path, sha256, sizeBytes } of project.files) await put(sha256, await project.read(path, sizeBytes));
-  const { contentVersion } = scope;
-  await objectStore.put(siteModelKey(scope), Buffer.from(JSON.stringify({ ...model, contentVersion })));
-  return model.pages.length;
-}
 
 type Rows = { count: number; digest: string };
 
