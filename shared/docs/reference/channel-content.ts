@@ -121,6 +121,7 @@ export class ChannelWriter {
         if (named.length > 0)
           made.children.push(paragraph(...named.flatMap((scope, at) => [text(at === 0 ? '' : ', '), code(scope)])));
         made.props = new Map([...made.props, ['post', place === '' ? [] : [place]]]);
+        delete made.alike;
         shown.set(key, made);
       }
     }

@@ -360,3 +360,31 @@ test('deep fields do not take the room of those that come first', async () => {
   expect(anchors).toContain('body-last');
   expect(html.match(/class="field"/g)?.length).toBeLessThan(80);
 });
+
+test('a field that stands in many places has the id of each, and is otherwise the same', async () => {
+  const size = '{ type: string, enum: [s, "a|b"], description: How *large* it is. }';
+  const outer = `{ type: object, required: [size], properties: { size: ${size}, in: { type: object, properties: { size: ${size} } } } }`;
+  const made = await pageOf(
+    `security: [{ key: [] }]
+parameters: [{ name: size, in: query, description: How *large* it is., schema: ${size} }]
+requestBody: { content: { application/json: { schema: ${outer} } } }
+responses: { 200: { description: Fine, headers: { size: { description: How *large* it is., schema: { type: string } } }, content: { application/json: { schema: ${outer} } } } }`,
+    'components: { securitySchemes: { key: { type: apiKey, in: header, name: size, description: How *large* it is. } } }',
+  );
+  const own = (id: string): string =>
+    new RegExp(`<div class="field" id="${id}">(.*?)<div>`, 's').exec(made.html)?.[1]?.replaceAll(`#${id}"`, '#"') ?? id;
+  const required = own('body-size');
+  expect(required).toContain('<a href="#">size</a></code><samp>enum&lt;string&gt;</samp>');
+  expect(required).toContain('field-required');
+  expect(own('response-200-size')).toBe(required);
+  const optional = own('body-in-size');
+  expect(own('response-200-in-size')).toBe(optional);
+  expect(own('param-size')).toBe(optional);
+  expect(optional).not.toContain('field-required');
+  expect(own('authorization-size')).toContain('field-post">header<');
+  expect(own('response-200-header-size')).not.toContain('field-post');
+  for (const id of ['param-size', 'body-size', 'body-in-size', 'response-200-size', 'response-200-in-size'])
+    expect(made.anchors.filter((anchor) => anchor === id)).toEqual([id]);
+  const items = made.below.split('\n').filter((line) => line.includes('`size` (enum'));
+  expect(items.map((line) => line.replace(/`.*/, ''))).toEqual(['- ', '- ', '  - ', '- ', '  - ']);
+});

@@ -202,6 +202,7 @@ class ReferenceWriter {
       if (scopes.length > 0)
         made.children.push(paragraph(...scopes.flatMap((scope, at) => [text(at === 0 ? '' : ', '), code(scope)])));
       made.props = new Map([...made.props, ['post', [place]]]);
+      delete made.alike;
       shown.set(name, made);
     }
     return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];

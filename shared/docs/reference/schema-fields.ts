@@ -1,8 +1,9 @@
 import type { Nodes, PhrasingContent } from 'mdast';
-import { type JsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
+import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { descriptionNodes } from './description-nodes.ts';
 import { nameOfReference, type OpenSlice, shownValue } from './open-slice.ts';
 import type { ParamSettings } from './page-reference.ts';
@@ -55,7 +56,15 @@ export class SchemaFields {
     this.#texts = texts;
     this.#parser = parser;
     this.#params = params;
+    const leaves = leavesByTexts.get(texts) ?? new RecentValues<StaticElement>(1_000_000);
+    leavesByTexts.set(texts, leaves);
+    this.#leaves = leaves;
+    this.#settings = `${parser} ${JSON.stringify(params)}`;
   }
+
+  /** What `field` makes of those that have nothing inside them, for all pages. */
+  readonly #leaves: RecentValues<StaticElement>;
+  readonly #settings: string;
 
   #shape(schema: JsonValue | undefined): Shape {
     const known = this.#shapes.get(schema);
@@ -73,6 +82,14 @@ export class SchemaFields {
     inside: Inside = outermost,
   ): StaticElement {
     this.#fields += 1;
+    const { id, schema, ...facts } = input;
+    if (!isLeaf(schema)) return this.#field(kind, input, use, inside);
+    const key = `${kind} ${use} ${this.#settings} ${JSON.stringify([facts, schema])}`;
+    const made = this.#leaves.get(key, () => withAlike(this.#field(kind, input, use, inside)));
+    return { ...made, props: new Map(made.props).set('id', id), children: [...made.children] };
+  }
+
+  #field(kind: 'ParamField' | 'ResponseField', input: FieldInput, use: FieldUse, inside: Inside): StaticElement {
     const shape = this.#shape(input.schema);
     const { defaultValue } = shape;
     const circle = shape.names.find((name) => inside.names.has(name));
@@ -239,10 +256,42 @@ export class SchemaFields {
 
   #isUsed({ schema }: Property, use: FieldUse): boolean {
     if (use === 'schema') return true;
-    const { isReadOnly, isWriteOnly } = this.#shape(schema);
+    const { isReadOnly, isWriteOnly } = isLeaf(schema)
+      ? { isReadOnly: schema['readOnly'] === true, isWriteOnly: schema['writeOnly'] === true }
+      : this.#shape(schema);
     return use === 'request' ? !isReadOnly : !isWriteOnly;
   }
 }
+
+/** By the words that are on them. */
+const leavesByTexts = new WeakMap<InterfaceTexts, RecentValues<StaticElement>>();
+
+/** It refers to nothing, and nothing is inside it that has fields or words of its own. */
+function isLeaf(schema: JsonValue | undefined): schema is JsonObject {
+  if (!isJsonObject(schema)) return false;
+  for (const key in schema) {
+    if (!outsideLeaves.has(key)) continue;
+    if (key !== 'items' || !isPlainType(schema[key])) return false;
+  }
+  return true;
+}
+
+const outsideLeaves = new Set(['$ref', 'allOf', 'oneOf', 'anyOf', 'properties', 'additionalProperties', 'items']);
+
+function isPlainType(items: JsonValue | undefined): boolean {
+  if (!isJsonObject(items)) return false;
+  for (const key in items) if (key !== 'type' && key !== 'format') return false;
+  return true;
+}
+
+/** Marked as what is the same wherever its description leads nowhere and needs nothing of a page. */
+const withAlike = (made: StaticElement): StaticElement =>
+  made.children.every(isOfWords) ? { ...made, alike: {} } : made;
+
+const wordTypes = new Set('paragraph text inlineCode strong emphasis delete list listItem break'.split(' '));
+
+const isOfWords = (node: Nodes): boolean =>
+  wordTypes.has(node.type) && (!('children' in node) || node.children.every(isOfWords));
 
 export type FieldUse = 'request' | 'response' | 'schema';
 

@@ -62,7 +62,7 @@ function onceForReference<Made>(
   schema: JsonValue | undefined,
   make: (document: JsonObject, schema: JsonValue | undefined) => Made,
 ): Made {
-  const reference = objectOf(schema)['$ref'];
+  const reference = isJsonObject(schema) ? schema['$ref'] : undefined;
   if (typeof reference !== 'string' || Object.keys(objectOf(schema)).length > 1) return make(document, schema);
   const known = made.get(document) ?? new Map<string, Made>();
   made.set(document, known);
@@ -126,7 +126,11 @@ export const merge = (
   schema: JsonValue | undefined,
 ): Readonly<{ merged: JsonObject; names: readonly string[] }> => onceForReference(merges, document, schema, mergeParts);
 
+const noNames: string[] = [];
+
 function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merged: JsonObject; names: string[] } {
+  // Most fields are no more than a type with a description.
+  if (isJsonObject(schema) && !isOfParts(schema)) return { merged: schema, names: noNames };
   const names = new Set<string>();
   let parts = 0;
   const of = (value: JsonValue | undefined, depth: number): JsonObject => {
@@ -151,6 +155,9 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
   const merged = of(schema, 0);
   return { merged, names: [...names] };
 }
+
+const isOfParts = ({ $ref, allOf, oneOf, anyOf }: JsonObject): boolean =>
+  $ref !== undefined || allOf !== undefined || oneOf !== undefined || anyOf !== undefined;
 
 function both(first: JsonObject, second: JsonObject): JsonObject {
   const made: JsonObject = { ...second, ...first };

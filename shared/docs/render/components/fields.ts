@@ -1,3 +1,5 @@
+import type { Element } from 'hast';
+import type { List, ListItem } from 'mdast';
 import { h } from '#shared/docs/render/content/content-tree.ts';
 import {
   type Component,
@@ -16,7 +18,7 @@ const places = ['path', 'query', 'body', 'header', 'cookie'] as const;
 
 /** `ParamField`: a parameter of an operation, at the address `param-<name>`. `ResponseField`: a field of an answer, or any option. */
 const field: Component = {
-  html({ name: component, props, children }, context) {
+  html({ name: component, props, children, alike }, context) {
     const { texts } = context;
     const isParameter = component !== 'ResponseField';
     const place = isParameter ? places.find((one) => textProp(props, one) !== undefined) : undefined;
@@ -24,15 +26,15 @@ const field: Component = {
     const chip = (kind: string, label: string) => h('span', { className: ['field-chip', `field-${kind}`] }, label);
     const required = flagProp(props, 'required') || (props.has('optional') && props.get('optional') === false);
     const deprecated = flagProp(props, 'deprecated');
-    const type = contentProp(props.get('type'), context);
     const fallback = props.get('default');
     const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
     const id = context.anchors.claim(isParameter ? `param-${name}` : name, textProp(props, 'id'));
-    return [
-      h('div', { className: ['field'], id }, [
+    const element = (own: string): Element => {
+      const type = contentProp(props.get('type'), context);
+      return h('div', { className: ['field'], id: own }, [
         h('div', { className: ['field-head'] }, [
           textsProp(props, 'pre').map((label) => chip('pre', label)),
-          h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${id}` }, name)]),
+          h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${own}` }, name)]),
           textsProp(props, 'post').map((label) => chip('post', label)),
           type.length > 0 ? h('samp', type) : null,
           place === undefined ? null : chip('place', place),
@@ -43,10 +45,13 @@ const field: Component = {
           deprecated ? chip('deprecated', texts.deprecated) : null,
         ]),
         children.length === 0 ? null : h('div', context.children(children)),
-      ]),
-    ];
+      ]);
+    };
+    return [alike === undefined ? element(id) : { type: 'repeated', id, alike, element }];
   },
-  markdown({ props, children }, write) {
+  markdown({ props, children, alike }, write) {
+    const known = alike && items.get(alike);
+    if (known) return [listOf(known)];
     const name = textProp(props, 'name', ...places) ?? '';
     const fallback = textProp(props, 'default');
     const facts = [
@@ -56,9 +61,24 @@ const field: Component = {
       fallback === undefined ? '' : `default: ${fallback}`,
     ].filter((fact) => fact !== '');
     const head = paragraph({ type: 'inlineCode', value: name }, text(facts.length > 0 ? ` (${facts.join(', ')})` : ''));
-    const item = { type: 'listItem' as const, spread: true, children: [head, ...write.blocks(children)] };
-    return [{ type: 'list', ordered: false, spread: true, children: [item], data: { isOfFields: true } }];
+    const item: ListItem = { type: 'listItem', spread: true, children: [head, ...write.blocks(children)] };
+    if (alike) {
+      item.data = { isRepeated: true };
+      items.set(alike, item);
+    }
+    return [listOf(item)];
   },
 };
+
+/** Of fields that are alike. */
+const items = new WeakMap<object, ListItem>();
+
+const listOf = (item: ListItem): List => ({
+  type: 'list',
+  ordered: false,
+  spread: true,
+  children: [item],
+  data: { isOfFields: true },
+});
 
 export const fields: Components = { Param: field, ParamField: field, ResponseField: field };

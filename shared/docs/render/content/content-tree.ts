@@ -11,12 +11,24 @@ export type Typeset = {
   text: string;
 };
 
+/** An element that many pages of a site have, each with an id of its own: as its `id`, and in a link to itself. */
+export type Repeated = {
+  type: 'repeated';
+  id: string;
+  /** The same object for all that differ in their id alone. They have no other address in them, and no code, formula or drawing. */
+  alike: object;
+  /** The element with an id; the same id gives the same element. */
+  element: (id: string) => Element;
+};
+
 declare module 'hast' {
   interface RootContentMap {
     typeset: Typeset;
+    repeated: Repeated;
   }
   interface ElementContentMap {
     typeset: Typeset;
+    repeated: Repeated;
   }
 }
 
@@ -37,7 +49,7 @@ export function h(tagName: string, first?: Properties | Child, second?: Child): 
 function isProperties(first: Properties | Child): first is Properties {
   if (typeof first !== 'object' || first === null || Array.isArray(first)) return false;
   const { type } = first as { type?: unknown };
-  return type !== 'element' && type !== 'text' && type !== 'typeset';
+  return type !== 'element' && type !== 'text' && type !== 'typeset' && type !== 'repeated';
 }
 
 function addTo(children: ElementContent[], child: Child): void {
@@ -53,6 +65,7 @@ export function toText(nodes: readonly Nodes[]): string {
   for (const node of nodes) {
     if (node.type === 'text') text += node.value;
     else if (node.type === 'typeset') text += node.of === 'formula' ? node.text : '';
+    else if (node.type === 'repeated') text += toText([node.element(node.id)]);
     else if ('children' in node)
       text += node.type === 'element' && node.tagName === 'br' ? '\n' : toText(node.children);
   }

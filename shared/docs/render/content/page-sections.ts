@@ -47,6 +47,19 @@ export class PageSections {
     section.text += text;
   }
 
+  /** An element with an id and a text, which was read before; false, and nothing is taken, where it would be read in another way. */
+  repeat(id: string, text: string): boolean {
+    if (this.#within !== 'text' || this.#length + text.length > maxText) return false;
+    this.ids.push(id);
+    this.text(text);
+    return true;
+  }
+
+  /** What was read before the first heading, as it was given. */
+  get firstText(): string {
+    return this.#sections[0]?.text ?? '';
+  }
+
   /** Those that have a heading or a text. */
   get sections(): Section[] {
     return this.#sections

@@ -120,7 +120,7 @@ export function toContent(tree: Root, report: Report, texts: InterfaceTexts, ico
       root(pageState: State) {
         // A copy of each node's place is not needed.
         pageState.patch = (from, made) => {
-          if (from.position && made.type !== 'typeset') made.position = from.position;
+          if (from.position && made.type !== 'typeset' && made.type !== 'repeated') made.position = from.position;
         };
         return pageState.wrap(pageState.all(tree), false);
       },

@@ -1,9 +1,10 @@
-import type { Element } from 'hast';
+import type { Element, ElementContent } from 'hast';
 import { h, s } from 'hastscript';
 import { expect, test } from 'vitest';
 import { SafeHtml } from '../html.ts';
 import { renderedContent } from '../test-project.ts';
 import type { Typeset } from './content-tree.ts';
+import type { ResolveAddress } from '../sanitize/safe-attributes.ts';
 import { writeContent } from './write-content.ts';
 
 const code = (text: string): Typeset => ({
@@ -56,4 +57,47 @@ test('ids in headings are ids of the page; those of drawings are not', () => {
   const heading = h('h2', { id: 'title' }, [h('a', { id: 'old-name' }), 'Title']);
   const drawing = s('svg', { id: 'drawing' }, [s('linearGradient', { id: 'gradient' })]);
   expect(writeContent([heading, drawing]).ids).toEqual(['title', 'old-name', 'drawing']);
+});
+
+test('an element that many pages have is written as any other, wherever it stands, and with every id', () => {
+  const alike = {};
+  const element = (id: string): Element =>
+    h('div', { className: ['field'], id }, [
+      h('code', [h('a', { href: `#${id}` }, 'size')]),
+      h('p', 'How <large> it is'),
+    ]);
+  const around: ((node: ElementContent) => ElementContent)[] = [
+    (node) => h('section', [h('p', ['before', node, 'after'])]),
+    (node) => h('details', [h('summary', 'More'), node]),
+    (node) => h('table', [h('tr', [h('td', [node])])]),
+    (node) => h('h2', { id: 'title' }, [node]),
+    (node) => h('a', { href: '/elsewhere' }, [node]),
+    (node) => h('button', [node]),
+    (node) => h('p', { className: ['tab-title'] }, [node]),
+    (node) => h('table', [node]),
+  ];
+  const ids = ['size', 'response-200-size', 'a "quoted" id', 'größe', 'id-to-replace-5c1f', '{key}'];
+  for (const place of around) {
+    for (const id of ids) {
+      const [repeated, plain] = [{ type: 'repeated', id, alike, element } as const, element(id)].map((node) => {
+        const resolved: string[] = [];
+        const resolve: ResolveAddress = (_, written) => {
+          resolved.push(written);
+          return written;
+        };
+        const addresses = { resolve, sizeOf: () => undefined, missingImage: '' };
+        return { written: writeContent([place(node), place(node)], { addresses }), resolved };
+      });
+      expect(repeated).toEqual(plain);
+    }
+  }
+});
+
+test('the text of elements that many pages have ends where the text of all others does', () => {
+  const alike = {};
+  const element = (id: string): Element =>
+    h('div', { id }, [h('a', { href: `#${id}` }, id), h('p', 'x'.repeat(30_000))]);
+  const nodes = Array.from({ length: 9 }, (_, at) => ({ type: 'repeated', id: `f${at}`, alike, element }) as const);
+  const plain = nodes.map(({ id }) => element(id));
+  expect(writeContent(nodes)).toEqual(writeContent(plain));
 });

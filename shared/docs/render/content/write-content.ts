@@ -9,7 +9,7 @@ import {
   type ResolveAddress,
   safeProperties,
 } from '../sanitize/safe-attributes.ts';
-import { toText, type Typeset } from './content-tree.ts';
+import { type Repeated, toText, type Typeset } from './content-tree.ts';
 import { PageSections, type Section } from './page-sections.ts';
 import { keepRoom } from './picture-room.ts';
 
@@ -68,8 +68,21 @@ class ContentWriter {
       if (node.type === 'element') html += this.#element(node, around);
       else if (node.type === 'text') html += this.#text(node.value, around);
       else if (node.type === 'typeset') html += this.#typeset(node, around);
+      else if (node.type === 'repeated') html += this.#repeated(node, around);
     }
     return html;
+  }
+
+  /** Written once for all that are alike, where nothing around it changes what it becomes. */
+  #repeated(node: Repeated, around: Around): string {
+    const { id } = node;
+    const { addresses, isLeftOut } = this.#options;
+    const isPlain = isPlainPlace(around) && isLeftOut === undefined && plainId.test(id);
+    const once = isPlain ? writtenOnce(node) : undefined;
+    if (once === undefined || !this.sections.repeat(id, once.text)) return this.#element(node.element(id), around);
+    addresses?.resolve('href', `#${id}`, linkToItself);
+    this.#endsParagraph = true;
+    return once.parts.join(id);
   }
 
   #text(value: string, around: Around): string {
@@ -130,6 +143,35 @@ class ContentWriter {
     return around.part === undefined ? html : html + around.part.close();
   }
 }
+
+/** HTML of an element between the places of its id, and its text. */
+type WrittenOnce = { parts: string[]; text: string };
+
+/** Undefined: its id stands in other places, too. */
+const writtenBefore = new WeakMap<object, WrittenOnce | 'never'>();
+
+function writtenOnce({ alike, element }: Repeated): WrittenOnce | undefined {
+  let once = writtenBefore.get(alike);
+  if (once === undefined) {
+    const writer = new ContentWriter({});
+    const parts = writer.nodes([element(idToReplace)], top).split(idToReplace);
+    once =
+      parts.length === 3 && startOfBlock.test(parts[0] ?? '') ? { parts, text: writer.sections.firstText } : 'never';
+    writtenBefore.set(alike, once);
+  }
+  return once === 'never' ? undefined : once;
+}
+
+const idToReplace = 'id-to-replace-5c1f';
+/** A block ends the paragraph around it. */
+const startOfBlock = /^<div [^<>]*id="$/;
+/** It is the same in an address and in an attribute. */
+const plainId = /^[\w.-]+$/;
+
+const linkToItself: Element = { type: 'element', tagName: 'a', properties: {}, children: [] };
+
+const isPlainPlace = ({ inTable, inDrawing, inLink, inButton, inHeading, part }: Around): boolean =>
+  !inTable && !inDrawing && !inLink && !inButton && !inHeading && part === undefined;
 
 /** Of a pair of pictures, light shows one and dark the other. */
 const showsOrHides = /^(dark:)?(hidden|block|inline|inline-block|flex)$/;

@@ -11,6 +11,8 @@ export type StaticElement = {
   props: StaticProps;
   children: Nodes[];
   position?: Root['position'];
+  /** Elements that have the same object here differ in their id alone, and have no address in them: what is written of one serves for all. */
+  alike?: object;
 };
 
 /** Children without an element around them. */
@@ -65,6 +67,10 @@ declare module 'mdast' {
   interface ListData {
     /** It goes on with the fields of the next such list. */
     isOfFields?: true;
+  }
+  interface ListItemData {
+    /** Lists of several pages have it: it may not be changed. */
+    isRepeated?: true;
   }
   interface RootContentMap {
     staticElement: StaticElement;

@@ -1,4 +1,4 @@
-import type { BlockContent, List, Nodes, Paragraph, PhrasingContent, Root } from 'mdast';
+import type { BlockContent, List, ListItem, Nodes, Paragraph, PhrasingContent, Root } from 'mdast';
 import { gfmToMarkdown } from 'mdast-util-gfm';
 import { defaultHandlers, type Handle, toMarkdown } from 'mdast-util-to-markdown';
 import { type MarkdownWriter, plainText, textProp } from '#shared/docs/render/components/component.ts';
@@ -81,6 +81,9 @@ const addedParagraph: Handle = (node: Paragraph, parent, state, info) => {
   return line;
 };
 
+/** Of items that several pages have. They begin with a paragraph, so that no list before them changes them. */
+const itemTexts = new WeakMap<ListItem, string>();
+
 /**
  * A list of fields, in the same words as any list. The library notes after each word in which line and column it is, again for each list around
  * it, which nobody asks for.
@@ -90,6 +93,8 @@ const fieldList: Handle = (node: List, parent, state, info) => {
   const exit = state.enter('list');
   const bullet = state.bulletLastUsed === '-' ? '*' : '-';
   const items = node.children.map((item) => {
+    const known = itemTexts.get(item);
+    if (known !== undefined) return `${bullet} ${known}`;
     const exitItem = state.enter('listItem');
     const blocks = item.children.map((child) => {
       const block = state.handle(child, item, state, info);
@@ -98,7 +103,9 @@ const fieldList: Handle = (node: List, parent, state, info) => {
     });
     state.bulletLastUsed = undefined;
     exitItem();
-    return `${bullet} ${blocks.join('\n\n').replaceAll(/(\r?\n|\r)(?=[^\r\n])/g, '$1  ')}`;
+    const text = blocks.join('\n\n').replaceAll(/(\r?\n|\r)(?=[^\r\n])/g, '$1  ');
+    if (item.data?.isRepeated === true) itemTexts.set(item, text);
+    return `${bullet} ${text}`;
   });
   state.bulletLastUsed = bullet;
   exit();
