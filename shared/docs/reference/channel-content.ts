@@ -11,7 +11,7 @@ import {
 import { StaticNodes } from '#shared/docs/render/evaluate/static-tree.ts';
 import type { InterfaceTexts } from '#shared/docs/render/interface-texts/interface-texts.ts';
 import { exampleOfSchema } from './example-value.ts';
-import { credentialOf, type Endpoint, entriesOf, lineOf, resolved } from './open-slice.ts';
+import { credentialOf, type Endpoint, entriesOf, lineOf, namedIn, resolved } from './open-slice.ts';
 import { exampleFence } from './operation-examples.ts';
 import { inWords } from './operations.ts';
 import {
@@ -130,7 +130,7 @@ export class ChannelWriter {
 
   /** The names in braces of its address. */
   #parameters(): Nodes[] {
-    const fields = entriesOf(this.#channel['parameters']).flatMap(([name, written]) => {
+    const fields = namedIn(this.#channel['parameters']).flatMap(([name, written]) => {
       if (this.#options.own.parameters.has(`path ${name}`)) return [];
       const { value } = resolved(this.#document, written);
       const { schema, description, location: _, ...facts } = value;

@@ -78,6 +78,10 @@ export const shownValue = (value: JsonValue): string => (typeof value === 'strin
 export const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =>
   Object.entries(objectOf(value)).filter(([key]) => !key.startsWith('x-'));
 
+/** The same of what authors name freely, as headers are: only a value that is no object is an extension. */
+export const namedIn = (value: JsonValue | undefined): [string, JsonValue][] =>
+  Object.entries(objectOf(value)).filter(([key, item]) => !key.startsWith('x-') || isJsonObject(item));
+
 export type Server = { url: string; description: string | undefined };
 
 /** Servers of an operation, or else of its path or its specification, as written. */

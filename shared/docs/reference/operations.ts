@@ -53,18 +53,47 @@ export function operationsOf(specification: JsonObject): Operation[] {
 
 const pathItemKeys = [...methods, 'parameters', 'servers', 'x-hidden', 'x-excluded'] as const;
 
+const mostReferences = 20;
+
 /** A path item may be a reference to one of the components. Many may refer to one that is large, so only what is read of it is copied. */
 function pathItemOf(specification: JsonObject, item: JsonObject[string]): JsonObject {
   const written = objectOf(item);
-  const reference = textOf(written['$ref']);
-  if (reference === undefined) return written;
-  const target = objectOf(resolvePointer(specification, reference));
+  if (written['$ref'] === undefined) return written;
+  const parts = followed(specification, written).items;
   return Object.fromEntries(
     pathItemKeys.flatMap((key): [string, JsonObject[string]][] => {
-      const value = written[key] ?? target[key];
+      const value = parts.map((part) => part[key]).find((each) => each !== undefined);
       return value === undefined ? [] : [[key, value]];
     }),
   );
+}
+
+/** An object and those that it refers to, one through the other; and the reference among theirs that leads to nothing in the file. */
+function followed(specification: JsonObject, item: JsonObject): { items: JsonObject[]; lost: string | undefined } {
+  const items = [item];
+  let reference = textOf(item['$ref']);
+  while (reference !== undefined && items.length <= mostReferences) {
+    const target = resolvePointer(specification, reference);
+    if (!isJsonObject(target)) return { items, lost: reference };
+    if (items.includes(target)) break;
+    items.push(target);
+    reference = textOf(target['$ref']);
+  }
+  return { items, lost: undefined };
+}
+
+/** Paths, webhooks and channels that are in another file, or nowhere: nothing is made of them. A few of them, with what they refer to. */
+export function lostPaths(specification: JsonObject): { path: string; reference: string }[] {
+  const found: { path: string; reference: string }[] = [];
+  for (const key of ['paths', 'webhooks', 'channels']) {
+    for (const [path, item] of Object.entries(objectOf(specification[key]))) {
+      if (!isJsonObject(item)) continue;
+      const { lost } = followed(specification, item);
+      if (lost !== undefined) found.push({ path, reference: lost });
+      if (found.length >= 5) return found;
+    }
+  }
+  return found;
 }
 
 function operation(
@@ -143,22 +172,28 @@ export function resolvePointer(document: JsonObject, reference: string): JsonObj
   if (!reference.startsWith('#/')) return reference === '#' ? document : undefined;
   let at: JsonObject[string] | undefined = document;
   for (const part of reference.slice(2).split('/')) {
-    const key = decodedPart(part);
-    if (Array.isArray(at)) at = at[Number(key)];
-    else if (isJsonObject(at) && Object.hasOwn(at, key)) at = at[key];
-    else return undefined;
+    if (Array.isArray(at)) at = at[Number(part)];
+    else if (isJsonObject(at)) {
+      const key = keyOf(at, part);
+      if (key === undefined) return undefined;
+      at = at[key];
+    } else return undefined;
   }
   return at;
 }
 
-function decodedPart(part: string): string {
-  if (!part.includes('~') && !part.includes('%')) return part;
-  const plain = part.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(plain);
-  } catch {
-    return plain;
+/** `a%20b~1c` is the key `a b/c`. Some authors leave `%` as it is. */
+function keyOf(object: JsonObject, part: string): string | undefined {
+  const asWritten = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (part.includes('%')) {
+    try {
+      const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+      if (Object.hasOwn(object, key)) return key;
+    } catch {
+      // It is no address, but a name.
+    }
   }
+  return Object.hasOwn(object, asWritten) ? asWritten : undefined;
 }
 
 /** Names of the tags, as a reader sees them. */

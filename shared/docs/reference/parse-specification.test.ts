@@ -67,6 +67,11 @@ definitions:
     ['is YAML', 'is no valid YAML', 'a: [1'],
     ['has few values, aliases counted', 'more than a million values', `openapi: 3.1.0\n${bomb.join('\n')}\n`],
     [
+      'has few characters, aliases counted',
+      'more than 32 million characters',
+      `openapi: 3.1.0\na: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(400)}]\n`,
+    ],
+    [
       'is flat',
       'nesting exceeded',
       `openapi: 3.1.0\na: ${'['.repeat(150)}${']'.repeat(150)}\nb: ${'{c: '.repeat(250)}1${'}'.repeat(250)}`,

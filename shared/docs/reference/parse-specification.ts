@@ -11,6 +11,8 @@ export class SpecificationRefused extends Error {
 
 export const maxSpecificationBytes = 16 * 1024 * 1024;
 const maxValues = 1_000_000;
+/** Of all keys and texts. Only aliases make them longer than their file. */
+const maxCharacters = 32 * 1024 * 1024;
 const maxDepth = 200;
 /** Of the brackets in a JSON file; its parser is recursive. */
 const maxNesting = 1_000;
@@ -19,7 +21,8 @@ const maxAliases = 5_000;
 /**
  * Reads an OpenAPI 3 or AsyncAPI 2 or 3 file in JSON or YAML, and turns Swagger 2 into OpenAPI 3. The result has plain objects only, and no
  * object twice. Its keys are what the author wrote: `__proto__` is one as any other, so what sets keys of it uses `putValue`.
- * Throws `SpecificationRefused` for what is no such file, or breaks a limit: 16 MB, a million values, 200 levels, 5,000 aliases.
+ * Throws `SpecificationRefused` for what is no such file, or breaks a limit: 16 MB, a million values, 200 levels, 5,000 aliases, 32 million characters
+ * where each alias counts.
  */
 export function parseSpecification(bytes: Uint8Array, file: string): JsonObject {
   if (bytes.byteLength > maxSpecificationBytes) throw new SpecificationRefused('is larger than 16 MB; split it');
@@ -68,16 +71,26 @@ function isNestedTooDeep(text: string): boolean {
 /** A tree of JSON values. What YAML's aliases share is there as often as it is used, and counts each time. */
 function plainCopy(root: unknown, nameOf = (key: string): string => key): JsonValue {
   let values = 0;
+  let characters = 0;
+  const count = (text: string): void => {
+    characters += text.length;
+    if (characters > maxCharacters)
+      throw new SpecificationRefused('has more than 32 million characters with its aliases written out; use fewer');
+  };
   const copy = (value: unknown, depth: number): JsonValue => {
     values += 1;
     if (values > maxValues) throw new SpecificationRefused('has more than a million values; split it');
+    if (typeof value === 'string') count(value);
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number') return Number.isFinite(value) ? value : null;
     if (typeof value !== 'object') return null;
     if (depth > maxDepth) throw new SpecificationRefused(`is nested deeper than ${maxDepth} levels; make it flatter`);
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
     const made: JsonObject = {};
-    for (const [key, item] of Object.entries(value)) putValue(made, nameOf(key), copy(item, depth + 1));
+    for (const [key, item] of Object.entries(value)) {
+      count(key);
+      putValue(made, nameOf(key), copy(item, depth + 1));
+    }
     return made;
   };
   return copy(root, 0);

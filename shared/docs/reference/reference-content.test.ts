@@ -388,3 +388,11 @@ responses: { 200: { description: Fine, headers: { size: { description: How *larg
   const items = made.below.split('\n').filter((line) => line.includes('`size` (enum'));
   expect(items.map((line) => line.replace(/`.*/, ''))).toEqual(['- ', '- ', '  - ', '- ', '  - ']);
 });
+
+test('headers of answers are shown, also in lower case', async () => {
+  const { withoutCode } = await pageOf(
+    'responses:\n  200:\n    description: Made\n    headers: { x-request-id: { schema: { type: string } }, x-note: an extension }',
+  );
+  expect(withoutCode).toContain('`x-request-id` (string)');
+  expect(withoutCode).not.toContain('x-note');
+});

@@ -10,6 +10,7 @@ import {
   type Endpoint,
   entriesOf,
   lineOf,
+  namedIn,
   openSlice,
   type OpenSlice,
   parametersOf,
@@ -317,7 +318,7 @@ class ReferenceWriter {
   #headers(written: JsonValue | undefined, prefix: string): Nodes[] {
     const fields: Nodes[] = [];
     const links: Nodes[] = [];
-    for (const [name, header] of entriesOf(written).slice(0, maxHeaders)) {
+    for (const [name, header] of namedIn(written).slice(0, maxHeaders)) {
       const { value: facts } = resolved(this.#document, header);
       const key = `${name} ${JSON.stringify(header)}`;
       const place = this.#headersAt.get(key);

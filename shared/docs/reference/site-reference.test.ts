@@ -270,3 +270,65 @@ test('a long title is cut between characters, in the address of its page too', a
   expect(model.pages[0]?.path).toBe(`api-reference/a${'\u{20000}'.repeat(39)}`);
   expect(model.pages[0]?.title.length).toBeLessThanOrEqual(300);
 });
+
+test('a page takes two million characters at most, however often an alias repeats a text, a key or the words of a server', async () => {
+  const { model, render } = await testProject({
+    'docs.json': docs({ openapi: 'a.yaml' }),
+    'a.yaml': `openapi: 3.1.0
+x-long: &long ${'x'.repeat(100_000)}
+x-key: &key { ${'k'.repeat(100_000)}: 1 }
+servers: [${"{ url: 'https://a.example', description: *long }, ".repeat(30)}]
+paths:
+  /a:
+    get:
+      summary: A
+      parameters: [${'{ in: query, name: q, description: *long, schema: { enum: [*long], default: *key } }, '.repeat(60)}]
+`,
+  });
+  expect(model.diagnostics.map(({ code }) => code)).toEqual(['openapi-operation-too-large']);
+  expect(model.operations?.[0]?.sizeBytes).toBeLessThan(2_100_000);
+  expect(render('api-reference/a').page.title).toBe('A');
+});
+
+describe('references of path items', () => {
+  const titles = async (paths: JsonObject, more: JsonObject = {}) => {
+    const { model } = await testProject({
+      'docs.json': docs({ openapi: 'a.json' }),
+      'a.json': JSON.stringify({ openapi: '3.1.0', paths, ...more }),
+    });
+    return {
+      titles: model.pages.map(({ title }) => title),
+      messages: model.diagnostics.map(({ code, message }) => `${code}: ${message}`),
+    };
+  };
+
+  test('are followed through one another, and end where they lead in a circle', async () => {
+    const pathItems = {
+      one: { $ref: '#/components/pathItems/a%20two' },
+      'a two': { $ref: '#/components/pathItems/th%7E1ree', get: operation('Get it') },
+      'th/ree': {
+        $ref: '#/components/pathItems/one',
+        get: operation('Hidden by the nearer one'),
+        put: operation('Put it'),
+      },
+    };
+    expect(await titles({ '/a': { $ref: '#/components/pathItems/one' } }, { components: { pathItems } })).toEqual({
+      titles: ['Get it', 'Put it'],
+      messages: [],
+    });
+  });
+
+  test('to other files and to nothing are reported', async () => {
+    const paths = {
+      '/a': { get: operation('A') },
+      '/b': { $ref: './paths/b.yaml' },
+      '/c': { $ref: '#/components/pathItems/c' },
+      '/d': { $ref: 'file:///etc/passwd' },
+    };
+    const { titles: made, messages } = await titles(paths);
+    expect(made).toEqual(['A']);
+    expect(messages).toHaveLength(3);
+    for (const [at, path] of ['/b', '/c', '/d'].entries())
+      expect(messages[at]).toMatch(new RegExp(`^openapi-reference-missing: "${path}" refers to .* has no page`));
+  });
+});

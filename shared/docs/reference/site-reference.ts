@@ -86,6 +86,10 @@ export async function openSiteReference(
   for (const { path, sizeBytes } of files) {
     total += sizeBytes;
     if (total <= maxTotalBytes) bytes.set(path, await project.read(path, maxSpecificationBytes + 1));
+    else {
+      const message = 'The API description is left out: with those before it, it is more than 64 MB. Publish fewer.';
+      report({ severity: 'warning', code: 'openapi-too-large', message, file: path });
+    }
   }
   return new Reference(new SpecificationFiles(bytes, report), objectOf(settings), isTaken, report);
 }
@@ -289,7 +293,7 @@ class Reference implements SiteReference {
       this.#warn('openapi-reference-missing', message, file);
     }
     if (!isCut) return;
-    const message = `${which} has more than 20,000 values. Those further down are not shown.`;
+    const message = `${which} has more than 20,000 values or two million characters. Those further down are not shown.`;
     this.#warn('openapi-operation-too-large', message, file);
   }
 

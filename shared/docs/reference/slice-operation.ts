@@ -10,6 +10,8 @@ import {
 import { type Operation, resolvePointer } from './operations.ts';
 
 const maxValues = 20_000;
+/** Of all keys and texts of a page. A text that has no room is empty. */
+const maxCharacters = 2_000_000;
 /** What is cut is there without what is in it, and no more after so many values: every operation may refer to one list without end. */
 const maxVisited = 4 * maxValues;
 /**
@@ -24,7 +26,7 @@ export type OperationSlice = {
   text: string;
   /** References to nothing in the file; a few of them. */
   unresolved: string[];
-  /** It has more than 20,000 values by itself: the others are cut off. */
+  /** It has more than 20,000 values or two million characters by itself: the others are cut off. */
   isCut: boolean;
 };
 
@@ -32,6 +34,12 @@ export type OperationSlice = {
 export function sliceOperation(specification: JsonObject, operation: Operation): OperationSlice {
   const { kind, method, path, pathItem, written } = operation;
   const slicer = new Slicer(specification);
+  const { servers, security } = specification;
+  const head = {
+    openapi: '3.1.0',
+    ...(servers !== undefined && { servers: slicer.copy(servers) }),
+    ...(security !== undefined && { security: slicer.copy(security) }),
+  };
   const { callbacks, ...rest } = written;
   const item: JsonObject = {};
   for (const key of ['parameters', 'servers'] as const)
@@ -40,12 +48,6 @@ export function sliceOperation(specification: JsonObject, operation: Operation):
   // Last, because they may be long.
   if (callbacks !== undefined) made['callbacks'] = slicer.copy(callbacks);
   item[method.toLowerCase()] = made;
-  const { servers, security } = specification;
-  const head = {
-    openapi: '3.1.0',
-    ...(servers !== undefined && { servers }),
-    ...(security !== undefined && { security }),
-  };
   const content = { [kind === 'webhook' ? 'webhooks' : 'paths']: { [path]: item } };
   return slicer.document(head, content, schemesIn(specification, written['security'] ?? security));
 }
@@ -77,6 +79,7 @@ export class Slicer {
   readonly #unresolved = new Set<string>();
   #values = 0;
   #copied = 0;
+  #characters = 0;
   #isCut = false;
 
   constructor(specification: JsonObject) {
@@ -87,6 +90,7 @@ export class Slicer {
     this.#values += 1;
     if (this.#values > maxValues) {
       this.#isCut = true;
+      if (typeof value === 'string') return this.#text(value);
       return Array.isArray(value) ? [] : typeof value === 'object' ? {} : value;
     }
     if (Array.isArray(value)) {
@@ -98,10 +102,12 @@ export class Slicer {
       return items;
     }
     this.#copied += typeof value === 'string' ? 1 + value.length / 100 : 1;
+    if (typeof value === 'string') return this.#text(value);
     if (!isJsonObject(value)) return value;
     const made: JsonObject = {};
     for (const [key, item] of Object.entries(value)) {
       if (this.#values > maxVisited) break;
+      if (!this.#hasRoom(key)) continue;
       if (key === '$ref' && typeof item === 'string') {
         const target = this.#target(item);
         if (target !== undefined) made[key] = target;
@@ -110,6 +116,19 @@ export class Slicer {
       } else putValue(made, key, this.copy(item));
     }
     return made;
+  }
+
+  #text(value: string): string {
+    return this.#hasRoom(value) ? value : '';
+  }
+
+  #hasRoom(text: string): boolean {
+    if (this.#characters + text.length > maxCharacters) {
+      this.#isCut = true;
+      return false;
+    }
+    this.#characters += text.length;
+    return true;
   }
 
   /** What was copied, the head of its document, and all that both refer to. */

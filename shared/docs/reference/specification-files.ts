@@ -3,7 +3,14 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf, textsOf } from '
 import { isSafeHref } from '#shared/docs/project/url-policy.ts';
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { type Channel, channelsOf } from './channels.ts';
-import { type Operation, type OperationIndex, operationIndex, operationsOf, tagTitles } from './operations.ts';
+import {
+  type Operation,
+  type OperationIndex,
+  lostPaths,
+  operationIndex,
+  operationsOf,
+  tagTitles,
+} from './operations.ts';
 import { parseSpecification, SpecificationRefused } from './parse-specification.ts';
 
 /** Where operations or channels are looked for: files and folders of the project, and the folder of the pages that are made. */
@@ -96,6 +103,10 @@ export class SpecificationFiles {
       this.#warn('openapi-not-read', `The API description is left out: it ${error.message}.`, file);
     }
     this.#read.set(file, specification);
+    for (const { path, reference } of lostPaths(specification?.document ?? {})) {
+      const message = `${quoted(path)} refers to ${quoted(reference)}, which is not in the file, and has no page. Only references within one file are followed: bundle the description into one.`;
+      this.#warn('openapi-reference-missing', message, file);
+    }
     return specification;
   }
 }
