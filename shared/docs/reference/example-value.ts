@@ -40,6 +40,9 @@ const maxValues = 60;
 const mostOptional = 8;
 const maxDepth = 8;
 
+/** Stands for a file. */
+export const madeFile = '<file>';
+
 const byFormat: ReadonlyMap<string, JsonValue> = new Map([
   ['date-time', '2023-11-07T05:31:56Z'],
   ['date', '2023-12-25'],
@@ -51,7 +54,7 @@ const byFormat: ReadonlyMap<string, JsonValue> = new Map([
   ['hostname', 'example.com'],
   ['ipv4', '192.0.2.1'],
   ['ipv6', '2001:db8::1'],
-  ['binary', '<file>'],
+  ['binary', madeFile],
   ['byte', 'aGVsbG8='],
 ]);
 

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue, objectsOf, textOf } from
 import { exampleOf, type ExampleFields, type ExampleSettings, namedExamples } from './example-value.ts';
 import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf, shownValue } from './open-slice.ts';
 import type { Operation } from './operations.ts';
-import { type CodeSample, requestSamples, type SampleRequest } from './request-samples.ts';
+import { type CodeSample, requestSamples } from './request-samples.ts';
+import type { SampleRequest } from './sample-har.ts';
 
 const longestExample = 5_000;
 const longestMadeBody = 400;
@@ -96,7 +97,12 @@ function requestBody(
   const example = shortExample(document, media, defaults);
   if (example === undefined) return undefined;
   if (/form/.test(mimeType) && isJsonObject(example)) {
-    const fields = Object.entries(example).map(([name, value]): [string, string] => [name, shownValue(value)]);
+    // Each item of a list is a part of its own.
+    const partsOf = (value: JsonValue): JsonValue[] =>
+      Array.isArray(value) && /^multipart/i.test(mimeType) ? value : [value];
+    const fields = Object.entries(example).flatMap(([name, value]) =>
+      partsOf(value).map((part): [string, string] => [name, shownValue(part)]),
+    );
     return { mimeType, text: '', fields };
   }
   return { mimeType, text: typeof example === 'string' ? example : JSON.stringify(example, undefined, 2) };

@@ -6,18 +6,18 @@ import { phpCurl } from '@scalar/snippetz/plugins/php/curl';
 import { pythonRequests } from '@scalar/snippetz/plugins/python/requests';
 import { rubyNative } from '@scalar/snippetz/plugins/ruby/native';
 import { shellCurl } from '@scalar/snippetz/plugins/shell/curl';
-
-/** A request to show. Names in braces stay in its address. */
-export type SampleRequest = {
-  method: string;
-  /** With everything but the query. */
-  url: string;
-  query: [string, string][];
-  headers: [string, string][];
-  cookies: [string, string][];
-  /** `fields`: of a form. */
-  body: { mimeType: string; text: string; fields?: [string, string][] } | undefined;
-};
+import {
+  bytesAsText,
+  commandBody,
+  cookieHeader,
+  type Har,
+  harOf,
+  literally,
+  pythonBody,
+  type SampleRequest,
+  textsIn,
+} from './sample-har.ts';
+import { jsonText, phpText, type Quoting, rubyText, scriptText, shellText, TextMarks } from './sample-literals.ts';
 
 export type CodeSample = { language: string; title: string; code: string };
 
@@ -26,10 +26,28 @@ type Language = {
   title: string;
   language: string;
   generate: typeof shellCurl.generate;
-  /** The library writes the query of the address as it is. */
-  writesQuery?: true;
-  /** What makes a whole program of the code. */
-  around?: [before: string, after: string];
+  quoting?: Quoting;
+  /** The library encodes the query by itself. */
+  encodesQuery?: true;
+  /** What the library cannot write: the same in a form that it can. */
+  prepared?: (request: Har, marks: TextMarks) => Har;
+  /** What makes a whole program of the code, in which marks are still marks. */
+  finished?: (code: string) => string;
+};
+
+const python: Language = {
+  names: ['python', 'py'],
+  title: 'Python',
+  language: 'python',
+  generate: pythonRequests.generate,
+  quoting: { escape: jsonText, places: [] },
+  encodesQuery: true,
+  prepared: pythonBody,
+  finished: (code) => {
+    // Bytes between quotes could not have all characters.
+    const withText = code.replace(/^( {4}data=)b("(?:[^"\\\n]|\\.)*")/m, '$1$2.encode()');
+    return `import requests\n\nresponse = ${withText}\n\nprint(response.text)`;
+  },
 };
 
 /** In the order in which they are shown. */
@@ -39,37 +57,52 @@ const languages: Language[] = [
     title: 'cURL',
     language: 'bash',
     generate: shellCurl.generate,
-    writesQuery: true,
+    quoting: { escape: shellText, places: [] },
+    prepared: commandBody,
+    finished: literally,
   },
-  {
-    names: ['python', 'py'],
-    title: 'Python',
-    language: 'python',
-    generate: pythonRequests.generate,
-    around: ['import requests\n\nresponse = ', '\n\nprint(response.text)'],
-  },
+  python,
   {
     names: ['javascript', 'js', 'node', 'typescript'],
     title: 'JavaScript',
     language: 'javascript',
     generate: jsFetch.generate,
-    writesQuery: true,
+    quoting: { escape: scriptText, places: ['part'] },
+    prepared: cookieHeader,
   },
-  { names: ['php'], title: 'PHP', language: 'php', generate: phpCurl.generate, writesQuery: true },
+  {
+    names: ['php'],
+    title: 'PHP',
+    language: 'php',
+    generate: phpCurl.generate,
+    quoting: {
+      escape: phpText,
+      places: ['header', 'cookie', 'field', 'part', 'body'],
+      encodes: ['cookie', 'field'],
+    },
+    // Its address stands where variables are filled in.
+    finished: (code) => code.replace(/^.*$/m, (line) => line.replaceAll(/\$(?!ch = )/g, '\\$')),
+  },
   { names: ['go', 'golang'], title: 'Go', language: 'go', generate: goNative.generate },
   { names: ['java'], title: 'Java', language: 'java', generate: javaUnirest.generate },
-  { names: ['ruby', 'rb'], title: 'Ruby', language: 'ruby', generate: rubyNative.generate },
+  {
+    names: ['ruby', 'rb'],
+    title: 'Ruby',
+    language: 'ruby',
+    generate: rubyNative.generate,
+    quoting: { escape: rubyText, places: ['body'] },
+    // Otherwise what is in `#{}` would run, and backslashes would be gone.
+    finished: (code) => code.replace(/^request\.body = <<~JSON$/m, "request.body = <<~'JSON'"),
+  },
   {
     names: ['csharp', 'c#', 'dotnet'],
     title: 'C#',
     language: 'csharp',
     generate: csharpHttpclient.generate,
-    writesQuery: true,
+    quoting: { escape: jsonText, places: ['header', 'cookie', 'field'] },
+    prepared: bytesAsText,
   },
 ];
-
-/** Longer ones are cut by no library, and nobody reads them eight times. */
-const maxBody = 3_000;
 
 /** The request in the named languages, or in all eight. A language that is not known is left out. The same request gives the same code. */
 export function requestSamples(request: SampleRequest, wanted?: readonly string[]): CodeSample[] {
@@ -77,12 +110,19 @@ export function requestSamples(request: SampleRequest, wanted?: readonly string[
     wanted === undefined
       ? languages
       : [...new Set(wanted.flatMap((name) => languages.find(({ names }) => names.includes(name.toLowerCase())) ?? []))];
-  const har = harOf(request);
-  const encoded = harOf({ ...request, query: request.query.map(([name, value]) => [name, encodeURIComponent(value)]) });
-  return chosen.flatMap(({ title, language, generate, writesQuery, around = ['', ''] }) => {
+  const marks = new TextMarks(textsIn(request));
+  const braces = new Set(
+    [request.url, ...request.query.flat()].flatMap((text) => [...text.matchAll(inBraces)].map(([, name = '']) => name)),
+  );
+  return chosen.flatMap((each) => {
     try {
-      const written = around[0] + generate(writesQuery ? encoded : har) + around[1];
-      const code = written.replaceAll(/%7B([\w.-]{1,100})%7D/gi, '{$1}');
+      const { title, language, generate, prepared, finished, quoting = noQuoting } = each;
+      const har = harOf(request, quoting, each.encodesQuery === true, marks);
+      const written = generate(prepared ? prepared(har, marks) : har);
+      const readable = written.replaceAll(/%7B([\w.-]{1,100})%7D/gi, (encoded, name: string) =>
+        braces.has(name) ? `{${name}}` : encoded,
+      );
+      const code = marks.filled(finished ? finished(readable) : readable, quoting);
       return [{ language, title, code: code.trim() }];
     } catch {
       // The library does not take every address that an author can write.
@@ -91,25 +131,5 @@ export function requestSamples(request: SampleRequest, wanted?: readonly string[
   });
 }
 
-type Har = NonNullable<Parameters<Language['generate']>[0]>;
-
-function harOf({ method, url, query, headers, cookies, body }: SampleRequest): Har {
-  const pairs = (list: readonly [string, string][]) => list.map(([name, value]) => ({ name, value }));
-  const text = body === undefined || body.text.length <= maxBody ? body?.text : '{}';
-  return {
-    method,
-    url,
-    httpVersion: 'HTTP/1.1',
-    queryString: pairs(query),
-    headers: pairs([...headers, ...(body === undefined ? [] : [['Content-Type', body.mimeType] as [string, string]])]),
-    cookies: pairs(cookies),
-    headersSize: -1,
-    bodySize: -1,
-    ...(body !== undefined && {
-      postData: {
-        mimeType: body.mimeType,
-        ...(body.fields === undefined ? { text: text ?? '' } : { params: pairs(body.fields) }),
-      },
-    }),
-  } as Har;
-}
+const inBraces = /\{([\w.-]{1,100})\}/g;
+const noQuoting: Quoting = { escape: (text) => text, places: [] };
