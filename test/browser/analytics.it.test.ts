@@ -70,6 +70,18 @@ describeWithServers(['chromium'], 'visits', () => {
   /** When a page has nothing under way any more. */
   const visit = (page: Page, url: string) => page.goto(url, { waitUntil: 'networkidle' });
 
+  test('say which page led to them, but not what a reader looked for there', async () => {
+    const from = 'https://user:word@search.test/find?q=secret&token=t#x';
+    const script = `Object.defineProperty(document, 'referrer', { get: () => ${JSON.stringify(from)} });`;
+    const { page, sent, home } = await site({ deployment: 'cloud' }, integrations, script);
+    await visit(page, `${home}index.html`);
+    expect(sent).toHaveLength(Object.keys(integrations).length);
+    for (const { body } of sent) {
+      expect(decodeURIComponent(body)).not.toMatch(/secret|token=t|word/);
+      expect(decodeURIComponent(body)).toContain('https://search.test/find');
+    }
+  });
+
   test('are counted once a page by each service that the project names, and leave nothing in the browser', async () => {
     const platform = { serverUrl: 'https://bindery.test', assistantKey: `svc_dsc_${'0'.repeat(36)}` };
     const { page, sent, said, home, context } = await site({ deployment: 'cloud', domain: 'acme', site: platform });

@@ -54,6 +54,14 @@ definitions:
     expect(x).not.toBe(y);
   });
 
+  test('in YAML may merge keys, and no more than a parser can bear', () => {
+    const { b } = parse('openapi: 3.1.0\na: &a { c: 1, __proto__: { d: 2 } }\nb: { <<: *a, c: 3 }\n');
+    expect(JSON.stringify(b)).toBe('{"c":3,"__proto__":{"d":2}}');
+    const many = Array.from({ length: 2_000 }, (_, at) => `k${at}: 1`).join(', ');
+    const merges = Array.from({ length: 100 }, (_, at) => `b${at}: { <<: *a }`).join('\n');
+    expect(() => parse(`openapi: 3.1.0\na: &a { ${many} }\n${merges}\n`)).toThrow('merge keys exceeded');
+  });
+
   const bomb = ['a: &a [1,1,1,1,1,1,1,1,1,1]'];
   for (let level = 1; level < 9; level += 1) {
     const before = String.fromCharCode(96 + level);

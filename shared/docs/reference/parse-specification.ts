@@ -1,5 +1,5 @@
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
-import { CORE_SCHEMA, load } from 'js-yaml';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { decodeSource } from '#shared/docs/project/decode-source.ts';
 import { isJsonObject, type JsonObject, type JsonValue, putValue, textOf } from '#shared/docs/project/json-values.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
@@ -38,10 +38,13 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   );
 }
 
+/** YAML 1.2 has no `<<`, but its authors do. The parser bounds what they add. */
+const schema = CORE_SCHEMA.withTags(mergeTag);
+
 function parse(text: string, file: string): unknown {
   const isJson = file.toLowerCase().endsWith('.json');
   try {
-    if (!isJson) return load(text, { schema: CORE_SCHEMA, maxAliases, maxDepth, json: true });
+    if (!isJson) return load(text, { schema, maxAliases, maxDepth, json: true });
     if (isNestedTooDeep(text)) throw new Error(`it is nested deeper than ${maxNesting} levels`);
     return JSON.parse(text);
   } catch (error) {

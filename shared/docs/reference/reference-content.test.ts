@@ -396,3 +396,11 @@ test('headers of answers are shown, also in lower case', async () => {
   expect(withoutCode).toContain('`x-request-id` (string)');
   expect(withoutCode).not.toContain('x-note');
 });
+
+test('lists of lists that name their type again and again are walked through once', async () => {
+  const list = (items: string) => `{ type: [${'array, '.repeat(50)}"null"], items: ${items} }`;
+  const { withoutCode } = await pageOf(
+    `parameters: [{ name: q, in: query, schema: ${list(list(list(list(list('{ type: string }')))))} }]`,
+  );
+  expect(withoutCode).toContain('`q` (');
+});

@@ -202,7 +202,8 @@ function valuesOf(schema: JsonObject): Shape['values'] {
 function typeOf(document: JsonObject, schema: JsonObject, variants: Shape['variants'], depth: number): string {
   const written = textsOf(schema['type']);
   const isNullable = schema['nullable'] === true || written.includes('null') || hasNullOption(schema);
-  const types = written.filter((type) => type !== 'null');
+  // Each counts once: lists of lists would be walked through as often as all their types together say.
+  const types = [...new Set(written)].filter((type) => type !== 'null');
   const names = types.map((type) => oneType(document, schema, type, depth));
   if (names.length === 0 && written.length === 0) names.push(...typesWithoutName(document, schema, variants, depth));
   const all = [...new Set(names)];

@@ -129,13 +129,22 @@ function visitedUrl() {
   return url.origin + url.pathname + (query && '?' + query);
 }
 
+/** The page that led here, without what its address may say about a reader. One of the site itself says nothing new. */
+function cameFrom() {
+  try {
+    var from = new URL(document.referrer);
+    return from.origin === location.origin ? '' : from.protocol + '//' + from.host + from.pathname;
+  } catch (_) {
+    return '';
+  }
+}
+
 /** @returns {Visit} */
 function newVisit() {
   return {
     url: visitedUrl(),
     title: document.title,
-    // Within the site it says nothing new.
-    referrer: document.referrer.startsWith(location.origin + '/') ? '' : document.referrer,
+    referrer: cameFrom(),
     // Of this visit to one page: whoever reads two pages is two to those who need an identifier.
     id: Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(''),
   };
