@@ -111,10 +111,13 @@ export function segmentWriter(): SegmentWriter {
 
 const deflate = promisify<InputType, ZlibOptions, Buffer>(deflateRaw);
 
+/** Level 4 takes half to two thirds of the time of level 6, and 5 % more bytes. */
+const deflateOptions = { level: 4, memLevel: 9, chunkSize: pieceBytes / 2, finishFlush: constants.Z_FULL_FLUSH };
+
 /** `before`: what comes before it in the segment. */
 function deflatePiece(piece: Uint8Array, before: Uint8Array): Promise<Buffer> {
   const dictionary = before.length === 0 ? undefined : before;
-  return deflate(piece, { level: 6, dictionary, chunkSize: pieceBytes / 2, finishFlush: constants.Z_FULL_FLUSH });
+  return deflate(piece, { ...deflateOptions, dictionary });
 }
 
 /** What a segment has so far. */
