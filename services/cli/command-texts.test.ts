@@ -130,17 +130,19 @@ test('the width is that of the terminal, else what COLUMNS says, else 100', () =
 
 test('what would be removed, by organization and kind', () => {
   const content = { organization: 'acme', domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}` };
-  const table = previewTable([
+  const previews = [
     { organization: 'acme', objects: { segments: { objects: 12, bytes: 3456 } }, contents: [content] },
     { organization: 'beta', objects: { bundles: { objects: 1, bytes: 7 } }, contents: [] },
-  ]);
+  ];
+  const table = previewTable(previews, []);
   expect(table.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
     ['organization', 'what', 'count', 'bytes'],
     ['acme', 'segments', '12', '3456'],
     ['acme', 'content versions', '1'],
     ['beta', 'bundles', '1', '7'],
   ]);
-  expect(previewTable([])).toBe('Nothing would be removed.');
+  expect(previewTable([], [])).toBe('Nothing would be removed.');
+  expect(previewTable(previews, ['omega']).split('\n').at(-1)).toMatch(/^Nothing is removed of omega: /);
 });
 
 test('the bar is as long at every progress, also outside 0 to 100', () => {

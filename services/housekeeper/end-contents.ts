@@ -13,9 +13,13 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 /**
  * Has the publisher end the content versions that are not needed, and answers with them. Their objects are removed in the next round, when
  * the content log says that they ended: a job that began meanwhile is seen by then. An organization whose versions cannot be judged or ended
- * keeps them and does not hold up the others; the chore rejects in the end.
+ * keeps them and does not hold up the others; in the end the chore rejects, or their names are in `notJudged`.
  */
-export async function endContents(context: HousekeeperContext, signal: AbortSignal): Promise<ContentId[]> {
+export async function endContents(
+  context: HousekeeperContext,
+  signal: AbortSignal,
+  notJudged?: Set<string>,
+): Promise<ContentId[]> {
   const { bus, logger } = context;
   const all: ContentId[] = [];
   const failed: string[] = [];
@@ -30,7 +34,8 @@ export async function endContents(context: HousekeeperContext, signal: AbortSign
       failed.push(organization);
     }
   }
-  if (failed.length > 0)
+  for (const organization of failed) notJudged?.add(organization);
+  if (failed.length > 0 && notJudged === undefined)
     throw new Error(`The content versions of these organizations were not ended: ${failed.join(', ')}.`);
   return all;
 }

@@ -10,16 +10,19 @@ import { endContents } from './end-contents.ts';
 import { keptJobsIn } from './kept-jobs.ts';
 import { sweepObjects, type SweptObjects } from './sweep-objects.ts';
 
-/** What a round would remove now and which content versions it would end; nothing happens. Settings come from the environment. */
+/**
+ * What a round would remove now and which content versions it would end; nothing happens. `notJudged`: organizations of which that is not known,
+ * because their logs or archived histories cannot be read; a round removes nothing of theirs. Settings come from the environment.
+ */
 export async function previewSweep(
   bus: BusOf<'housekeeper'>,
   environment: Record<string, string | undefined>,
   signal: AbortSignal = new AbortController().signal,
-): Promise<{ objects: Map<string, SweptObjects>; contents: ContentId[] }> {
+): Promise<{ objects: Map<string, SweptObjects>; contents: ContentId[]; notJudged: string[] }> {
   const config = loadConfig(retentionSettings, environment);
   const objectStore = await openObjectStore(config);
   const logger = createLogger('housekeeper', 'preview');
-  logger.level = 'error';
+  logger.level = 'silent';
   const context: HousekeeperContext = {
     bus,
     objectStore,
@@ -31,7 +34,10 @@ export async function previewSweep(
     dryRun: true,
   };
   try {
-    return { objects: await sweepObjects(context, signal), contents: await endContents(context, signal) };
+    const notJudged = new Set<string>();
+    const objects = await sweepObjects(context, signal, notJudged);
+    const contents = await endContents(context, signal, notJudged);
+    return { objects, contents, notJudged: [...notJudged].toSorted() };
   } finally {
     await objectStore.close();
   }

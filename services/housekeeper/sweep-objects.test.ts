@@ -235,6 +235,9 @@ test('an organization that cannot be judged keeps what it has, the others are sw
     if (organization === 'acme') throw new Error('an unknown event');
     yield* log(organization, ...rest);
   };
+  const notJudged = new Set<string>();
+  const preview = await sweepObjects(house({ keptJobs: unreadable, dryRun: true }), never, notJudged);
+  expect([[...preview.keys()], [...notJudged]]).toEqual([['beta'], ['acme']]);
   await expect(sweep({ keptJobs: unreadable })).rejects.toThrow('were not swept: acme');
   expect(await isThere(orphans)).toEqual([true, false]);
 });

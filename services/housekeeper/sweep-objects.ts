@@ -11,12 +11,13 @@ export type SweptObjects = Partial<Record<SweptKind, { objects: number; bytes: n
 
 /**
  * Collects the garbage of the object store by mark and sweep: removes the objects that no kept job and no content version needs, one
- * organization after the other. An organization that cannot be judged keeps all its objects and does not hold up the others; the chore
- * rejects in the end.
+ * organization after the other. An organization that cannot be judged keeps all its objects and does not hold up the others; in the end
+ * the chore rejects, or their names are in `notJudged`.
  */
 export async function sweepObjects(
   context: HousekeeperContext,
   signal: AbortSignal,
+  notJudged?: Set<string>,
 ): Promise<Map<string, SweptObjects>> {
   const { clock, logger, keepObjectsMs, dryRun } = context;
   const before = (time: Date) => new Date(time.getTime() - keepObjectsMs);
@@ -36,7 +37,9 @@ export async function sweepObjects(
       failed.push(organization);
     }
   }
-  if (failed.length > 0) throw new Error(`The objects of these organizations were not swept: ${failed.join(', ')}.`);
+  for (const organization of failed) notJudged?.add(organization);
+  if (failed.length > 0 && notJudged === undefined)
+    throw new Error(`The objects of these organizations were not swept: ${failed.join(', ')}.`);
   return sweptBy;
 }
 

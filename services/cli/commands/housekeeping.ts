@@ -21,22 +21,29 @@ function show(options: BusCommandOptions): Promise<void> {
   return withBus('housekeeper', options, async (bus) => {
     // Loaded here, because the other commands need no service.
     const { previewSweep } = await import('#services/housekeeper/preview-sweep.ts');
-    const { objects, contents } = await previewSweep(bus, withLocalObjects(options));
+    const { objects, contents, notJudged } = await previewSweep(bus, withLocalObjects(options));
     const organizations = [...new Set([...objects.keys(), ...contents.map(({ organization }) => organization)])];
     const previews = organizations.toSorted().map((organization) => ({
       organization,
       objects: objects.get(organization) ?? {},
       contents: contents.filter((content) => content.organization === organization),
     }));
-    createOutput(options.json).result({ organizations: previews }, previewTable(previews));
+    createOutput(options.json).result({ organizations: previews, notJudged }, previewTable(previews, notJudged));
+    if (notJudged.length > 0) process.exitCode = 1;
   });
 }
 
-export function previewTable(previews: readonly Preview[]): string {
+/** `notJudged`: organizations whose logs or archived histories cannot be read. */
+export function previewTable(previews: readonly Preview[], notJudged: readonly string[]): string {
+  const unknown =
+    notJudged.length === 0
+      ? ''
+      : `\nNothing is removed of ${notJudged.join(', ')}: a history cannot be read. "bindery audit verify" says which.`;
   const rows = previews.flatMap(({ organization, objects, contents }) => [
     ...Object.entries(objects).map(([kind, swept]) => [organization, kind, `${swept.objects}`, `${swept.bytes}`]),
     ...(contents.length > 0 ? [[organization, 'content versions', `${contents.length}`, '']] : []),
   ]);
-  if (rows.length === 0) return 'Nothing would be removed.';
-  return textTable(['organization', 'what', 'count', 'bytes'], rows);
+  const removed =
+    rows.length === 0 ? 'Nothing would be removed.' : textTable(['organization', 'what', 'count', 'bytes'], rows);
+  return removed + unknown;
 }
