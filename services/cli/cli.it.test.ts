@@ -107,6 +107,15 @@ test('the version is printed', async () => {
   });
 });
 
+test('on an older Node it says how it gets the right one', () => {
+  const main = join(import.meta.dirname, 'bindery.mjs');
+  const { status, stderr } = spawnSync(process.execPath, ['--no-strip-types', main, 'jobs', 'list'], {
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Bindery needs Node 24, and this is Node \d+.*"npm run -s bindery -- jobs list".*\n$/);
+});
+
 test('a failure is a sentence and exit code 1, with --json also JSON', async () => {
   const lost = await runCommand(['keys', 'list']);
   expect(lost).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^bindery: Where is the server\?/) });
