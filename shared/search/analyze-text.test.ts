@@ -91,3 +91,10 @@ test('says where a text has words with given terms, in any form and as parts of 
   expect(marked(['命令'])).toEqual(['安装命令行工具']);
   expect(marked([])).toEqual([]);
 });
+
+test('words without a topic are left out of questions, in the language that they are plainly in', () => {
+  expect(analyzeQuery('And how do I delete it again?')).toEqual(['delet']);
+  expect(analyzeQuery('Was ist ein Bundle?')).toEqual(['bundl']);
+  expect(analyzeQuery('Comment faire pour changer le thème ?')).toEqual(['changer', 'theme']);
+  expect(analyzeQuery('What is this?')).toEqual(['what', 'is', 'thi']);
+});

@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer';
+import { frequentWordsOf, languageOfText } from './question-language.ts';
 
 /**
  * Terms of a text, in order, for the index and for questions: in lower case without accents, as English stems. Compound names are also cut
@@ -22,11 +23,32 @@ export function wordsWith(text: string, terms: ReadonlySet<string>): [start: num
   return found;
 }
 
-/** Terms of a question: those of `analyzeText`, each once, without words that carry no topic unless there are no others. */
+/**
+ * Terms of a question: those of `analyzeText`, each once, without words that carry no topic unless there are no others. Such words are those of English,
+ * and the frequent ones of the language that the question is plainly in.
+ */
 export function analyzeQuery(query: string): string[] {
-  const all = [...new Set(analyzeText(query.slice(0, maxQueryCharacters)))];
+  const read = query.slice(0, maxQueryCharacters);
+  const terms = topicalTerms(analyzeText(read));
+  const frequent = frequentTermsOf(languageOfText(read));
+  const topical = terms.filter((term) => !frequent.has(term));
+  return (topical.length > 0 ? topical : terms).slice(0, maxQueryTerms);
+}
+
+const frequentTerms = new Map<string, ReadonlySet<string>>();
+
+function frequentTermsOf(language: string | undefined): ReadonlySet<string> {
+  if (language === undefined || language === 'en') return new Set();
+  const known = frequentTerms.get(language) ?? new Set(analyzeText(frequentWordsOf(language)));
+  frequentTerms.set(language, known);
+  return known;
+}
+
+/** Each term once, in its order, without words that carry no topic unless there are no others. */
+export function topicalTerms(terms: readonly string[]): string[] {
+  const all = [...new Set(terms)];
   const topical = all.filter((term) => !stopTerms.has(term));
-  return (topical.length > 0 ? topical : all).slice(0, maxQueryTerms);
+  return topical.length > 0 ? topical : all;
 }
 
 const maxQueryCharacters = 2_000;
@@ -138,6 +160,6 @@ const stopTerms = new Set(
     and or but if then else so than as of at by for from in into on onto out over to up with within without about
     what which who whom whose when where why how can could may might must shall should will would
     there here not no nor only own same too very just also any some all each both more most other such
-    please tell show give want need like get got let know learn explain describe use using used`,
+    please tell show give want need like get got let know learn explain describe use using used again thank thanks`,
   ),
 );

@@ -51,6 +51,9 @@ const frequentWords: Readonly<Record<string, string>> = {
     sử tại tôi thể thế theo thì trên trong từ và về vì với`,
 };
 
+/** The frequent words of a language, with spaces between them; of languages that are told by their script there are none. */
+export const frequentWordsOf = (language: string): string => frequentWords[language] ?? '';
+
 /** By word: the languages that it is a frequent word of. */
 const languagesOf = new Map<string, string[]>();
 for (const [language, list] of Object.entries(frequentWords)) {

@@ -161,3 +161,14 @@ test('of a page that is found by its meaning, the nearest passage comes first', 
   const ranked = rankPassages(asked('key'), candidates, collection);
   expect(ranked.map(({ candidate }) => candidate.position)).toEqual([1, 0, 2]);
 });
+
+test('words without a topic count neither in names nor in the order of what is asked', () => {
+  const question = { ...asked('stop'), title: ['how', 'do', 'i', 'stop', 'it'] };
+  const candidates = [
+    passage(page('long', { title: ['stop', 'event', 'listener'] }), 'stop'),
+    passage(page('called', { title: ['how', 'to', 'stop', 'it'] }), 'stop'),
+  ];
+  expect(order(question, candidates)).toEqual(['called', 'long']);
+  const [called] = rankPassages(question, candidates, collection);
+  expect(called?.signals).toMatchObject({ exactTitle: 1.2, title: 0.5 });
+});

@@ -1,3 +1,4 @@
+import { topicalTerms } from './analyze-text.ts';
 import type { QueryWord, SearchedQuery } from './query-words.ts';
 
 /**
@@ -14,7 +15,7 @@ const signalWeights = {
   links: 0.14,
   /** How many pages link to it: logarithm. */
   linkedFrom: 0.02,
-  /** The question is its title or another name of it, word for word. */
+  /** The question is its title or another name of it: word for word, or nearly as good, but for words without a topic and the order. */
   exactTitle: 2.4,
   /** How well its title fits, or another name of it. */
   title: 0.5,
@@ -90,6 +91,9 @@ const otherLanguage = 0.4;
 const otherVersion = 0.5;
 const samePage = 1.15;
 
+/** What a name counts that is the question but for words without a topic and the order. */
+const sameTopic = 0.5;
+
 /**
  * The ranking that all search engines share: an engine finds candidates, this orders them. A page is scored as a whole by the signals above; its passages
  * follow by how well each fits (BM25F by Robertson and Zaragoza 2009: weighted frequencies of the fields are added before they saturate). Pure.
@@ -119,7 +123,7 @@ export function rankPassages<C extends Candidate>(
       passages: passages / bestPassages,
       page: whole / bestWhole,
       ...linkSignals(page, question),
-      exactTitle: names.some((name) => isSame(name, query.title)) ? 1 : 0,
+      exactTitle: Math.max(...names.map((name) => sameness(name, query.title))),
       title: Math.max(...names.map((name) => fit(name, question))),
       heading: Math.max(0, ...matches.map(({ candidate }) => fit(candidate.heading, question))),
       exact: Math.max(0, ...matches.map(({ candidate }) => candidate.exact ?? 0)),
@@ -274,7 +278,7 @@ function linkSignals(
   return { bestLink: best, links: sum / (1 + sum), linkedFrom: Math.log(1 + linkedFrom) };
 }
 
-/** Share of the question that a name has × share of the name that is about the question, 0–1. */
+/** Share of the question that a name has × share of the name that is about the question, 0–1. Words of the name without a topic do not count. */
 function fit(name: readonly string[], { words, sharesOf, idfSum }: Question): number {
   let covered: number[] | undefined;
   let fitting = 0;
@@ -291,7 +295,7 @@ function fit(name: readonly string[], { words, sharesOf, idfSum }: Question): nu
   }
   if (covered === undefined) return 0;
   const sum = covered.reduce((total, share, word) => total + share * (words[word]?.idf ?? 0), 0);
-  return (sum / idfSum) * (fitting / new Set(name).size);
+  return (sum / idfSum) * Math.min(1, fitting / topicalTerms(name).length);
 }
 
 function weighted(values: Signals): Signals {
@@ -300,8 +304,13 @@ function weighted(values: Signals): Signals {
   return result;
 }
 
-const isSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length > 0 && a.length === b.length && a.every((term, at) => term === b[at]);
+/** Whether a question is a name, 0–1. */
+function sameness(name: readonly string[], asked: readonly string[]): number {
+  if (name.length > 0 && name.length === asked.length && name.every((term, at) => term === asked[at])) return 1;
+  const [topic, question] = [topicalTerms(name), topicalTerms(asked)];
+  const isSame = topic.length > 0 && topic.length === question.length && topic.every((term) => question.includes(term));
+  return isSame ? sameTopic : 0;
+}
 
 function nearness(page: CandidatePage, near: Near | undefined): number {
   if (!near) return 1;
