@@ -20,8 +20,9 @@ import { answerCut, answerFailed, failureFacts, failureSentence, stopSentence } 
 import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
-import { type PromptPassage, saysNotInDocumentation } from './prompt-passages.ts';
+import { type PromptPassage, saysNotInDocumentation, withoutSeeAlso } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, searchedContent, trustedGroups, unknownFilter } from './retrieval.ts';
+import { isCourtesy } from './retrieval-query.ts';
 import type { Thread, Threads } from './threads.ts';
 
 type QuestionToAnswer = {
@@ -125,6 +126,9 @@ type PreparedAnswer = {
 
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
+/** A language model finds words of its own. */
+const nothingAsked = 'Ask what you want to know about this documentation, in your own words.';
+
 /** Finds the passages and writes the prompt. Without content to search, the answer is a fixed sentence. */
 async function prepareAnswer(
   context: AssistantContext,
@@ -141,6 +145,7 @@ async function prepareAnswer(
   const scope = await searchedContent(context, caller);
   const facets = scope && (await context.searchIndex.facets(scope));
   if (!scope || !facets) return withoutModel(nothingPublished);
+  if (isExtractive(context.model) && isCourtesy(turns.at(-1)?.text ?? '')) return withoutModel(nothingAsked);
   const unknown = unknownFilter(body.filter, facets);
   if (unknown !== undefined) return withoutModel(unknown);
 
@@ -243,9 +248,11 @@ const tokensOf = (characters: number): number => Math.ceil(characters / characte
 const tokensOfPrompt = ({ instructions, messages }: AnswerPrompt): number =>
   tokensOf(messages.reduce((sum, { content }) => sum + content.length, instructions.length));
 
-/** The passages that the answer links to. An answer that links to none has them all as sources. */
+/** The passages that the answer links to where it says something, in that order. An answer that links to none has them all as sources. */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
-  const linked = passages.filter(({ url }) => outcome.text.includes(`(${url})`));
+  const said = withoutSeeAlso(outcome.text);
+  const place = ({ url }: PromptPassage): number => said.indexOf(`](${url})`);
+  const linked = passages.filter((passage) => place(passage) !== -1).toSorted((a, b) => place(a) - place(b));
   const used = linked.length > 0 || saysNotInDocumentation(outcome.text) ? linked : passages;
   for (const [at, { url, title }] of uniqueByUrl(used).entries()) {
     outcome.sources.push({ path: url, title });

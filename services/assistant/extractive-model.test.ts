@@ -105,6 +105,43 @@ test('whoever wants to start gets a page from its start', () => {
   expect(answer).toBe('Run this:\n\n```sh\nnpm start\n```\n\n[Quickstart](/quickstart)');
 });
 
+test('a follow-up is answered with the words of the questions before it, as it was searched', async () => {
+  const passages = [
+    passage({ url: '/keys#rotate', title: 'Keys › Rotate', text: 'Rotate a key once a year.' }),
+    passage({ url: '/keys#windows', title: 'Keys › Windows', text: 'On Windows, open the menu.', relevance: 0.5 }),
+  ];
+  const messages = [
+    { role: 'user' as const, content: 'How do I rotate a key?' },
+    { role: 'assistant' as const, content: 'Once a year.' },
+    { role: 'user' as const, content: `${writePromptPassages(passages)}\n\nCan you do it?` },
+  ];
+  const { text } = await generateText({ model: extractiveModel(), messages });
+  expect(text).toMatch(/^Rotate a key once a year\./);
+});
+
+test('a name is answered from the page that has a row for it', () => {
+  const found = [
+    passage({ url: '/api', title: 'API', text: 'Answers `invalid_key` and more.' }),
+    passage({ url: '/errors', title: 'Errors', text: '| code | means |\n|---|---|\n| `invalid_key` | It is wrong. |' }),
+  ];
+  expect(extractAnswer('invalid_key', found)).toContain('| `invalid_key` | It is wrong. |');
+  expect(extractAnswer('invalid keys', found)).toMatch(/^Answers/);
+});
+
+test('a whole page is quoted from its start, also where a later section has more of the words', () => {
+  const text = '# Keys\n\n## macOS\n\nPress it.\n\n## Windows\n\nRotate the key here.';
+  expect(extractAnswer('How do I rotate a key?', [passage({ url: '/keys', title: 'Keys', text })])).toBe(
+    '**macOS**\n\nPress it.\n\n**Windows**\n\nRotate the key here.\n\n[Keys](/keys)',
+  );
+});
+
+test('"this page" is answered with its sections, too', () => {
+  const text = `# Keys\n\n> All about keys.\n\n## Make one\n\n${'It is long. '.repeat(200)}\n\n## Rotate\n\nPress.`;
+  expect(extractAnswer('What is on this page?', [passage({ url: '/keys', title: 'Keys', text })])).toBe(
+    '> All about keys.\n\nSections: Make one · Rotate\n\n[Keys](/keys)',
+  );
+});
+
 test('"this page" is answered from its start', () => {
   const page = passage({
     url: '/keys',

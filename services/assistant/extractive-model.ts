@@ -6,12 +6,13 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { exactSpans } from '#shared/search/exact-spans.ts';
 import { languageNotice } from '#shared/search/question-language.ts';
-import { termCount } from './markdown-blocks.ts';
+import { markdownBlocks, termCount } from './markdown-blocks.ts';
 import { markdownAddress, markdownLine } from './markdown-text.ts';
-import { notInDocumentation, type PromptPassage, readPromptPassages } from './prompt-passages.ts';
+import { notInDocumentation, type PromptPassage, readPromptPassages, seeAlso } from './prompt-passages.ts';
 import { type QuestionKind, questionKind, quoteSection } from './quote-section.ts';
-import { isAboutPage } from './retrieval-query.ts';
+import { isAboutPage, retrievalQuery } from './retrieval-query.ts';
 
 /**
  * A language model that cannot make things up: it only quotes the passages in the prompt. It needs no network and no key, and gives the same
@@ -54,15 +55,18 @@ async function* parts(options: LanguageModelV4CallOptions): AsyncGenerator<Langu
 const pieces = /\s*(?:\S+\s+){0,2}\S*\s*/g;
 
 function answerTo({ prompt }: LanguageModelV4CallOptions): string {
-  const { passages, question } = readPromptPassages(lastUserText(prompt));
-  return extractAnswer(question, passages);
+  const texts = userTexts(prompt);
+  const { passages, question } = readPromptPassages(texts.at(-1) ?? '');
+  const questions = [...texts.slice(0, -1), question].map((text) => ({ role: 'user' as const, text }));
+  return extractAnswer(question, passages, retrievalQuery(questions));
 }
 
-function lastUserText(prompt: LanguageModelV4CallOptions['prompt']): string {
-  const message = prompt.findLast((candidate) => candidate.role === 'user');
-  if (message?.role !== 'user') return '';
-  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-}
+const userTexts = (prompt: LanguageModelV4CallOptions['prompt']): string[] =>
+  prompt.flatMap((message) =>
+    message.role === 'user' ? [message.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')] : [],
+  );
+
+const lastUserText = (prompt: LanguageModelV4CallOptions['prompt']): string => userTexts(prompt).at(-1) ?? '';
 
 /** Counts words: this model has no tokens. */
 function usageOf({ prompt }: LanguageModelV4CallOptions, text: string): LanguageModelV4Usage {
@@ -97,25 +101,35 @@ const mostPages = 3;
 
 /**
  * An answer in Markdown that only quotes: the part of the best section that answers, with its link; then the pages that come next.
- * Where nothing answers it says so, and names the nearest pages. A question in another language than the passages hears that, too. Pure.
+ * Where nothing answers it says so, and names the nearest pages. A question in another language than the passages hears that, too.
+ * `searched`: what was searched for, with the questions before that it goes on from. Pure.
  */
-export function extractAnswer(question: string, passages: readonly PromptPassage[]): string {
-  const terms = new Set(analyzeQuery(question));
+export function extractAnswer(question: string, passages: readonly PromptPassage[], searched = question): string {
+  const terms = new Set(analyzeQuery(searched));
   const about = isAboutPage(question);
   const rated = passages.map((passage) => ({ passage, rating: ratingOf(passage, terms) }));
   const best = Math.max(0, ...rated.map(({ rating }) => rating));
   const notice = languageNotice(question, passages);
   const refusal = [notInDocumentation, ...(notice === undefined ? [] : [notice]), ...nearest(passages)].join('\n\n');
   if (best < minRelevance) return refusal;
-  const kind = about ? 'start' : questionKind(question);
-  const page = pagesOf(rated).find(({ rating }) => rating >= minOfPage);
+  const kind = about ? 'page' : questionKind(question);
+  const pages = pagesOf(rated).filter(({ rating }) => rating >= minOfPage);
+  const isName = exactSpans(question).length > 0;
+  const defining = isName ? pages.find(({ sections }) => sections.some((one) => defines(one, terms))) : undefined;
+  const page = defining ?? pages[0];
   if (page === undefined) return refusal;
-  const quoted = kind === 'start' ? opening(page.sections) : bestOf(page.sections, kind, terms);
-  const quote = `${quoteSection(quoted.text, terms, kind)}\n\n${linkTo(quoted)}`;
-  const others = onePerPage(passages).filter(({ url }) => pageOf(url) !== pageOf(quoted.url));
-  const more = others.slice(0, mostPages - 1).map(linkTo);
-  const seeAlso = more.length === 0 ? undefined : `See also ${more.join(', ')}.`;
-  return [quote, seeAlso, notice].filter((part) => part !== undefined).join('\n\n');
+  const quoted = kind === 'start' || about ? opening(page.sections) : bestOf(page.sections, kind, terms);
+  const reads = kind !== 'start' && isWholePage(quoted) ? 'page' : kind;
+  const sections = about ? sectionsOf(quoted) : undefined;
+  const quote = [quoteSection(quoted.text, terms, reads), sections, linkTo(quoted)]
+    .filter((part) => part !== undefined)
+    .join('\n\n');
+  const more = onePerPage(passages)
+    .filter(({ url }) => pageOf(url) !== pageOf(quoted.url))
+    .slice(0, mostPages - 1)
+    .map(linkTo);
+  const others = more.length === 0 ? undefined : `${seeAlso} ${more.join(', ')}.`;
+  return [quote, others, notice].filter((part) => part !== undefined).join('\n\n');
 }
 
 type Rated = { passage: PromptPassage; rating: number };
@@ -132,6 +146,25 @@ function pagesOf(rated: readonly Rated[]): { rating: number; sections: readonly 
     rating: Math.max(...sections.map(({ rating }) => rating)),
     sections,
   }));
+}
+
+/** Whether a row of a table or an item of a list begins with all that was asked for, and with nothing else: it says what that is. */
+function defines({ passage }: Rated, terms: ReadonlySet<string>): boolean {
+  return passage.text.split('\n').some((line) => {
+    const [, name] = /^\s*(?:\|\s*|[-*]\s+)([^|:–—]{1,120}?)\s*(?:[|:–—]|$)/.exec(line) ?? [];
+    if (name === undefined) return false;
+    const named = analyzeQuery(name);
+    return named.length === terms.size && named.every((term) => terms.has(term));
+  });
+}
+
+const isWholePage = ({ url, text }: PromptPassage): boolean => !url.includes('#') && text.startsWith('# ');
+
+/** What a page has below its start. */
+function sectionsOf({ text }: PromptPassage): string | undefined {
+  const headings = markdownBlocks(text).filter((block) => block.kind === 'heading' && block.text.startsWith('## '));
+  if (headings.length < 2) return undefined;
+  return `Sections: ${headings.map((block) => block.text.replace(/^#+\s+/, '')).join(' · ')}`;
 }
 
 const opening = (sections: readonly [Rated, ...Rated[]]): PromptPassage =>

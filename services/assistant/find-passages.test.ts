@@ -39,9 +39,10 @@ beforeAll(async () => {
   const build = await searchIndex.startBuild(scope);
   const about = 'Rotate a key.';
   await build.add([
-    pageOf('keys', 'Rotate a key', ['', about], ['First', about], ['Second', about], ['Third', about]),
-    pageOf('tokens', 'Rotate tokens', ['', about], ['First', about], ['Second', about]),
+    pageOf('keys', 'Rotate a key', ['', about], ['Rotated', about], ['Rotates', about], ['Rotating', about]),
+    pageOf('tokens', 'Rotate tokens', ['', about], ['Rotated', about], ['Rotating', about]),
     pageOf('audit', 'Audit', ['', 'Who did rotate which key is kept for long, with the time and the address.']),
+    pageOf('cakes', 'Cakes', ['Gas', 'Bake a cake.'], ['Wood', 'Bake a cake.'], ['Power', 'Bake a cake.']),
     pageOf('quickstart', 'Quickstart', ['', 'Bring a laptop.'], ['Start', 'Run this.'], ['Stop', 'Stop it.']),
   ]);
   await build.commit();
@@ -57,11 +58,38 @@ const find = async (text: string, retrievalPageSize?: number) => {
   return passages;
 };
 
+/** What is found for the last question, after answers to those before. */
+const findAfter = async (...said: [question: string, answer: string][]) => {
+  const turns = said.flatMap(([question, answer]) => [
+    { role: 'user' as const, text: question },
+    { role: 'assistant' as const, text: answer },
+  ]);
+  const body = { context: null, currentPath: null, filter: null };
+  const more = { role: 'user' as const, text: 'Tell me more about that' };
+  const { passages } = await findPassages({ searchIndex }, caller, scope, body, [...turns, more]);
+  return passages.map(({ url }) => url);
+};
+
 test('three pages are among what is found, however many sections of the best one fit', async () => {
   const urls = (await find('rotate a key')).map(({ url }) => url);
   expect(urls).toHaveLength(5);
   expect(new Set(urls.map((url) => url.split('#')[0]))).toEqual(new Set(['/keys', '/tokens', '/audit']));
   expect(await find('rotate a key', 2)).toHaveLength(2);
+});
+
+test('sections that say as much as each other, and are not called like the question, are the whole page', async () => {
+  const [first, ...others] = await find('bake a cake');
+  expect(first).toMatchObject({ url: '/cakes', text: expect.stringContaining('## Gas\n\nBake a cake.') });
+  expect(others.map(({ url }) => url)).not.toContain('/cakes#gas');
+  expect((await find('bake a cake with gas'))[0]?.url).toBe('/cakes#gas');
+});
+
+test('more of what was asked comes from pages that are new, also if an answer named them to read on', async () => {
+  const answer = 'Press it.\n\n[Rotate a key](/keys)\n\nSee also [Rotate tokens](/tokens), [Audit](/audit).';
+  const urls = await findAfter(['rotate a key', answer]);
+  expect(urls[0]).toMatch(/^\/tokens/);
+  expect(urls).toContain('/tokens');
+  expect(urls).not.toContain('/keys');
 });
 
 test('whoever wants to start gets the best page from its start, with all its headings', async () => {

@@ -5,9 +5,9 @@ import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
 import type { FoundSource } from './answer-wire.ts';
-import { markdownOfBlocks, markdownSection, shortTable } from './markdown-blocks.ts';
+import { markdownOfBlocks, markdownSection, shortTable, termCount } from './markdown-blocks.ts';
 import { markdownText } from './markdown-text.ts';
-import type { PromptPassage } from './prompt-passages.ts';
+import { type PromptPassage, withoutSeeAlso } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, retrievePassages, trustedGroups } from './retrieval.ts';
 import { questionKind } from './quote-section.ts';
 import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
@@ -58,12 +58,13 @@ export async function findPassages(
       ? context.searchIndex.findPage(scope, currentPath, groups)
       : undefined,
   ]);
-  const found = isForMore ? notYetShown(all, turns).slice(0, limit) : ofSeveralPages(all, limit);
+  const found = isForMore ? notYetShown(all, turns, query).slice(0, limit) : ofSeveralPages(all, limit);
   const passages = await withMarkdown(context.searchIndex, scope, groups, query, found);
   if (page === undefined && questionKind(question) === 'start') {
     return { query, found, passages: await fromTheStart(context.searchIndex, scope, groups, passages, found[0]) };
   }
-  if (page === undefined) return { query, found, passages };
+  if (page === undefined)
+    return { query, found, passages: await asWhole(context.searchIndex, scope, groups, passages, query) };
   const ofPage = found.filter(({ path }) => path === page.path);
   const sections = passages.filter(({ url }) => url.startsWith(`${pageUrl(page.path, '')}#`));
   return { query, found: ofPage, passages: [pagePassage(page), ...sections] };
@@ -110,6 +111,31 @@ async function withMarkdown(
   return [...passages.values()];
 }
 
+/**
+ * Where the sections of the best page say as much as each other and are not called like the question, as those for several systems, the page
+ * is what was asked for: it comes from its start.
+ */
+async function asWhole(
+  searchIndex: Pick<SearchIndex, 'findPage'>,
+  scope: SearchScope,
+  groups: readonly string[],
+  passages: readonly PromptPassage[],
+  query: string,
+): Promise<PromptPassage[]> {
+  const [best] = passages;
+  const path = best && pagePathOf(best.url);
+  if (best === undefined || path === undefined) return [...passages];
+  const ofPage = passages.filter(({ url }) => pagePathOf(url) === path);
+  const terms = new Set(analyzeQuery(query));
+  const isAlike = ({ relevance, title }: PromptPassage): boolean =>
+    relevance === best.relevance && termCount(title.split(' › ').slice(1).join(' '), terms) === 0;
+  if (ofPage.length < passagesPerPage || !ofPage.every(isAlike) || termCount(best.title, terms) === 0)
+    return [...passages];
+  const page = await searchIndex.findPage(scope, path, groups);
+  if (page === undefined || page.markdown.length > pageCharacters) return [...passages];
+  return [{ ...pagePassage(page), relevance: best.relevance }, ...passages.filter((one) => !ofPage.includes(one))];
+}
+
 /** Whoever wants to start reads the page that was found best from its start, over its first headings. */
 async function fromTheStart(
   searchIndex: Pick<SearchIndex, 'findPage'>,
@@ -125,11 +151,24 @@ async function fromTheStart(
   return [start, ...passages.filter(({ url }) => url !== start.url)];
 }
 
-/** Who asks for more has read what earlier answers link to; when there is nothing else, that again. */
-function notYetShown(found: FoundPassage[], turns: readonly Turn[]): FoundPassage[] {
-  const said = turns.filter(({ role }) => role === 'assistant').map(({ text }) => text);
-  const fresh = found.filter(({ path, anchor }) => !said.some((text) => text.includes(`](${pageUrl(path, anchor)})`)));
-  return fresh.length > 0 ? fresh : found;
+const titleShare = 0.2;
+const readPageMalus = 0.1;
+
+/**
+ * Who asks for more has read what earlier answers rest on; when there is nothing else, that again. What has most of the question comes first, and of
+ * that pages that are new.
+ */
+function notYetShown(found: FoundPassage[], turns: readonly Turn[], query: string): FoundPassage[] {
+  const said = turns.filter(({ role }) => role === 'assistant').map(({ text }) => withoutSeeAlso(text));
+  const isLinked = (url: string): boolean => said.some((text) => text.includes(`](${url}`));
+  const fresh = found.filter(({ path, anchor }) => !isLinked(`${pageUrl(path, anchor)})`));
+  const terms = new Set(analyzeQuery(query));
+  const rating = ({ path, title, heading, coverage }: FoundPassage): number => {
+    const isRead = isLinked(`${pageUrl(path, '')})`) || isLinked(`${pageUrl(path, '')}#`);
+    const called = termCount(`${title} ${heading}`, terms) / Math.max(1, terms.size);
+    return coverage + titleShare * called - (isRead ? readPageMalus : 0);
+  };
+  return (fresh.length > 0 ? fresh : found).toSorted((a, b) => rating(b) - rating(a));
 }
 
 const pagePassage = ({ path, title, markdown }: FoundPage): PromptPassage => ({

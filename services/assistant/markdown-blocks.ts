@@ -77,7 +77,7 @@ const plain = (heading: string): string =>
 const mostRows = 6;
 const bestRows = 4;
 
-/** A long table with only the rows that have most of the terms, in their order. A term counts more the fewer rows have it. Pure. */
+/** A long table with only the rows that have most of the terms, in their order, and how many more there are. A term counts more the fewer rows have it. Pure. */
 export function shortTable({ kind, text }: MarkdownBlock, terms: ReadonlySet<string>): MarkdownBlock {
   const [head = '', rule = '', ...rows] = text.split('\n');
   if (kind !== 'table' || rows.length <= mostRows) return { kind, text };
@@ -91,8 +91,11 @@ export function shortTable({ kind, text }: MarkdownBlock, terms: ReadonlySet<str
   const best = counted.toSorted((a, b) => b.count - a.count || a.at - b.at).slice(0, bestRows);
   const most = best[0]?.count ?? 0;
   const kept = best.filter(({ count }) => count * 2 >= most).toSorted((a, b) => a.at - b.at);
-  return { kind, text: [head, rule, ...kept.map(({ row }) => row)].join('\n') };
+  const left = `| … ${rows.length - kept.length} more rows |${' |'.repeat(Math.max(0, cellsOf(rule) - 1))}`;
+  return { kind, text: [head, rule, ...kept.map(({ row }) => row), left].join('\n') };
 }
+
+const cellsOf = (rule: string): number => rule.split('|').filter((cell) => cell.trim() !== '').length;
 
 /** How many of the terms a text has. Pure. */
 export const termCount = (text: string, terms: ReadonlySet<string>): number =>

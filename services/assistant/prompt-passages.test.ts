@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPromptPassages, writePromptPassages } from './prompt-passages.ts';
+import { readPromptPassages, withoutSeeAlso, writePromptPassages } from './prompt-passages.ts';
 
 const passages = [
   { url: '/a#b', title: 'A "quoted" title & <more>', relevance: 0.5, text: 'first\n\nsecond' },
@@ -14,4 +14,11 @@ test('passages come back as they were, whatever an author wrote', () => {
 test('a prompt without passages is all question', () => {
   expect(readPromptPassages(' Why? ')).toEqual({ passages: [], question: 'Why?' });
   expect(readPromptPassages(`${writePromptPassages([])} Why?`)).toEqual({ passages: [], question: 'Why?' });
+});
+
+test('what an answer says is all but the paragraph that leads on', () => {
+  expect(withoutSeeAlso('Press it.\n\n[Keys](/keys)\n\nSee also [Audit](/audit).\n\nA notice.')).toBe(
+    'Press it.\n\n[Keys](/keys)\n\nA notice.',
+  );
+  expect(withoutSeeAlso('See also what the [page](/keys) says.')).toBe('See also what the [page](/keys) says.');
 });

@@ -46,3 +46,13 @@ export const notInDocumentation = 'This is not in the documentation.';
 export function saysNotInDocumentation(answer: string): boolean {
   return answer.slice(0, 300).toLowerCase().includes('not in the documentation');
 }
+
+/** Begins the paragraph of an answer that only leads on to other pages. */
+export const seeAlso = 'See also';
+
+/** What an answer says, without the paragraph that only leads on to other pages: links in it are not what the answer rests on. */
+export const withoutSeeAlso = (answer: string): string =>
+  answer
+    .split('\n\n')
+    .filter((paragraph) => !paragraph.startsWith(`${seeAlso} [`))
+    .join('\n\n');

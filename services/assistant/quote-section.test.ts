@@ -55,13 +55,15 @@ test('whoever wants to start gets on to the first steps', () => {
 
 test('a word that few rows of a long table have counts more', () => {
   const rows = Array.from({ length: 20 }, (_, at) => `| ${at === 12 ? 'rotate' : 'key'} | ${at} |`);
-  expect(quote('other', ['| a | b |', '|---|---|', ...rows].join('\n'))).toBe('| a | b |\n|---|---|\n| rotate | 12 |');
+  expect(quote('other', ['| a | b |', '|---|---|', ...rows].join('\n'))).toMatch(
+    /^\| a \| b \|\n\|---\|---\|\n\| rotate \| 12 \|\n/,
+  );
 });
 
-test('of a long table the rows that count stay, under their head', () => {
+test('of a long table the rows that count stay, under their head, and it says that there are more', () => {
   const rows = Array.from({ length: 20 }, (_, at) => `| option ${at} | ${at === 12 ? 'rotate the key' : 'other'} |`);
   expect(quote('other', ['| a | b |', '|---|---|', ...rows].join('\n'))).toBe(
-    '| a | b |\n|---|---|\n| option 12 | rotate the key |',
+    '| a | b |\n|---|---|\n| option 12 | rotate the key |\n| … 19 more rows | |',
   );
 });
 
@@ -73,8 +75,32 @@ test('a list that is too long ends after a whole item', () => {
 });
 
 test('what a question wants', () => {
-  expect(questionKind('How do I get started?')).toBe('start');
+  for (const asks of ['How do I get started?', 'How do I start?', 'how to start with it?'])
+    expect(questionKind(asks)).toBe('start');
+  expect(questionKind('How do I start a job?')).toBe('how');
   expect(questionKind('How do I rotate a key?')).toBe('how');
   expect(questionKind('What is a bundle?')).toBe('what');
   expect(questionKind('cheapest first')).toBe('other');
+});
+
+test('of code in several variants one is quoted: that with most of the terms, or the first', () => {
+  const variant = (name: string, text: string) => `\`\`\`sh ${name}\n${text}\n\`\`\``;
+  const [curl, go, js] = [variant('cURL', 'curl /'), variant('Go', 'get()'), variant('JS', 'fetch()')];
+  expect(quote('how', 'Rotate a key:', curl, go, js)).toBe(`Rotate a key:\n\n${curl}`);
+  const best = variant('JS', 'rotate(key)');
+  expect(quote('how', 'Rotate a key:', curl, go, best)).toBe(`Rotate a key:\n\n${best}`);
+  expect(quote('how', 'Rotate a key:', curl, go)).toBe(`Rotate a key:\n\n${curl}\n\n${go}`);
+});
+
+test('what pictures show is left out, alone, in a line and as a link', () => {
+  expect(
+    quote('other', '![Keys](/a.png)![Keys](/b.png)', 'Press ![the button](/b.svg) here.', '[![x](/c.png)](/d)'),
+  ).toBe('Press  here.');
+  const code = '```md\n![Keys](/a.png)\n```';
+  expect(quote('other', code)).toBe(code);
+});
+
+test('headings of a whole page become labels, and none ends a quotation', () => {
+  const page = ['# Install', '## macOS', 'Use brew.', '## Windows', 'Use WSL.', '## Next'].join('\n\n');
+  expect(quoteSection(page, terms, 'start')).toBe('**macOS**\n\nUse brew.\n\n**Windows**\n\nUse WSL.');
 });

@@ -1,7 +1,7 @@
 import { type MarkdownBlock, markdownBlocks, markdownOfBlocks, shortTable, termCount } from './markdown-blocks.ts';
 
-/** What kind of answer a question wants. */
-export type QuestionKind = 'start' | 'how' | 'what' | 'other';
+/** What kind of answer a question wants; `page`: a page as a whole. */
+export type QuestionKind = 'start' | 'how' | 'what' | 'page' | 'other';
 
 /** A section that is not longer is quoted whole. */
 const shortSection = 600;
@@ -12,7 +12,7 @@ const mostCharacters = 2_600;
 /** Pure. */
 export function questionKind(question: string): QuestionKind {
   if (
-    /\b(?:get(?:ting)? started|quick ?start|begin(?:ning)?|where (?:do|should|can) (?:i|we) start|first steps|try it)\b/i.test(
+    /\b(?:get(?:ting)? started|quick ?start|begin(?:ning)?|where (?:do|should|can) (?:i|we) start|first steps|try it)\b|\bhow (?:do|can|should|to|would)\b(?: (?:i|we|you|one))? start(?: with)?(?: it| this)?\W*$/i.test(
       question,
     )
   )
@@ -28,7 +28,12 @@ export function questionKind(question: string): QuestionKind {
  * table the rows that count. It never ends before what it announces, nor inside a step. Pure.
  */
 export function quoteSection(markdown: string, terms: ReadonlySet<string>, kind: QuestionKind): string {
-  const blocks = cardsAsList(markdownBlocks(markdown).filter((block) => block.kind !== 'heading' && !isMark(block)))
+  const shown = markdownBlocks(markdown)
+    .filter((block) => !isTitle(block))
+    .map(withoutPictures);
+  const readable = shown.filter((block) => block.text !== '' && !isMark(block));
+  while (readable.at(-1)?.kind === 'heading') readable.pop();
+  const blocks = cardsAsList(withoutVariants(readable.map(headingAsLabel), terms))
     .map((block) => shortTable(block, terms))
     .map(leadingItems)
     .filter((block) => block.text.length <= mostCharacters);
@@ -40,7 +45,7 @@ export function quoteSection(markdown: string, terms: ReadonlySet<string>, kind:
   for (let next = end; next < blocks.length; next += 1) {
     const longer = blocks.slice(start, next + 1);
     const adds = termCount(markdownOfBlocks(longer), terms) > termCount(markdownOfBlocks(run), terms);
-    if (size(longer) > (adds ? quoteCharacters : shortSection)) break;
+    if (size(longer) > (adds || kind === 'page' ? quoteCharacters : shortSection)) break;
     run = longer;
   }
   while (run.length > 1 && (announces(run.at(-1)) || isLabel(run.at(-1)))) run.pop();
@@ -54,9 +59,10 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
     const bonus = (kind === 'how' && does ? 0.6 : 0) + (kind === 'what' && at === 0 ? 1.5 : 0);
     return termCount(block.text, terms) + bonus;
   });
-  let start = kind === 'start' ? 0 : scores.indexOf(Math.max(...scores));
+  const isFromStart = kind === 'start' || kind === 'page';
+  let start = isFromStart ? 0 : scores.indexOf(Math.max(...scores));
   // Whoever wants to start gets on to the first steps or command.
-  const firstSteps = kind === 'start' ? blocks.findIndex(isShown) : -1;
+  const firstSteps = isFromStart ? blocks.findIndex(isShown) : -1;
   let end = Math.max(start, firstSteps) + 1;
   while (start > 0 && (announces(blocks[start - 1]) || isShown(blocks[start]))) {
     start -= 1;
@@ -65,6 +71,45 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
   const wantsIt = (at: number): boolean => kind === 'how' && isShown(blocks[at]) && !isShown(blocks[at - 1]);
   while (end < blocks.length && (announces(blocks[end - 1]) || wantsIt(end))) end += 1;
   return [start, end];
+}
+
+const isTitle = ({ kind, text }: MarkdownBlock): boolean => kind === 'heading' && text.startsWith('# ');
+
+/** What a picture shows in words makes no sense without it. */
+function withoutPictures({ kind, text }: MarkdownBlock): MarkdownBlock {
+  if (kind === 'code' || !text.includes('![')) return { kind, text };
+  const rest = text.replaceAll(
+    /(?:\[\s*)?!\[(?:[^\]\\]|\\.)*\]\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*\]\([^()]*\))?/g,
+    '',
+  );
+  return { kind, text: rest.replaceAll(/[ \t]+$/gm, '').trim() === '' ? '' : rest };
+}
+
+/** A quotation has no sections of its own. */
+const headingAsLabel = ({ kind, text }: MarkdownBlock): MarkdownBlock =>
+  kind === 'heading'
+    ? { kind: 'paragraph', text: `**${text.replace(/^#+\s+/, '').replaceAll('**', '')}**` }
+    : { kind, text };
+
+/** So many pieces of code in a row are the same for several languages or cases. */
+const leastVariants = 3;
+
+/** Of code in several variants the one with most of the terms, or the first. */
+function withoutVariants(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>): MarkdownBlock[] {
+  const result: MarkdownBlock[] = [];
+  for (let at = 0; at < blocks.length; ) {
+    const rest = blocks.slice(at);
+    const length = rest.findIndex(({ kind }) => kind !== 'code');
+    const run = length === -1 ? rest : rest.slice(0, length);
+    if (run.length < leastVariants) {
+      result.push(...rest.slice(0, Math.max(1, run.length)));
+    } else {
+      const counts = run.map(({ text }) => termCount(text, terms));
+      result.push(...run.slice(counts.indexOf(Math.max(...counts)), counts.indexOf(Math.max(...counts)) + 1));
+    }
+    at += Math.max(1, run.length);
+  }
+  return result;
 }
 
 /** A line across the page, or what keeps two lists apart. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
+import { asksForMore, isAboutPage, isCourtesy, retrievalQuery } from './retrieval-query.ts';
 
 const turns = (...questions: string[]) =>
   questions
@@ -53,4 +53,19 @@ test('questions about the page that is open', () => {
   for (const asks of ['What is on this page?', 'Summarize the current article', 'what can I do here'])
     expect(isAboutPage(asks)).toBe(true);
   expect(isAboutPage('How do I add a page?')).toBe(false);
+});
+
+test('who only wants to start gets what pages are called that say how; a start of something else is that', () => {
+  const words = 'quickstart, getting started';
+  for (const asks of ['How do I start?', 'How do I get started?', 'where do I start', 'how to begin'])
+    expect(retrievalQuery(turns(asks))).toBe(`${asks}\n${words}`);
+  expect(retrievalQuery(turns('How do I start?', 'Tell me more about that'))).toBe(`How do I start?\n${words}`);
+  for (const asks of ['How do I start an export?', 'How do I get started with webhooks?'])
+    expect(retrievalQuery(turns(asks))).toBe(asks);
+});
+
+test('greetings and thanks ask nothing', () => {
+  for (const says of ['Hello!', 'thanks', 'Thank you very much', 'ok, great']) expect(isCourtesy(says)).toBe(true);
+  for (const asks of ['Hello world example', 'Is there a help page?', '?', 'good first issues'])
+    expect(isCourtesy(asks)).toBe(false);
 });

@@ -1,5 +1,6 @@
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { questionKind } from './quote-section.ts';
 
 /** Words that show that a question is about what was said before. */
 const pointsBack = /\b(it|its|they|them|their|that|this|those|these|one|ones|instead|same|else|here)\b/i;
@@ -7,10 +8,16 @@ const goesOn = /^\s*(and|or|but|what about|how about|why|also)\b/i;
 /** All words of a question that only wants more of what was said. */
 const wantsMore =
   /^(?:\W|(?:can|could|you|please|tell|show|give|me|us|more|some|details?|about|on|of|that|this|it|them|those|go|continue|explain|elaborate|further|an|examples?|again|with|in|depth|say|the|a)\b)+$/i;
+/** All words of a message that asks nothing. */
+const courtesy =
+  /^(?:\W|(?:hi|hello|hey|thanks?|thx|you|very|much|so|a|lot|ok|okay|great|cool|nice|perfect|good|morning|afternoon|evening|day|bye|goodbye|there|for|the|your|help)\b)+$/i;
 const pageItself = /\b(?:this|the current|the) (?:page|article|guide|document|section)\b|\bhere\b/i;
 
 const mostQuestions = 6;
 const selectionCharacters = 300;
+
+/** Whether somebody only greets or thanks. Pure. */
+export const isCourtesy = (question: string): boolean => courtesy.test(question) && /\p{L}/u.test(question);
 
 /** Whether a question is about the page that its reader is on. Pure. */
 export const isAboutPage = (question: string): boolean => pageItself.test(question);
@@ -35,8 +42,15 @@ export function retrievalQuery(turns: readonly Turn[], selections: readonly { va
   const until = questions.findIndex((text) => !isUnclear(text));
   const needed = questions.slice(0, Math.min(until === -1 ? questions.length : until + 1, mostQuestions));
   const searched = needed.flatMap(ownWords);
+  if (searched.length === 1 && isForStart(searched[0] ?? '')) searched.push(startWords);
   return searched.length === 0 ? question : searched.join('\n');
 }
+
+/** Whether a question only asks how to begin, with what does not matter. */
+const isForStart = (question: string): boolean =>
+  questionKind(question) === 'start' && analyzeQuery(question).length < 2;
+/** What pages are called that say how to begin. */
+const startWords = 'quickstart, getting started';
 
 const ownWords = (question: string): string[] => (asksForMore(question) ? [] : [question]);
 

@@ -1,5 +1,6 @@
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AssistantHarness, deltas, readEvents, startAssistantHarness } from './assistant-harness.ts';
+import { type AssistantHarness, deltas, page, readEvents, startAssistantHarness, usage } from './assistant-harness.ts';
 
 let harness: AssistantHarness;
 beforeAll(async () => {
@@ -45,6 +46,56 @@ test('a line reader sees the whole answer, its sources, and threadId on the last
     finishReason: 'stop',
     messageMetadata: { threadId, finishReason: 'stop' },
   });
+});
+
+/** Links these passages of its prompt, by their places, and then says where to read on. */
+function linkingModel(links: readonly number[], seeAlso: number): LanguageModelV4 {
+  async function* parts(prompt: string): AsyncGenerator<LanguageModelV4StreamPart> {
+    const urls = [...prompt.matchAll(/<passage url="([^"]*)"/g)].map(([, url]) => url ?? '');
+    yield { type: 'stream-start', warnings: [] };
+    yield { type: 'text-start', id: '1' };
+    for (const link of links) yield { type: 'text-delta', id: '1', delta: `See [it](${urls[link]}). ` };
+    yield { type: 'text-delta', id: '1', delta: `\n\nSee also [that](${urls[seeAlso]}).` };
+    yield { type: 'text-end', id: '1' };
+    yield { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage };
+  }
+  return {
+    specificationVersion: 'v4',
+    provider: 'test',
+    modelId: 'linking',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('this model only streams')),
+    doStream: async ({ prompt }) => {
+      const last = prompt.at(-1)?.content;
+      const text = Array.isArray(last) ? last.map((part) => (part.type === 'text' ? part.text : '')).join('') : '';
+      return { stream: ReadableStream.from(parts(text)) };
+    },
+  };
+}
+
+test('sources come in the order of the answer, without those that are only to read on', async () => {
+  const about = 'Rotate an API key once a year.';
+  const morePages = ['one', 'two', 'three'].map((path) => page(path, path, '', '', about));
+  const other = await startAssistantHarness(linkingModel([2, 0], 1), undefined, { morePages });
+  try {
+    const response = await fetch(`${other.url}/internal/message`, {
+      method: 'POST',
+      headers: other.headers({ 'x-bindery-client': 'plain' }),
+      body: JSON.stringify({ fp: 'reader-1', messages: [question('How do I rotate an API key once a year?')] }),
+    });
+    const { events } = await readEvents(response);
+    const linked = [...deltas(events).matchAll(/\[it\]\(([^)]*)\)/g)].map(([, url]) => url);
+    expect(new Set(linked).size).toBe(2);
+    expect(events.filter(({ type }) => type === 'source-url').map(({ url }) => url)).toEqual(linked);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a greeting gets an invitation to ask, and no page', async () => {
+  const { events } = await readEvents(await ask({ messages: [question('Hello, thank you!')] }));
+  expect(deltas(events)).toMatch(/^Ask what you want to know/);
+  expect(events.some(({ type }) => type === 'source-url')).toBe(false);
 });
 
 test('a thread goes on for its reader, with its key or without, and for nobody else', async () => {
