@@ -248,12 +248,13 @@ const tokensOf = (characters: number): number => Math.ceil(characters / characte
 const tokensOfPrompt = ({ instructions, messages }: AnswerPrompt): number =>
   tokensOf(messages.reduce((sum, { content }) => sum + content.length, instructions.length));
 
-/** The passages that the answer links to where it says something, in that order. An answer that links to none has them all as sources. */
+/** The passages that the answer links to where it says something, in that order. An answer that links to none has them all as sources; that there is no answer rests on nothing. */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
+  if (saysNotInDocumentation(outcome.text)) return;
   const said = withoutSeeAlso(outcome.text);
   const place = ({ url }: PromptPassage): number => said.indexOf(`](${url})`);
   const linked = passages.filter((passage) => place(passage) !== -1).toSorted((a, b) => place(a) - place(b));
-  const used = linked.length > 0 || saysNotInDocumentation(outcome.text) ? linked : passages;
+  const used = linked.length > 0 ? linked : passages;
   for (const [at, { url, title }] of uniqueByUrl(used).entries()) {
     outcome.sources.push({ path: url, title });
     yield { type: 'source-url', sourceId: `source-${at + 1}`, url, title };

@@ -152,7 +152,7 @@ async function fromTheStart(
 }
 
 const titleShare = 0.2;
-const readPageMalus = 0.1;
+const readPageMalus = 0.2;
 
 /**
  * Who asks for more has read what earlier answers rest on; when there is nothing else, that again. What has most of the question comes first, and of

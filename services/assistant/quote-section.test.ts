@@ -92,7 +92,7 @@ test('of code in several variants one is quoted: that with most of the terms, or
   expect(quote('how', 'Rotate a key:', curl, go)).toBe(`Rotate a key:\n\n${curl}\n\n${go}`);
 });
 
-test('what pictures show is left out, alone, in a line and as a link', () => {
+test('what pictures show is left out with its caption, alone, in a line and as a link', () => {
   expect(
     quote('other', '![Keys](/a.png)![Keys](/b.png)', 'Press ![the button](/b.svg) here.', '[![x](/c.png)](/d)'),
   ).toBe('Press  here.');

@@ -60,6 +60,10 @@ test('who only wants to start gets what pages are called that say how; a start o
   for (const asks of ['How do I start?', 'How do I get started?', 'where do I start', 'how to begin'])
     expect(retrievalQuery(turns(asks))).toBe(`${asks}\n${words}`);
   expect(retrievalQuery(turns('How do I start?', 'Tell me more about that'))).toBe(`How do I start?\n${words}`);
+  expect(retrievalQuery(turns('What is an export?', 'How do I start?'))).toBe(`How do I start?\n${words}`);
+  expect(retrievalQuery(turns('What is an export?', 'And how do I start it?'))).toBe(
+    'And how do I start it?\nWhat is an export?',
+  );
   for (const asks of ['How do I start an export?', 'How do I get started with webhooks?'])
     expect(retrievalQuery(turns(asks))).toBe(asks);
 });

@@ -55,6 +55,7 @@ const startWords = 'quickstart, getting started';
 const ownWords = (question: string): string[] => (asksForMore(question) ? [] : [question]);
 
 function isUnclear(question: string): boolean {
+  if (isForStart(question) && !pointsBack.test(question) && !goesOn.test(question)) return false;
   return (
     asksForMore(question) || analyzeQuery(question).length < 2 || pointsBack.test(question) || goesOn.test(question)
   );

@@ -92,6 +92,13 @@ test('sources come in the order of the answer, without those that are only to re
   }
 });
 
+test('that there is no answer rests on nothing, also where it names the nearest pages', async () => {
+  const text = 'Which export of whales needs a licence, a harbour and a lighthouse?';
+  const { events } = await readEvents(await ask({ messages: [question(text)] }));
+  expect(deltas(events)).toMatch(/^This is not in the documentation\..*\(\/guides\/export#start-a-job\)/s);
+  expect(events.some(({ type }) => type === 'source-url')).toBe(false);
+});
+
 test('a greeting gets an invitation to ask, and no page', async () => {
   const { events } = await readEvents(await ask({ messages: [question('Hello, thank you!')] }));
   expect(deltas(events)).toMatch(/^Ask what you want to know/);

@@ -1,0 +1,121 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { requireServer } from '#infra/setup/find-server.ts';
+import { describeWithServers } from '../support/describe-with-servers.ts';
+import {
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../support/gateway-harness.ts';
+import { openBrowser } from '../support/open-browser.ts';
+import { startAssistantHarness } from './assistant-harness.ts';
+import { sdkVersions } from './sdk-pages.ts';
+
+describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the documentation', () => {
+  let gateway: GatewayHarness;
+  let acme: TestOrganization;
+  let browser: Browser;
+  beforeAll(async () => {
+    gateway = await gatewayHarness({}, async ({ bus }) => {
+      const assistant = await startAssistantHarness(undefined, bus);
+      return { env: { BINDERY_ASSISTANT_URL: assistant.url }, close: () => assistant.close() };
+    });
+    acme = await createOrganization(gateway);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await gateway.close();
+  });
+
+  /** The script of the page with the newest `useChat`; the documentation's values are those of this installation. */
+  async function bundled(base: string, key: string): Promise<string> {
+    const page = await readFile(join(import.meta.dirname, '../../infra/docs/interfaces/assistant-api.mdx'), 'utf8');
+    const [, written = ''] = /```tsx src\/App\.tsx\n(.*?)\n```/s.exec(page) ?? [];
+    const newest = `chat-${sdkVersions.at(-1)}`;
+    const app = written
+      .replace("'@ai-sdk/react'", `'${newest}'`)
+      .replace("'http://localhost:8080'", JSON.stringify(base))
+      .replace("'demo'", "'docs'")
+      .replace("'svc_dsc_…'", JSON.stringify(key));
+    const file = (name: string): string => join(requireServer('sdk-versions'), 'node_modules', newest, name);
+    const files = new Map([
+      [file('App.tsx'), app],
+      [
+        file('main.tsx'),
+        `import { createRoot } from 'react-dom/client'; import App from './App.tsx';
+         createRoot(document.getElementById('root')!).render(<App />);`,
+      ],
+    ]);
+    const built = await rolldown({
+      input: file('main.tsx'),
+      platform: 'browser',
+      logLevel: 'silent',
+      transform: { define: { 'process.env.NODE_ENV': '"production"', 'process.env': '{}' } },
+      plugins: [
+        {
+          name: 'documentation',
+          resolveId: (id, importer) => {
+            const own = id.startsWith('./') && importer?.endsWith('main.tsx') ? file(id.slice(2)) : id;
+            return files.has(own) ? own : undefined;
+          },
+          load: (id) => files.get(id),
+        },
+      ],
+    });
+    const { output } = await built.generate({ format: 'iife', codeSplitting: false });
+    await built.close();
+    return output[0].code;
+  }
+
+  test('asks from another origin, goes on with the thread, links the sources and says errors in a sentence', async () => {
+    const base = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+    const scripts = new Map([
+      ['/good', await bundled(base, acme.assistantKey)],
+      ['/bad', await bundled(base, 'svc_dsc_wrong')],
+    ]);
+    const server = createServer(({ url = '' }, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(`<!doctype html><div id="root"></div><script type="module">${scripts.get(url) ?? ''}</script>`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const page = await browser.newPage();
+      await page.goto(`${origin}/good`);
+      for (const [at, question] of ['How do I rotate an API key?', 'How long does it still work?'].entries()) {
+        await page.getByLabel('Question').fill(question);
+        await page.getByRole('button', { name: 'Ask' }).click();
+        await page
+          .locator('article')
+          .nth(at * 2 + 1)
+          .getByRole('link')
+          .first()
+          .waitFor();
+      }
+      const answers = page.locator('article').filter({ hasText: 'press "Rotate" on the keys page' });
+      expect(await answers.count()).toBe(2);
+      expect(await answers.first().getByRole('link').getAttribute('href')).toBe(
+        'https://docs.example.com/guides/keys#rotate-a-key',
+      );
+      const [thread] = await gateway.bus.threads.subjects('threads.acme.docs.*');
+      expect((await gateway.bus.threads.last(thread ?? ''))?.commit.data.state.turnCount).toBe(2);
+
+      await page.goto(`${origin}/bad`);
+      await page.getByLabel('Question').fill('Why?');
+      await page.getByRole('button', { name: 'Ask' }).click();
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').textContent()).toMatch(/^The API key is not valid/);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
