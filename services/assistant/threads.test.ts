@@ -77,7 +77,7 @@ test('the same rating again is the same rating', async () => {
   await rate('msg_one', 'up');
   await rate('msg_one', 'down', 'wrong');
   expect(log.stored).toHaveLength(5);
-  await expect(rate('msg_two', 'up')).rejects.toThrow('no such thread');
+  await expect(rate('msg_two', 'up')).rejects.toThrow('There is no such answer');
 });
 
 test('a thread goes on with what was said, also after ratings', async () => {
@@ -189,5 +189,5 @@ test('a thread that is erased is gone from the log, also for an answer that was 
   const asked = { messageId: 'msg_three', question: 'three', turns: [] };
   await expect(stored.ask(goesOn, asked, testCaller)).rejects.toThrow('no such thread');
   await expect(resumed()).rejects.toThrow('no such thread');
-  await expect(stored.erase(thread, testCaller)).rejects.toThrow('no such thread');
+  await expect(stored.erase(thread, testCaller)).rejects.toThrow('no such thread in this domain');
 });

@@ -79,7 +79,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     /** All that the log has of a thread, oldest first; throws `not_found` when that is nothing. */
     async history(identity: ThreadIdentity): Promise<ThreadCommit[]> {
       const newest = await load(identity);
-      if (!newest) throw noSuchThread();
+      if (!newest) throw noSuchThread('record');
       return commitsUpTo(newest);
     },
 
@@ -89,7 +89,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
      */
     async erase(identity: ThreadIdentity, caller: Caller): Promise<void> {
       let newest = await load(identity);
-      if (!newest) throw noSuchThread();
+      if (!newest) throw noSuchThread('record');
       // Somebody may add to the thread meanwhile.
       for (; newest !== undefined; newest = await load(identity)) {
         const answers = (await commitsUpTo(newest)).flatMap(answersIn);
@@ -103,7 +103,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
     /** Appends a reader's rating of an answer, unless it is the same as before. Knowing the thread is enough; an unknown message is `not_found`, too. */
     async rate(identity: ThreadIdentity, rating: Rating, threadKey: string | undefined, caller: Caller): Promise<void> {
       const stored = await load(identity);
-      if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread();
+      if (!stored || !isThreadKey(stored.commit.data.state, threadKey)) throw noSuchThread('rating');
       const { before, answeredAt } = await answerAndRating(stored, rating.messageId);
       await append(identity, caller, stored, (state) => rateAnswer(state, identity, { ...rating, answeredAt }, before));
     },
@@ -158,7 +158,7 @@ export function threads(log: BudgetedThreads, clock: Clock, random: RandomDigits
         if (event.type === 'AnswerRated') before ??= event.data;
       }
     }
-    throw noSuchThread();
+    throw noSuchThread('rating');
   }
 }
 

@@ -89,7 +89,7 @@ export function rateAnswer(
   rating: Rating,
   before: Rating | undefined,
 ): ThreadEvent[] {
-  if (state === undefined) throw noSuchThread();
+  if (state === undefined) throw noSuchThread('rating');
   if (before?.rating === rating.rating && before.comment === rating.comment) return [];
   if ((state.ratingCount ?? 0) >= mostRatings) throw fullThread(`has ${mostRatings} ratings, which is the most`);
   return [{ type: 'AnswerRated', version: 1, data: { organization, domain, threadId, ...rating } }];
@@ -106,12 +106,16 @@ export function eraseAnswers(
   return [{ type: 'ThreadErased', version: 1, data: { organization, domain, threadId, answers: [...answers] } }];
 }
 
-/** Unknown, erased, another reader's, or named with a wrong key: a caller cannot tell these apart. */
-export const noSuchThread = (): ApiError =>
-  new ApiError(
-    'not_found',
-    'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
-  );
+const notThere = {
+  question: 'There is no such thread, or it belongs to another reader. Leave out "threadId" to begin a new one.',
+  rating:
+    'There is no such answer, or its thread is gone or has another key. Take "threadId" and "messageId" from the stream of the answer.',
+  record: 'There is no such thread in this domain. It may have been erased, or its time is over.',
+};
+
+/** Unknown, erased, another reader's, or named with a wrong key: a caller cannot tell these apart. `wanted`: what it is needed for. */
+export const noSuchThread = (wanted: keyof typeof notThere = 'question'): ApiError =>
+  new ApiError('not_found', notThere[wanted]);
 
 const fullThread = (problem: string): ApiError =>
   new ApiError('invalid_request', `The thread ${problem}.`, { fields: [{ path: 'threadId', message: problem }] });
