@@ -4,6 +4,25 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { endStalledConnections } from './stalled-connections.ts';
 
+test('a request that is on its way when the server closes is answered, on a new connection and on one that was used', async () => {
+  const server = createServer((_request, response) => void response.end('whole'));
+  endStalledConnections(server, 60_000);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const fresh = connect(port, '127.0.0.1');
+  const used = connect(port, '127.0.0.1');
+  used.write(request);
+  await Promise.all([once(fresh, 'connect'), once(used, 'data')]);
+
+  const closed = once(server, 'close');
+  server.close();
+  for (const socket of [fresh, used]) socket.write(request);
+  const answers = await Promise.all([fresh, used].map(async (socket) => String((await once(socket, 'data'))[0])));
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+  await closed;
+});
+
 test('a server that closes ends connections on which nothing was asked, and answers what is under way', async () => {
   let answer = (): void => {};
   const isAsked = Promise.withResolvers<void>();

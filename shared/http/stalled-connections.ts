@@ -9,7 +9,7 @@ type Exchange = { request: IncomingMessage; response: ServerResponse };
  * client stops reading, a connection between requests. Where the next step is ours it may take longer: a request that is being worked on, a
  * body that we are not taking yet, an answer that we have no more of yet.
  * `refuse` answers a body that stopped, and closes the connection. When the server closes, connections on which nothing was asked yet end, too:
- * browsers open some in advance, and Node would wait for them.
+ * browsers open some in advance, and Node would wait for them. A request that is on its way in that moment is still answered.
  */
 export function endStalledConnections(
   server: Server,
@@ -39,7 +39,12 @@ export function endStalledConnections(
   // Node calls it when a server closes, and counts connections without a request as busy.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
-    for (const socket of unused) socket.destroy();
-    closeIdle();
+    setTimeout(() => {
+      for (const socket of unused) socket.destroy();
+      closeIdle();
+    }, onItsWayMs);
   };
 }
+
+/** Longer than a request takes from its client to us. */
+const onItsWayMs = 250;
