@@ -84,7 +84,13 @@ describe('what is served', () => {
   });
 
   test('redirects, other forms, missing pages', async () => {
-    const { url } = await served();
+    const { url } = await served(
+      {},
+      {
+        'moved.html':
+          '<html><head><meta http-equiv="refresh" content="0; url=./guides/x.html">\n<meta name="redirect" content="permanent"></head></html>',
+      },
+    );
     const at = async (path: string) => {
       const { status, headers } = await fetch(url + path, { redirect: 'manual' });
       return [status, headers.get('location')];
@@ -92,6 +98,7 @@ describe('what is served', () => {
     expect(await at('/guides/x/')).toEqual([308, '/guides/x']);
     expect(await at('/guides/x.html')).toEqual([308, '/guides/x']);
     expect(await at('/old')).toEqual([307, '/guides/x#part']);
+    expect(await at('/moved')).toEqual([308, '/guides/x']);
     expect(await at('/guides')).toEqual([200, null]);
     expect(await at('/nowhere')).toEqual([404, null]);
     expect(await pageOf({ url } as Running, '/nowhere')).toContain('<title>Not here</title>');

@@ -21,6 +21,7 @@ const site = (base = '') => ({
     { source: '/broken/*', destination: '/%zz/*', permanent: false },
   ]),
   redirects: { '/old': `${base}/guides/x#part`, '/away': 'https://example.com/' },
+  isPermanent: (source: string) => source === '/away',
 });
 const ask = (target: string, base?: string) => findFile(target, site(base));
 
@@ -63,7 +64,7 @@ test('redirects with wildcards are for addresses without a page, and lead to no 
 test('redirects of the project lead to their target', () => {
   expect(ask('/old')).toEqual({ kind: 'redirect', to: '/guides/x#part', permanent: false });
   expect(ask('/old.html')).toMatchObject({ to: '/guides/x#part' });
-  expect(ask('/away')).toMatchObject({ to: 'https://example.com/' });
+  expect(ask('/away')).toEqual({ kind: 'redirect', to: 'https://example.com/', permanent: true });
 });
 
 test('a site below a path answers only there', () => {

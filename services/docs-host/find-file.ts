@@ -16,6 +16,7 @@ export type SiteMap = {
   base: string;
   has: (path: string) => boolean;
   redirects: Readonly<Record<string, string>>;
+  isPermanent: (source: string) => boolean;
   /** Where a path without a page leads. */
   wildcard: (path: string) => Redirection | undefined;
 };
@@ -92,7 +93,7 @@ export function findFile(target: string, site: SiteMap): Asked {
     for (const path of page === '' ? ['index'] : [page, `${page}/index`]) {
       if (site.has(`${path}.html`)) return { kind: 'file', path: `${path}.html` };
       const leadsTo = site.redirects[`/${path}`];
-      if (leadsTo !== undefined) return { kind: 'redirect', to: leadsTo, permanent: false };
+      if (leadsTo !== undefined) return { kind: 'redirect', to: leadsTo, permanent: site.isPermanent(`/${path}`) };
     }
     return { kind: 'missing' };
   }

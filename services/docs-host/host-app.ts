@@ -184,6 +184,7 @@ function siteAnswers(
       base,
       has: (path) => version?.paths.has(path) ?? false,
       redirects: version?.site.redirects ?? {},
+      isPermanent: version?.isPermanent ?? (() => false),
       wildcard: version?.wildcard ?? (() => undefined),
     });
     // What anybody may make up is not worth its place.

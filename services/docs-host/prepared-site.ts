@@ -48,6 +48,8 @@ const preparedSiteSchema = z.object({
   files: z.record(z.string(), hostedFileSchema),
   /** Page addresses that lead elsewhere: `/old` → `/docs/new`. */
   redirects: z.record(z.string(), z.string()),
+  /** Those of them that are permanent. */
+  permanentRedirects: z.array(z.string()).default([]),
   /** They are followed where there is no page. */
   wildcards: wildcardRedirectsSchema.shape.redirects.default([]),
 });
@@ -80,6 +82,7 @@ export async function prepareSite(
   const digestOf = (path: string) => found.get(path)?.sha256.slice(0, digestLength);
   const addresses: SiteAddresses = { base, token, digestOf, isAirGapped };
   const redirects: Record<string, string> = {};
+  const permanentRedirects: string[] = [];
   const prepared = await inParallel([...found.keys()], atOnce, async (path): Promise<[string, HostedFile][]> => {
     const digest = digestOf(path) ?? '';
     const isPage = path.endsWith('.html');
@@ -91,9 +94,11 @@ export async function prepareSite(
     let policy: string | undefined;
     if (isPage) {
       const html = body.toString('utf8');
-      const target = redirectOf(html, path, addresses);
-      if (target !== undefined) {
-        redirects[`/${path.slice(0, -'.html'.length)}`] = target;
+      const redirection = redirectOf(html, path, addresses);
+      if (redirection !== undefined) {
+        const source = `/${path.slice(0, -'.html'.length)}`;
+        redirects[source] = redirection.to;
+        if (redirection.permanent) permanentRedirects.push(source);
         return [];
       }
       policy = policyOf(html, isAirGapped);
@@ -113,6 +118,7 @@ export async function prepareSite(
     manifest,
     files: Object.fromEntries(prepared.flat()),
     redirects,
+    permanentRedirects,
     wildcards: await wildcardsIn(folder, found),
   };
   await write(join(folder, siteFile), Buffer.from(JSON.stringify(site)));

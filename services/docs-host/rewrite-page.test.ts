@@ -81,9 +81,11 @@ test('the page says where the site begins and where its files are', () => {
 
 test('a page that leads elsewhere is a redirect', () => {
   const page = (target: string) => `<html><head><meta http-equiv="refresh" content="0; url=${target}"></head></html>`;
-  expect(redirectOf(page('./guides/x.html#a'), 'old.html', site('/docs'))).toBe('/docs/guides/x#a');
-  expect(redirectOf(page('./index.html'), 'old.html', site())).toBe('/');
-  expect(redirectOf(page('https://example.com/?a=1&amp;b=2'), 'old.html', site())).toBe('https://example.com/?a=1&b=2');
+  const leadsTo = (html: string, base?: string) => redirectOf(html, 'old.html', site(base));
+  const permanent = page('./index.html').replace('</head>', '<meta name="redirect" content="permanent"></head>');
+  expect(leadsTo(page('./guides/x.html#a'), '/docs')).toEqual({ to: '/docs/guides/x#a', permanent: false });
+  expect(leadsTo(permanent)).toEqual({ to: '/', permanent: true });
+  expect(leadsTo(page('https://example.com/?a=1&amp;b=2'))).toMatchObject({ to: 'https://example.com/?a=1&b=2' });
   expect(
     redirectOf('<html><head></head><body><meta http-equiv="refresh" content="0; url=x"></body>', 'a.html', site()),
   ).toBeUndefined();

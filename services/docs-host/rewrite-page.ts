@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
+import type { Redirection } from './wildcard-redirects.ts';
 
 /** What a page's addresses become. */
 export type SiteAddresses = {
@@ -160,8 +161,8 @@ const decodeEntities = (text: string): string =>
 const encodeEntities = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&${Object.keys(entities).find((name) => entities[name] === character)};`);
 
-/** Where a page of the bundle that only leads elsewhere leads to; undefined for all other pages. Pure. */
-export function redirectOf(html: string, file: string, site: SiteAddresses): string | undefined {
+/** Where a page of the bundle that only leads elsewhere leads to, and whether for good; undefined for all other pages. Pure. */
+export function redirectOf(html: string, file: string, site: SiteAddresses): Redirection | undefined {
   const head = html.slice(0, html.indexOf('</head>'));
   const found = /<meta http-equiv="refresh" content="0; url=([^"]*)">/.exec(head)?.[1];
   if (found === undefined) return undefined;
@@ -169,12 +170,11 @@ export function redirectOf(html: string, file: string, site: SiteAddresses): str
   const link = rewritePage(`<a href="${found}">`, file, site);
   const target = decodeEntities(link.slice('<a href="'.length, -'">'.length));
   // As a header has it.
-  return target === ''
-    ? '/'
-    : target
-        .toWellFormed()
-        .trim()
-        .replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
+  const address = target
+    .toWellFormed()
+    .trim()
+    .replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent);
+  return { to: address === '' ? '/' : address, permanent: head.includes('<meta name="redirect" content="permanent">') };
 }
 
 /**

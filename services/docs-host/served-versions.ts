@@ -6,6 +6,7 @@ import { type Redirection, wildcardRedirects } from './wildcard-redirects.ts';
 export type ServedVersion = StoredVersion & {
   paths: ReadonlyMap<string, HostedFile>;
   /** Where an address without a page leads. */
+  isPermanent: (source: string) => boolean;
   wildcard: (path: string) => Redirection | undefined;
   /** Answers that are being read from its files. */
   readers: number;
@@ -71,9 +72,14 @@ export function servedVersions(folder: SiteFolder, now: () => number = Date.now)
 
 export type ServedVersions = ReturnType<typeof servedVersions>;
 
-const served = (version: StoredVersion): ServedVersion => ({
-  ...version,
-  paths: new Map(Object.entries(version.site.files)),
-  wildcard: wildcardRedirects(version.site.wildcards),
-  readers: 0,
-});
+function served(version: StoredVersion): ServedVersion {
+  const { files, permanentRedirects, wildcards } = version.site;
+  const permanent = new Set(permanentRedirects);
+  return {
+    ...version,
+    paths: new Map(Object.entries(files)),
+    isPermanent: (source) => permanent.has(source),
+    wildcard: wildcardRedirects(wildcards),
+    readers: 0,
+  };
+}

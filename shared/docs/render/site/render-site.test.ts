@@ -34,7 +34,8 @@ const files = {
       { source: '/start', destination: '/deep/one' },
       { source: '/evil', destination: 'javascript:alert(1)' },
       { source: '/wild/*', destination: '/start' },
-      { source: '/out', destination: 'https://example.com/x' },
+      { source: '/out', destination: 'https://example.com/x', permanent: false },
+      { source: '/older', destination: '/out' },
     ],
   }),
   'start.mdx':
@@ -145,6 +146,14 @@ describe('site segment', () => {
     const made = named(renderSite(model, testOptions));
     expect(made.get('old.html')).toContain('content="0; url=./start.html"');
     expect(made.get('out.html')).toContain('url=https://example.com/x');
+    // Only where each step is permanent.
+    const isPermanent = (path: string) => made.get(path)?.includes('<meta name="redirect" content="permanent">');
+    expect(['old', 'out', 'older', 'index'].map((path) => isPermanent(`${path}.html`))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
     for (const path of ['a.html', 'b.html', 'start.html', 'evil.html', 'wild/*.html'])
       expect(made.has(path)).toBe(false);
     expect(made.get('index.html')).toContain('url=./start.html');

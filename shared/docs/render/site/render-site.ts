@@ -22,7 +22,7 @@ import { languageOf } from '../interface-texts/language.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { SiteRenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
-import { filesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { filesOfSite, indexSite, redirectTargets, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { assistantSheet, notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
@@ -161,12 +161,15 @@ function linkTarget(written: string, index: SiteIndex): { h: string } | { p: str
  */
 function redirectPages(index: SiteIndex, names: Names): [string, string][] {
   const made: [string, string][] = [];
-  const add = (path: string, target: string): void => {
-    if (names.take(pageFile(path)) === undefined) made.push([pageFile(path), redirectPage(index, path, target)]);
+  const add = (path: string, target: string, isPermanent = false): void => {
+    if (names.take(pageFile(path)) !== undefined) return;
+    made.push([pageFile(path), redirectPage(index, path, target, isPermanent)]);
   };
+  const permanent = index.model.redirects.filter((redirect) => redirect.permanent);
+  const forGood = redirectTargets(permanent, (path) => index.exported.has(path));
   for (const [source, target] of index.redirects) {
     const path = pagePathOfAddress(source);
-    if (isPlainPath(path)) add(path, target);
+    if (isPlainPath(path)) add(path, target, forGood.get(source) === target);
   }
   const shown = (path: string) => index.exported.has(path) && index.pages.get(path)?.hidden === false;
   const first = firstPage(index.model.navigation, shown) ?? [...index.exported][0];
@@ -188,7 +191,8 @@ type Names = ReturnType<typeof filesOfSite>['names'];
 const isPlainPath = (path: string): boolean =>
   /^[\p{L}\p{N}_.~@+ -]+(\/[\p{L}\p{N}_.~@+ -]+)*$/u.test(path) && !/(^|\/)\./.test(path);
 
-function redirectPage(index: SiteIndex, from: string, target: string): string {
+/** A host that redirects by itself reads in it whether the redirect is permanent. */
+function redirectPage(index: SiteIndex, from: string, target: string, isPermanent: boolean): string {
   const [page = '', anchor] = target.split('#');
   const isOutside = target.startsWith('https:');
   const href = isOutside ? target : pageHref(from, page) + (anchor === undefined ? '' : `#${anchor}`);
@@ -203,7 +207,7 @@ ${contentPolicy({})}
 <title>${texts.moved}</title>
 <meta name="robots" content="noindex">
 ${canonical !== undefined && html`<link rel="canonical" href="${canonical}">\n`}<meta http-equiv="refresh" content="0; url=${href}">
-<link rel="stylesheet" href="${pathToTop(from)}_bindery/theme.css">
+${isPermanent && html`<meta name="redirect" content="permanent">\n`}<link rel="stylesheet" href="${pathToTop(from)}_bindery/theme.css">
 </head>
 <body>
 <main class="not-found"><p>${texts.moved} <a href="${href}">${texts.goToPage}</a></p></main>
