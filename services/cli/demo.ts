@@ -4,7 +4,7 @@ import { writePrivateJson } from '#infra/supervisor/data-folder.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { apiClient, retryWhileAway } from './api-client.ts';
-import { askQuestion } from './commands/ask.ts';
+import { AnswerFailed, askQuestion } from './commands/ask.ts';
 import { createFirstOrganization } from './commands/organizations.ts';
 import { type LocalInstallation, localInstallationSchema, readLocalInstallation } from './connection.ts';
 import { downloadVerified, signBundleLink, startExport, waitForExport } from './export-client.ts';
@@ -55,10 +55,24 @@ export async function showDemo(local: LocalInstallation, dataFolder: string, say
   );
 
   await whenSearched(admin, local.domain, publication.contentVersion);
-  const reader = apiClient(local.baseUrl, local.assistantKey);
-  const answer = await retryWhileAway(() => askQuestion(reader, local.domain, demoQuestion));
+  await askDemo(local, say);
+}
+
+/** Asks one question and says the answer. A language model that gives none, as with a wrong key, stops nothing: the rest runs without it. */
+export async function askDemo({ baseUrl, assistantKey, domain }: LocalInstallation, say: Say): Promise<void> {
+  const reader = apiClient(baseUrl, assistantKey);
+  const answer = await retryWhileAway(() => askQuestion(reader, domain, demoQuestion)).catch((error: unknown) => {
+    if (error instanceof AnswerFailed) return error;
+    throw error;
+  });
   say();
   say(`Asked: ${demoQuestion}`);
+  if (answer instanceof AnswerFailed) {
+    say(`  ${answer.message}`);
+    say('  Everything else runs. Look at BINDERY_MISTRAL_API_KEY, BINDERY_MISTRAL_MODEL and BINDERY_MISTRAL_BASE_URL,');
+    say('  or leave out BINDERY_LANGUAGE_MODEL: then answers need no language model.');
+    return;
+  }
   say(answer.text.trim().replace(/^/gm, '  '));
   for (const source of answer.sources) say(`  → ${source.title} (${source.url})`);
 }

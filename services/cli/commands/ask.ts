@@ -80,7 +80,7 @@ export type Answer = { text: string; sources: { title: string; url: string }[]; 
 type Chunk = { type: string; delta?: string; url?: string; title?: string; threadId?: string; errorText?: string };
 
 /** The model or the server gave up in the middle of an answer. */
-class AnswerFailed extends Error {
+export class AnswerFailed extends Error {
   override name = 'AnswerFailed';
 }
 
