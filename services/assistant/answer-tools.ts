@@ -65,7 +65,7 @@ export function answerTools(
       async toModelOutput({ input, output }) {
         const page = 'problem' in output ? undefined : await read(input.path);
         if (page === undefined) return { type: 'text', value: 'There is no such page.' };
-        const text = escapeText(page.markdown.slice(0, pageCharacters));
+        const text = escapeText(page.peoplesMarkdown.slice(0, pageCharacters));
         return { type: 'text', value: `<page url="${escapeText(pageUrl(page.path, ''))}">\n${text}\n</page>` };
       },
     }),
@@ -78,7 +78,7 @@ export function answerTools(
     const page = await context.searchIndex.findPage(scope, path, groups).catch(failed);
     if (page === undefined) return undefined;
     const url = pageUrl(page.path, '');
-    const text = page.markdown.slice(0, pageCharacters);
+    const text = page.peoplesMarkdown.slice(0, pageCharacters);
     if (!passages.some((passage) => passage.url === url)) passages.push({ url, title: page.title, relevance: 1, text });
     return page;
   }

@@ -43,6 +43,11 @@ beforeAll(async () => {
     pageOf('tokens', 'Rotate tokens', ['', about], ['Rotated', about], ['Rotating', about]),
     pageOf('audit', 'Audit', ['', 'Who did rotate which key is kept for long, with the time and the address.']),
     pageOf('cakes', 'Cakes', ['Gas', 'Bake a cake.'], ['Wood', 'Bake a cake.'], ['Power', 'Bake a cake.']),
+    {
+      ...pageOf('tutorial', 'Tutorial', ['', 'Bring a piano.'], ['Tune', 'Tune it with care.']),
+      markdown: '# Tutorial\n\nTell nobody of the piano.',
+      peoplesMarkdown: '# Tutorial\n\nBring a *piano*.\n\n## Tune\n\nTune it with **care**.',
+    },
     pageOf('quickstart', 'Quickstart', ['', 'Bring a laptop.'], ['Start', 'Run this.'], ['Stop', 'Stop it.']),
   ]);
   await build.commit();
@@ -75,6 +80,11 @@ test('three pages are among what is found, however many sections of the best one
   expect(urls).toHaveLength(5);
   expect(new Set(urls.map((url) => url.split('#')[0]))).toEqual(new Set(['/keys', '/tokens', '/audit']));
   expect(await find('rotate a key', 2)).toHaveLength(2);
+});
+
+test('answers rest on what people read, not on what is for agents', async () => {
+  expect((await find('how do I get started with a piano'))[0]?.text).toMatch(/^# Tutorial\n\nBring a \*piano\*\./);
+  expect((await find('tune with care'))[0]).toMatchObject({ url: '/tutorial#tune', text: 'Tune it with **care**.' });
 });
 
 test('sections that say as much as each other, and are not called like the question, are the whole page', async () => {

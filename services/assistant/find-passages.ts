@@ -101,7 +101,7 @@ async function withMarkdown(
       known.relevance = Math.max(known.relevance, rest.relevance);
       continue;
     }
-    const markdown = pages.get(passage.path)?.markdown;
+    const markdown = pages.get(passage.path)?.peoplesMarkdown;
     const blocks = markdown === undefined ? undefined : markdownSection(markdown, passage.heading);
     const section = blocks?.map((block) => shortTable(block, terms)) ?? [];
     const written = markdownOfBlocks(section);
@@ -132,7 +132,7 @@ async function asWhole(
   if (ofPage.length < passagesPerPage || !ofPage.every(isAlike) || termCount(best.title, terms) === 0)
     return [...passages];
   const page = await searchIndex.findPage(scope, path, groups);
-  if (page === undefined || page.markdown.length > pageCharacters) return [...passages];
+  if (page === undefined || page.peoplesMarkdown.length > pageCharacters) return [...passages];
   return [{ ...pagePassage(page), relevance: best.relevance }, ...passages.filter((one) => !ofPage.includes(one))];
 }
 
@@ -171,11 +171,11 @@ function notYetShown(found: FoundPassage[], turns: readonly Turn[], query: strin
   return (fresh.length > 0 ? fresh : found).toSorted((a, b) => rating(b) - rating(a));
 }
 
-const pagePassage = ({ path, title, markdown }: FoundPage): PromptPassage => ({
+const pagePassage = ({ path, title, peoplesMarkdown }: FoundPage): PromptPassage => ({
   url: pageUrl(path, ''),
   title,
   relevance: 1,
-  text: markdown.slice(0, pageCharacters),
+  text: peoplesMarkdown.slice(0, pageCharacters),
 });
 
 /** A passage as clients see it. */

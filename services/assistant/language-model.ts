@@ -9,7 +9,9 @@ import { extractiveModel } from './extractive-model.ts';
 export async function openLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<LanguageModelV4> {
   if (config.languageModel === 'extractive') return extractiveModel();
   if (config.mistralApiKey === undefined) {
-    throw new ConfigError('BINDERY_MISTRAL_API_KEY is not set, and BINDERY_LANGUAGE_MODEL is "mistral".');
+    throw new ConfigError(
+      'BINDERY_MISTRAL_API_KEY is not set, and BINDERY_LANGUAGE_MODEL is "mistral". Set it, or BINDERY_MISTRAL_API_KEY_FILE to the file that has the key.',
+    );
   }
   const { createMistral } = await import('@ai-sdk/mistral');
   const model = createMistral({ apiKey: config.mistralApiKey, baseURL: config.mistralBaseUrl })(config.mistralModel);

@@ -1,7 +1,7 @@
 import type { Properties } from 'hast';
 import type { Nodes, Root } from 'mdast';
 import { styleOf } from '#shared/docs/render/content/to-content.ts';
-import { StaticNodes, type StaticProps } from '#shared/docs/render/evaluate/static-tree.ts';
+import { type StaticElement, StaticNodes, type StaticProps } from '#shared/docs/render/evaluate/static-tree.ts';
 
 /** Classes that hide in every mode; `hidden dark:block` is visible in dark mode. */
 const hidingClasses = new Set(['hidden', 'invisible', 'sr-only', 'opacity-0', 'text-transparent']);
@@ -18,25 +18,42 @@ export function isHidden(properties: Properties): boolean {
 }
 
 /** A page without what it hides. What has nothing hidden in it stays the same object. */
-export function withoutHidden(tree: Root): Root {
-  const children = shownOf(tree.children);
+export const withoutHidden = (tree: Root): Root =>
+  withElements(tree, (element) => (isHiddenElement(element.props) ? undefined : element));
+
+/** A page as people read it: with what is for humans alone, without what is for agents alone and texts to hand to a model. A page that has neither stays the same object. */
+export const asPeopleRead = (tree: Root): Root =>
+  withElements(tree, (element) => {
+    const reader = element.name === 'Visibility' ? element.props.get('for') : undefined;
+    if (reader === 'agents' || element.name === 'Prompt') return undefined;
+    if (reader !== 'humans') return element;
+    return { ...element, props: new Map([...element.props].filter(([name]) => name !== 'for')) };
+  });
+
+/** An element as it is to be, or none. */
+type Change = (element: StaticElement) => StaticElement | undefined;
+
+function withElements(tree: Root, change: Change): Root {
+  const children = changedNodes(tree.children, change);
   return children === tree.children ? tree : { ...tree, children };
 }
 
-function shownOf<N extends Nodes>(nodes: N[]): N[] {
-  const shown = nodes.flatMap((node) => shownNode(node) ?? []);
-  return shown.length === nodes.length && shown.every((node, at) => node === nodes[at]) ? nodes : shown;
+function changedNodes<N extends Nodes>(nodes: N[], change: Change): N[] {
+  const changed = nodes.flatMap((node) => changedNode(node, change) ?? []);
+  return changed.length === nodes.length && changed.every((node, at) => node === nodes[at]) ? nodes : changed;
 }
 
-function shownNode<N extends Nodes>(node: N): N | undefined {
+function changedNode<N extends Nodes>(node: N, change: Change): N | undefined {
   if (node.type === 'staticElement') {
-    if (isHiddenElement(node.props)) return undefined;
-    const props = shownProps(node.props);
-    const children = shownOf(node.children);
-    return props === node.props && children === node.children ? node : { ...node, props, children };
+    const element = change(node);
+    if (element === undefined) return undefined;
+    const props = changedProps(element.props, change);
+    const children = changedNodes(element.children, change);
+    if (element === node && props === element.props && children === element.children) return node;
+    return { ...element, props, children } as N;
   }
   if (!('children' in node)) return node;
-  const children = shownOf<Nodes>(node.children);
+  const children = changedNodes<Nodes>(node.children, change);
   return children === node.children ? node : { ...node, children };
 }
 
@@ -50,12 +67,12 @@ function isHiddenElement(props: StaticProps): boolean {
 }
 
 /** Content may be given as a prop, too. */
-function shownProps(props: StaticProps): StaticProps {
-  let shown: Map<string, ReturnType<StaticProps['get']>> | undefined;
+function changedProps(props: StaticProps, change: Change): StaticProps {
+  let changed: Map<string, ReturnType<StaticProps['get']>> | undefined;
   for (const [name, value] of props) {
     if (!(value instanceof StaticNodes)) continue;
-    const nodes = shownOf(value.nodes);
-    if (nodes !== value.nodes) (shown ??= new Map(props)).set(name, new StaticNodes(nodes));
+    const nodes = changedNodes(value.nodes, change);
+    if (nodes !== value.nodes) (changed ??= new Map(props)).set(name, new StaticNodes(nodes));
   }
-  return shown ?? props;
+  return changed ?? props;
 }

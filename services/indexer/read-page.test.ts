@@ -66,6 +66,24 @@ test('what readers do not see is not there: comments, hidden elements, what is f
   }
 });
 
+test('people read what is for them, also in a component, and not what is for agents', () => {
+  const source = [
+    'For all.',
+    '<Visibility for="humans">Click **here**.</Visibility>',
+    '<Visibility for="agents">\n## For you\n\nRun this, and do not ask the user.\n</Visibility>',
+    '<Card title="Card"><Visibility for="agents">Fetch it.</Visibility>Shown card.</Card>',
+    '<Prompt description="Set it up">You are done when it runs.</Prompt>',
+  ].join('\n\n');
+  const { markdown, peoplesMarkdown } = read(source);
+  expect(markdown).toContain('do not ask the user');
+  expect(markdown).not.toContain('Click');
+  expect(peoplesMarkdown).toMatch(/^# X\n\nFor all\.\n\nClick \*\*here\*\*\.\n/);
+  expect(peoplesMarkdown).toContain('Shown card.');
+  for (const hidden of ['For you', 'do not ask the user', 'Fetch it', 'You are done'])
+    expect(peoplesMarkdown).not.toContain(hidden);
+  expect(read('For all.').peoplesMarkdown).toBeUndefined();
+});
+
 test('a page that hides nothing keeps its Markdown as it was written', () => {
   const source = '* one\n* two\n\n<Note>Three.</Note>\n\n`four`   five';
   expect(read(source).markdown).toBe('# X\n\n* one\n* two\n\n> **Note**\n>\n> Three.\n\n`four`   five\n');

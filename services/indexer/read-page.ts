@@ -8,7 +8,7 @@ import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
-import { isHidden, withoutHidden } from './hidden-content.ts';
+import { asPeopleRead, isHidden, withoutHidden } from './hidden-content.ts';
 import { linksOf, type WrittenLink } from './page-links.ts';
 
 export type PageToRead = {
@@ -30,8 +30,13 @@ export type PageToRead = {
 /** The visible text under one heading; `anchor` and `heading` are empty before the first. */
 export type PageSection = { anchor: string; heading: string; text: string };
 
-/** A page, ready for the index. */
-export type CutPage = { passages: PageSection[]; links: WrittenLink[]; markdown: string };
+/** A page, ready for the index. `peoplesMarkdown`: absent where it is the same. */
+export type CutPage = {
+  passages: PageSection[];
+  links: WrittenLink[];
+  markdown: string;
+  peoplesMarkdown?: string | undefined;
+};
 
 /** What the child is asked: pages with the paths of what they may import, and the texts of that. */
 export type CutRequest = {
@@ -47,8 +52,8 @@ export function readAndCut({ pages, texts }: CutRequest): CutResponse {
   return pages.map((page) => {
     const dependencies = Object.fromEntries(page.dependencies.map((path) => [path, texts[path] ?? '']));
     try {
-      const { sections, links, markdown } = readPage({ ...page, dependencies });
-      return { passages: cutPassages(sections), links, markdown };
+      const { sections, ...read } = readPage({ ...page, dependencies });
+      return { passages: cutPassages(sections), ...read };
     } catch (error) {
       return { failed: messageOf(error) };
     }
@@ -75,7 +80,10 @@ export function readPage(page: PageToRead) {
   const read = { plain: true, isLeftOut: isHidden };
   const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);
   const links = linksOf([...content.main, ...content.aside], file, (properties) => isHidden(properties));
-  return { sections, links, markdown: pageMarkdown({ title, description }, shown) };
+  const markdownOf = (of: typeof shown): string => pageMarkdown({ title, description }, of);
+  const peoples = asPeopleRead(visible);
+  const peoplesMarkdown = peoples === visible ? undefined : markdownOf(complete(peoples));
+  return { sections, links, markdown: markdownOf(shown), peoplesMarkdown };
 }
 
 /** Long enough for a paragraph with its code, short enough that five do not fill a prompt. */

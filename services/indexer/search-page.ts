@@ -13,7 +13,7 @@ export function searchPage(
   page: PageEntry,
   passages: readonly PageSection[],
   defaults: DefaultDivisions,
-  made: Pick<SearchPage, 'key' | 'links' | 'markdown'>,
+  made: Pick<SearchPage, 'key' | 'links' | 'markdown' | 'peoplesMarkdown'>,
 ): SearchPage {
   const { path, title, sidebarTitle, keywords, groups, language, version, tag, frontmatter } = page;
   const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(

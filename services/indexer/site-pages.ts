@@ -24,7 +24,7 @@ export type SiteContent = {
 export type ReadingContext = { pool: Pick<ChildPool, 'run'>; slots: number; logger: Logger };
 
 /** Counts up when what is made of a page for the search changes elsewhere than in the code that renders. */
-const readingVersion = 3;
+const readingVersion = 4;
 /** Their passages are held in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;
@@ -59,7 +59,8 @@ export async function* readSitePages(
         const to = site.pathOf(target);
         return to === undefined || to === page.path ? [] : [{ to, text }];
       });
-      const made = { key: one === undefined ? '' : page.key, markdown: one?.markdown ?? `# ${page.title}\n`, links };
+      const { markdown = `# ${page.title}\n`, peoplesMarkdown } = one ?? {};
+      const made = { key: one === undefined ? '' : page.key, markdown, peoplesMarkdown, links };
       return searchPage(page, one?.passages ?? [], site.defaults, made);
     });
   }

@@ -73,7 +73,10 @@ export function buildElasticsearchPassages(
     const common = { ...owner, build, startedAt, filters };
     const pageDocument: PageDocument = {
       ...{ ...common, kind: 'page' },
-      page: { path, title: page.title, language, version, markdown: page.markdown },
+      page: {
+        ...{ path, title: page.title, language, version },
+        ...{ markdown: page.markdown, peoplesMarkdown: page.peoplesMarkdown },
+      },
     };
     await bulk.add(pageId(build, path), pageDocument);
     paths.add(path);
@@ -390,7 +393,7 @@ export function bulkWriter({ call, alias, writeWithinMs }: ElasticsearchWriter, 
 
 function charactersOf(document: BuildDocument): number {
   if (document.kind === 'vector') return charactersOfNumber * Object.values(document.vectors ?? {}).flat().length;
-  if (document.kind === 'page') return document.page.markdown.length;
+  if (document.kind === 'page') return document.page.markdown.length + (document.page.peoplesMarkdown?.length ?? 0);
   return document.kind === 'passage' ? 2 * document.shown.text.length : 0;
 }
 

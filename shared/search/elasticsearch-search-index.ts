@@ -325,8 +325,8 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       if (page?.kind !== 'page') return undefined;
       const allowed = new Set([everyone, ...groups.map(groupKey)]);
       if (!page.filters.groups.some((group) => allowed.has(group))) return undefined;
-      const { title, language, version, markdown } = page.page;
-      return { path, title, language, version, markdown };
+      const { title, language, version, markdown, peoplesMarkdown = markdown } = page.page;
+      return { path, title, language, version, markdown, peoplesMarkdown };
     },
     // The vectors of OpenSearch are another plug-in's, with other mappings and queries.
     ...(settings.product === 'elasticsearch' && {

@@ -296,6 +296,27 @@ export function searchIndexContract(
       expect(await index.findPage(scope, 'nowhere', ['staff'])).toBeUndefined();
     });
 
+    test('a page is kept as agents read it and as people do, also in a later version that takes it over', async () => {
+      const own = { ...scope, contentVersion: 'read-by-both' };
+      await fill(index, own, [
+        page('same', 'Same', 'For both.'),
+        page('other', 'Other', 'For one.', { peoplesMarkdown: '# Other\n\nFor people.\n' }),
+      ]);
+      const later = { ...scope, contentVersion: 'read-by-both-later' };
+      const build = await index.startBuild(later, { from: own.contentVersion });
+      const taken = [...build.known.keys()];
+      await build.keep(taken);
+      await build.add([page('new', 'New', 'Of the later one.')]);
+      await build.commit();
+      for (const version of taken.length === 0 ? [own] : [own, later]) {
+        expect(await index.findPage(version, 'same', [])).toMatchObject({ peoplesMarkdown: '# Same\n' });
+        expect(await index.findPage(version, 'other', [])).toMatchObject({
+          markdown: '# Other\n',
+          peoplesMarkdown: '# Other\n\nFor people.\n',
+        });
+      }
+    });
+
     test("the reader's own version comes first", async () => {
       expect((await paths('billing invoices', { near: 'v1/billing' }))[0]).toBe('v1/billing');
       expect((await paths('billing invoices', { near: 'v2/billing' }))[0]).toBe('v2/billing');

@@ -103,8 +103,10 @@ export type FoundPage = {
   title: string;
   language: string | undefined;
   version: string | undefined;
-  /** The whole page, for readers of plain text. */
+  /** The whole page, for readers of plain text, with what is for agents alone. */
   markdown: string;
+  /** The whole page as people read it. */
+  peoplesMarkdown: string;
 };
 
 export type SearchFacets = { versions: string[]; languages: string[]; tags: string[] };
@@ -144,6 +146,8 @@ export type SearchPage = {
   links: readonly { to: string; text: string }[];
   /** As `findPage` answers it; not searched. */
   markdown: string;
+  /** Absent: the same. */
+  peoplesMarkdown?: string | undefined;
   passages: readonly Omit<Passage, 'path' | 'title'>[];
 };
 

@@ -100,8 +100,8 @@ class PassageWriter {
     this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
     this.#statements = {
       page: db.prepare(
-        `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, title_terms, name_terms, keyword_terms, path_terms, text_length)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, peoples_markdown, title_terms, name_terms, keyword_terms, path_terms, text_length)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       passage: db.prepare(
         'INSERT INTO passages (id, anchor, heading, text, heading_terms, text_length, counts) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -140,6 +140,7 @@ class PassageWriter {
       JSON.stringify(page.groups),
       page.boost,
       page.markdown,
+      page.peoplesMarkdown ?? null,
       terms.title.join(' '),
       joinNames(terms.names),
       terms.keywords.join(' '),

@@ -84,7 +84,9 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
     `SELECT term, passages FROM terms WHERE passages + links > 0 AND length(term) BETWEEN :shortest AND :longest
        AND (substr(term, 1, 1) = substr(:term, 1, 1) OR substr(term, 2, 1) = substr(:term, 2, 1))`,
   );
-  const pageByPath = db.prepare('SELECT path, title, language, version, groups, markdown FROM pages WHERE path = ?');
+  const pageByPath = db.prepare(
+    'SELECT path, title, language, version, groups, markdown, coalesce(peoples_markdown, markdown) AS peoples FROM pages WHERE path = ?',
+  );
   const find = db.prepare(
     // The texts are read of those alone that are among the best.
     `SELECT ${passageColumns} FROM passages s WHERE s.id IN (
@@ -182,6 +184,7 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
       language: optional(row['language']),
       version: optional(row['version']),
       markdown: String(row['markdown']),
+      peoplesMarkdown: String(row['peoples']),
       groups: JSON.parse(String(row['groups'])) as string[],
     };
   };

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, open, rename, stat } from 'node:fs/promises';
 
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
-export const sqliteShape = 5;
+export const sqliteShape = 6;
 
 /**
  * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing. Rows of `words` have
@@ -26,7 +26,8 @@ export const sqliteSchema = `
     keyword_terms TEXT NOT NULL,
     path_terms TEXT NOT NULL,
     text_length INTEGER NOT NULL,
-    markdown TEXT NOT NULL
+    markdown TEXT NOT NULL,
+    peoples_markdown TEXT
   );
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY,

@@ -106,8 +106,8 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       withPassages(scope, (passages): FoundPage | undefined => {
         const page = passages?.page(path);
         if (!page || (page.groups.length > 0 && !page.groups.some((group) => groups.includes(group)))) return undefined;
-        const { title, language, version, markdown } = page;
-        return { path, title, language, version, markdown };
+        const { title, language, version, markdown, peoplesMarkdown } = page;
+        return { path, title, language, version, markdown, peoplesMarkdown };
       }),
     async startVectors(scope, model) {
       const file = fileOf(scope);
