@@ -38,6 +38,11 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))('%s asks for metrics
   expect(rule.annotations.summary).toMatch(/.{10,}/);
 });
 
+test('each alert has a name of its own', () => {
+  const names = rules.map(({ alert }) => alert);
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+});
+
 test('the board asks for metrics that there are, and its panels have numbers of their own', () => {
   type Panel = { id: number; title: string; targets?: { expr: string }[] };
   const { panels } = JSON.parse(text(`${observe}/grafana/bindery.json`)) as { panels: Panel[] };
