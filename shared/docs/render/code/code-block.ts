@@ -152,8 +152,9 @@ function tokensHtml(tokens: readonly Token[]): string {
   return html;
 }
 
+/** No repetition starts where another can end, so that a line of blanks does not take time with the square of its length. */
 const markPattern =
-  /\s*(?:\/\/|#|--|;|<!--|\/\*|\{\/\*|%)\s*\[!code\s+(\+\+|--|highlight|hl|focus)(?::(\d{1,4}))?\]\s*(?:-->|\*\/\}?)?\s*$/;
+  /(?:\/\/|#|--|;|<!--|\/\*|\{\/\*|%)\s*\[!code\s+(\+\+|--|highlight|hl|focus)(?::(\d{1,4}))?\](?:\s*(?:-->|\*\/\}?))?\s*$/;
 
 /** Takes marks off; `[!code ++:3]` means three lines from there. */
 function withoutMarks(code: string, marks: Map<number, string>): string {
@@ -166,7 +167,7 @@ function withoutMarks(code: string, marks: Map<number, string>): string {
       const mark = found[1] === 'hl' ? 'highlight' : (found[1] ?? '');
       const count = Math.min(Number(found[2] ?? 1), lines.length - position);
       for (let offset = 0; offset < count; offset++) marks.set(position + 1 + offset, mark);
-      return line.slice(0, found.index);
+      return line.slice(0, found.index).trimEnd();
     })
     .join('\n');
 }

@@ -39,6 +39,15 @@ test('names that JavaScript objects have are no languages', () => {
   expect(knownLanguage('TypeScript')).toBe('typescript');
 });
 
+test('marks have their effect whatever blanks are around them, and blanks alone make nobody wait', () => {
+  expect(codeHtml('a \t // [!code ++]  */}  \nb <!-- [!code hl] --> ', 'js', plain).text).toBe('a\nb');
+  const blanks = `${' '.repeat(1990)}x\n`.repeat(900);
+  const ofEach = `x // [!code ++]\n${`// [!code ++]${' '.repeat(1900)}x\n`.repeat(900)}`;
+  for (const code of [`// [!code ++]\n${blanks}`, ofEach]) {
+    expect(codeHtml(code, '', plain).text.length).toBeGreaterThan(1_600_000);
+  }
+});
+
 test('marks in comments', () => {
   const { html, text } = codeHtml('a // [!code ++]\nb // [!code --:2]\nc', 'js', plain);
   expect(text).toBe('a\nb\nc');

@@ -3,7 +3,8 @@ import type { JSXElement, JSXFragment, JSXIdentifier, JSXMemberExpression, JSXNa
 import type { Nodes } from 'mdast';
 import { resolveSnippetFile } from '#shared/docs/project/read-sources.ts';
 import type { Place } from '../findings.ts';
-import { callClosure, evaluateExpression, spreadObject } from './evaluate-expression.ts';
+import { lookAt, nodesOf, spreadObject } from './content-of-value.ts';
+import { callClosure, evaluateExpression } from './evaluate-expression.ts';
 import { givenTo, islandNodes, type Unread } from './evaluate-island.ts';
 import { type Frame, isInComponent, NotStatic, report } from './evaluation.ts';
 import {
@@ -27,6 +28,7 @@ export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   const { name, props, children, unread = [], place } = use;
   const { budget, components, isFirstLook } = frame.evaluation;
   budget.node();
+  lookAt(props.values(), budget);
   const component = lookUp(name, frame);
   if (component instanceof Unknown) return runInBrowser(undefined, use, new NotStatic(component.why), frame);
   if (component instanceof Closure) return expandComponent(component, use, frame);
@@ -66,7 +68,12 @@ function fieldAtFirst({ name, props, children }: Use): Pick<StaticElement, 'name
     .map((key) => props.get(key))
     .find((value) => isText(value) && value !== '');
   const isHidden = props.get('type') === 'hidden' || props.get('type') === 'range';
-  const shown: Nodes[] = name === 'select' ? (chosen?.children ?? []) : isText(text) && !isHidden ? nodesOf(text) : [];
+  const shown: Nodes[] =
+    name === 'select'
+      ? (chosen?.children ?? [])
+      : isText(text) && !isHidden
+        ? [{ type: 'text', value: String(text) }]
+        : [];
   const className = [props.get('className'), 'island-field'].filter(isText).join(' ');
   const kept = [...props].filter(([key]) => key === 'style');
   return { name: 'span', props: new Map<string, StaticValue>([...kept, ['className', className]]), children: shown };
@@ -122,7 +129,7 @@ function expandComponent(target: Closure, use: Use, frame: Frame): Nodes[] {
   let cause: NotStatic;
   active.push(target);
   try {
-    return budget.deeper(() => nodesOf(callClosure(target, [withChildren(use)], frame)));
+    return budget.deeper(() => nodesOf(callClosure(target, [withChildren(use)], frame), budget));
   } catch (error) {
     if (!(error instanceof NotStatic) || isFirstLook) throw error;
     cause = error;
@@ -180,7 +187,7 @@ function firstLook(
         type: 'staticElement',
         name,
         props: new Map(Object.entries(rest)),
-        children: nodesOf(children),
+        children: nodesOf(children, evaluation.budget),
         ...positionOf(place),
       },
     ];
@@ -190,7 +197,7 @@ function firstLook(
   evaluation.isFirstLook = true;
   evaluation.active.push(target);
   try {
-    return evaluation.budget.deeper(() => nodesOf(callClosure(target, [props], frame)));
+    return evaluation.budget.deeper(() => nodesOf(callClosure(target, [props], frame), evaluation.budget));
   } catch (error) {
     if (!(error instanceof NotStatic)) throw error;
     return [];
@@ -237,34 +244,26 @@ function legacyInclude(use: Use, frame: Frame): Nodes[] {
   return use.children;
 }
 
-/** A value as content: text and numbers are shown, booleans and missing values are not, objects cannot be. */
-export function nodesOf(value: StaticValue): Nodes[] {
-  if (value === null || value === undefined || typeof value === 'boolean') return [];
-  if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', value }];
-  if (typeof value === 'number') return [{ type: 'text', value: String(value) }];
-  if (Array.isArray(value)) return value.flatMap(nodesOf);
-  if (value instanceof StaticNodes) return value.nodes;
-  throw new NotStatic('shows an object or function');
-}
-
 function positionOf(place: Place): Pick<Extract<Nodes, { type: 'staticElement' }>, 'position'> {
   return 'position' in place && place.position ? { position: place.position as NonNullable<Nodes['position']> } : {};
 }
 
 /** JSX inside an expression. */
 export function evaluateJsx(node: JSXElement | JSXFragment, frame: Frame): Nodes[] {
-  frame.evaluation.budget.step();
+  const { budget } = frame.evaluation;
+  budget.step();
   const children = node.children.flatMap((child): Nodes[] => lenient(frame, [], () => childNodes(child, frame)));
   if (node.type === 'JSXFragment') return children;
   const props: StaticObject = new Map();
   for (const attribute of node.openingElement.attributes) {
     lenient(frame, undefined, () => {
       if (attribute.type === 'JSXSpreadAttribute') {
-        for (const [key, value] of spreadObject(evaluateExpression(attribute.argument, frame))) props.set(key, value);
+        for (const [key, value] of spreadObject(evaluateExpression(attribute.argument, frame), budget))
+          props.set(key, value);
       } else props.set(tagName(attribute.name), attributeValue(attribute.value, frame));
     });
   }
-  const given = children.length === 0 && props.has('children') ? nodesOf(props.get('children')) : children;
+  const given = children.length === 0 && props.has('children') ? nodesOf(props.get('children'), budget) : children;
   props.delete('children');
   return evaluateElement({ name: tagName(node.openingElement.name), props, children: given, place: node }, frame);
 }
@@ -287,7 +286,9 @@ function childNodes(child: JSXElement['children'][number], frame: Frame): Nodes[
     return value === '' ? [] : [{ type: 'text', value }];
   }
   if (child.type === 'JSXExpressionContainer') {
-    return child.expression.type === 'JSXEmptyExpression' ? [] : nodesOf(evaluateExpression(child.expression, frame));
+    return child.expression.type === 'JSXEmptyExpression'
+      ? []
+      : nodesOf(evaluateExpression(child.expression, frame), frame.evaluation.budget);
   }
   if (child.type === 'JSXSpreadChild') throw new NotStatic('spreads children');
   return frame.evaluation.budget.deeper(() => evaluateJsx(child, frame));

@@ -9,6 +9,7 @@ import type {
   VariableDeclarator,
 } from 'estree';
 import { type Frame, NotStatic } from './evaluation.ts';
+import { spreadObject } from './content-of-value.ts';
 import { firstValue, hookOf } from './first-values.ts';
 import { plainMethod } from './plain-methods.ts';
 import { binaryOperation, isTruthy, textOf, unaryOperation } from './operators.ts';
@@ -71,7 +72,8 @@ function evaluateKind(node: Expression | Super, frame: Frame): StaticValue {
       const object: StaticObject = new Map();
       for (const property of node.properties) {
         if (property.type === 'SpreadElement') {
-          for (const [key, value] of spreadObject(evaluateExpression(property.argument, frame))) object.set(key, value);
+          const members = spreadObject(evaluateExpression(property.argument, frame), budget);
+          for (const [key, value] of members) object.set(key, value);
           continue;
         }
         if (property.kind !== 'init' || property.method) throw new NotStatic('has a method or getter');
@@ -267,7 +269,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
     bindPattern(pattern.left, value === undefined ? evaluateExpression(pattern.right, frame) : value, frame);
   } else if (pattern.type === 'ObjectPattern') {
     if (value === null || value === undefined) throw new NotStatic('takes members out of what has no value');
-    const object = spreadObject(value);
+    const object = spreadObject(value, frame.evaluation.budget);
     const taken = new Set<string>();
     for (const property of pattern.properties) {
       if (property.type === 'RestElement') {
@@ -287,6 +289,7 @@ export function bindPattern(pattern: Pattern, value: StaticValue, frame: Frame):
   } else if (pattern.type === 'ArrayPattern') {
     if (!Array.isArray(value)) throw new NotStatic('takes items out of what is no array');
     for (const [position, element] of pattern.elements.entries()) {
+      frame.evaluation.budget.step(element?.type === 'RestElement' ? value.length : 1);
       if (element?.type === 'RestElement') bindPattern(element.argument, value.slice(position), frame);
       else if (element) bindPattern(element, value[position], frame);
     }
@@ -376,11 +379,4 @@ function spreadItems(element: SpreadElement, frame: Frame): StaticValue[] {
   if (!Array.isArray(value)) throw new NotStatic('spreads what is no array');
   frame.evaluation.budget.step(value.length);
   return value;
-}
-
-/** The members of an object; a missing value has none. */
-export function spreadObject(value: StaticValue): StaticObject {
-  if (value instanceof Map) return value;
-  if (value === undefined || value === null || value === false) return new Map();
-  throw new NotStatic('spreads what is no object');
 }

@@ -2,9 +2,10 @@ import type { Program } from 'estree';
 import type { Heading, Nodes, Paragraph, Parents, Root } from 'mdast';
 import type { MdxJsxFlowElement, MdxJsxTextElement } from 'mdast-util-mdx';
 import { plainText } from '#shared/docs/render/components/component.ts';
-import { evaluateElement, isBound, nodesOf } from './evaluate-element.ts';
+import { nodesOf, spreadObject } from './content-of-value.ts';
+import { evaluateElement, isBound } from './evaluate-element.ts';
 import type { Unread } from './evaluate-island.ts';
-import { evaluateExpression, spreadObject } from './evaluate-expression.ts';
+import { evaluateExpression } from './evaluate-expression.ts';
 import { type Evaluation, type Frame, type KnownComponents, NotStatic, PageFailed, report } from './evaluation.ts';
 import { type Module, Scope, type StaticObject } from './static-tree.ts';
 
@@ -52,7 +53,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
     case 'mdxTextExpression': {
       const made = attempt(frame, node, 'The expression', () => {
         const expression = expressionOf(node.data?.estree);
-        return expression === undefined ? [] : nodesOf(evaluateExpression(expression, frame));
+        return expression === undefined ? [] : nodesOf(evaluateExpression(expression, frame), frame.evaluation.budget);
       });
       return node.type === 'mdxFlowExpression' && depth === 0 && isText(made) ? paragraphOf(made) : made;
     }
@@ -63,7 +64,7 @@ function evaluateNode(node: Nodes, frame: Frame, inCode: InCode, depth: number):
       const { props, unread } = propsOf(node, frame);
       const given =
         children.length === 0 && props.has('children')
-          ? attempt(frame, node, 'The content', () => nodesOf(props.get('children')))
+          ? attempt(frame, node, 'The content', () => nodesOf(props.get('children'), frame.evaluation.budget))
           : children;
       props.delete('children');
       return evaluateElement({ name: node.name, props, children: given, unread, place: node }, frame);
@@ -145,7 +146,8 @@ function propsOf(node: MdxJsxFlowElement | MdxJsxTextElement, frame: Frame): Pro
       attempt(frame, node, `An attribute of <${node.name}>`, () => {
         const expression = expressionOf(attribute.data?.estree);
         if (expression?.type !== 'ObjectExpression') return [];
-        for (const [key, value] of spreadObject(evaluateExpression(expression, frame))) props.set(key, value);
+        const members = spreadObject(evaluateExpression(expression, frame), frame.evaluation.budget);
+        for (const [key, value] of members) props.set(key, value);
         return [];
       });
     } else if (attribute.value === null || attribute.value === undefined) props.set(attribute.name, true);

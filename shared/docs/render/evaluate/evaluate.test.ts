@@ -140,6 +140,29 @@ describe('limits', () => {
     await expect(renderedContent(`${lines.join('\n')}\n\n${open}x${close}`)).rejects.toThrow(/page-too-large/);
   });
 
+  const thirtyTimes = (first: string, next: (inner: string) => string): string =>
+    [first, ...Array.from({ length: 30 }, (_, level) => next(`v${level}`))]
+      .map((value, level) => `export const v${level} = ${value};`)
+      .join('\n');
+  const manyMembers = `export const o = { ${Array.from({ length: 9000 }, (_, number) => `k${number}: 1`).join(', ')} };
+export const a = [${'1, '.repeat(8000)}1];\n\n`;
+
+  test.each([
+    ['elements of two that are the same', thirtyTimes('<b>x</b>', (inner) => `<>{${inner}}{${inner}}</>`), '{v30}'],
+    ['lists of two that are the same', thirtyTimes('["x"]', (inner) => `[${inner}, ${inner}]`), '{v30}'],
+    ['such a list as an attribute', thirtyTimes('["x"]', (inner) => `[${inner}, ${inner}]`), '<Card title={v30} />'],
+    [
+      'such an object for a component that runs',
+      `${thirtyTimes('1', (inner) => `{ a: ${inner}, b: ${inner} }`)}\nexport const C = () => { const [n, set] = useState(0); return <b onClick={() => set(1)}>{n}</b>; };`,
+      '<C x={v30} />',
+    ],
+    ['large objects, again and again', manyMembers, '{a.map(() => ({ ...o }).k1)}'],
+    ['the rest of large objects', manyMembers, '{a.map(() => { const { k1, ...rest } = o; return rest.k2; })}'],
+    ['elements with large objects', manyMembers, '{a.map(() => <b {...o}>x</b>)}'],
+  ])('small pages make no more than there is room for: %s', async (_name, constants, shown) => {
+    await expect(renderedContent(`${constants}\n\n${shown}`)).rejects.toThrow(/page-too-large/);
+  });
+
   test('a component in itself is left out', async () => {
     const rendered = await renderedContent('export const R = () => <div>r<R /><R /></div>;\n\n<R />');
     expect(rendered.content).toBe('<div>r</div>');

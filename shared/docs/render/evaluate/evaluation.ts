@@ -67,6 +67,8 @@ const maxDepth = 64;
 /** Characters of the strings that expressions make, and of the page that results. */
 export const maxText = 2_000_000;
 const maxIncludes = 2_000;
+/** Parts of values that are looked at: a small page can make a value that has others in it again and again. */
+const maxLooks = 1_000_000;
 
 /** What the evaluation of one page may use. Throws `PageFailed` when an amount is used up, `NotStatic` when one expression is too deep. */
 export class Budget {
@@ -74,6 +76,7 @@ export class Budget {
   #nodes = maxNodes;
   #text = maxText;
   #includes = maxIncludes;
+  #looks = maxLooks;
   #depth = 0;
 
   step(count = 1): void {
@@ -94,6 +97,11 @@ export class Budget {
   include(): void {
     this.#includes -= 1;
     if (this.#includes < 0) throw new PageFailed('page-too-large', `it includes more than ${maxIncludes} snippets`);
+  }
+
+  look(parts: number): void {
+    this.#looks -= parts;
+    if (this.#looks < 0) throw new PageFailed('page-too-large', `its expressions show more than ${maxLooks} parts`);
   }
 
   /** Runs one level deeper. */
