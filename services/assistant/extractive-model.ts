@@ -121,7 +121,7 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
   const quoted = kind === 'start' || about ? opening(page.sections) : bestOf(page.sections, kind, terms);
   const reads = kind !== 'start' && isWholePage(quoted) ? 'page' : kind;
   const sections = about ? sectionsOf(quoted) : undefined;
-  const quote = [quoteSection(quoted.text, terms, reads), sections, linkTo(quoted)]
+  const quote = [quoteSection(quoted.text, terms, reads, new Set(analyzeQuery(question))), sections, linkTo(quoted)]
     .filter((part) => part !== undefined)
     .join('\n\n');
   const more = onePerPage(passages)

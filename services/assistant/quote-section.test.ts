@@ -74,6 +74,27 @@ test('a list that is too long ends after a whole item', () => {
   expect(shown.endsWith(filler)).toBe(true);
 });
 
+test('of steps with names the one that is called like the question is quoted', () => {
+  const steps = [
+    '1. **Install**\n\n   Run it.',
+    '2. **Rotate your key**\n\n   Press it.',
+    '3. **Stop it**\n\n   Ctrl-C.',
+  ].join('\n\n');
+  expect(quote('how', 'You need Node.', steps)).toBe('You need Node.\n\n2. **Rotate your key**\n\n   Press it.');
+  expect(quote('other', steps)).toBe(steps);
+  expect(quoteSection(steps, new Set([...terms, 'stop']), 'how', new Set(['stop']))).toBe(
+    '3. **Stop it**\n\n   Ctrl-C.',
+  );
+  expect(quoteSection(steps, new Set(['key', 'stop', 'run', 'node']), 'how')).toBe(steps);
+});
+
+test('first steps that are far from the start are not reached', () => {
+  const page = [...Array<string>(12).fill(filler), '1. Go.'].join('\n\n');
+  const { length } = quoteSection(page, terms, 'start');
+  expect(length).toBeGreaterThan(1_000);
+  expect(length).toBeLessThan(1_700);
+});
+
 test('what a question wants', () => {
   for (const asks of ['How do I get started?', 'How do I start?', 'how to start with it?'])
     expect(questionKind(asks)).toBe('start');

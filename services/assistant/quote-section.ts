@@ -1,3 +1,4 @@
+import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import { type MarkdownBlock, markdownBlocks, markdownOfBlocks, shortTable, termCount } from './markdown-blocks.ts';
 
 /** What kind of answer a question wants; `page`: a page as a whole. */
@@ -6,6 +7,8 @@ export type QuestionKind = 'start' | 'how' | 'what' | 'page' | 'other';
 /** A section that is not longer is quoted whole. */
 const shortSection = 600;
 const quoteCharacters = 1_100;
+/** Of a page that is read from its start. */
+const pageQuoteCharacters = 1_600;
 /** No block alone is longer: code that fills a page, or a list of everything. */
 const mostCharacters = 2_600;
 
@@ -25,9 +28,15 @@ export function questionKind(question: string): QuestionKind {
 
 /**
  * The part of a section that answers: whole blocks, from the definition for "what is", with the steps or the command for "how", and of a long
- * table the rows that count. It never ends before what it announces, nor inside a step. Pure.
+ * table the rows that count. It never ends before what it announces, nor inside a step. `terms`: of all that was searched for; `asked`: of the
+ * last question alone, which may be called like a step. Pure.
  */
-export function quoteSection(markdown: string, terms: ReadonlySet<string>, kind: QuestionKind): string {
+export function quoteSection(
+  markdown: string,
+  terms: ReadonlySet<string>,
+  kind: QuestionKind,
+  asked: ReadonlySet<string> = terms,
+): string {
   const shown = markdownBlocks(markdown)
     .filter((block) => !isTitle(block))
     .map(withoutPictures);
@@ -35,17 +44,19 @@ export function quoteSection(markdown: string, terms: ReadonlySet<string>, kind:
   while (readable.at(-1)?.kind === 'heading') readable.pop();
   const blocks = cardsAsList(withoutVariants(readable.map(headingAsLabel), terms))
     .map((block) => shortTable(block, terms))
+    .map((block) => (kind === 'how' ? stepsCalled(block, asked) : block))
     .map(leadingItems)
     .filter((block) => block.text.length <= mostCharacters);
   const size = (some: readonly MarkdownBlock[]): number => some.reduce((sum, { text }) => sum + text.length, 0);
   if (size(blocks) <= shortSection) return markdownOfBlocks(blocks);
   const [start, end] = bestRun(blocks, terms, kind);
   let run = blocks.slice(start, end);
+  const readsOn = kind === 'page' || (kind === 'start' && !run.some(isShown));
   // What comes next belongs to it as long as it is short, or says more of what was asked.
   for (let next = end; next < blocks.length; next += 1) {
     const longer = blocks.slice(start, next + 1);
     const adds = termCount(markdownOfBlocks(longer), terms) > termCount(markdownOfBlocks(run), terms);
-    if (size(longer) > (adds || kind === 'page' ? quoteCharacters : shortSection)) break;
+    if (size(longer) > (readsOn ? pageQuoteCharacters : adds ? quoteCharacters : shortSection)) break;
     run = longer;
   }
   while (run.length > 1 && (announces(run.at(-1)) || isLabel(run.at(-1)))) run.pop();
@@ -62,7 +73,8 @@ function bestRun(blocks: readonly MarkdownBlock[], terms: ReadonlySet<string>, k
   const isFromStart = kind === 'start' || kind === 'page';
   let start = isFromStart ? 0 : scores.indexOf(Math.max(...scores));
   // Whoever wants to start gets on to the first steps or command.
-  const firstSteps = isFromStart ? blocks.findIndex(isShown) : -1;
+  const steps = isFromStart ? blocks.findIndex(isShown) : -1;
+  const firstSteps = markdownOfBlocks(blocks.slice(0, steps + 1)).length > mostCharacters ? -1 : steps;
   let end = Math.max(start, firstSteps) + 1;
   while (start > 0 && (announces(blocks[start - 1]) || isShown(blocks[start]))) {
     start -= 1;
@@ -150,10 +162,22 @@ const isLabel = (block: MarkdownBlock | undefined): boolean =>
 const isShown = (block: MarkdownBlock | undefined): boolean =>
   block !== undefined && ['code', 'list', 'table'].includes(block.kind);
 
+const itemsOf = (list: string): string[] => list.split(/\n(?=(?:[-*+]|\d{1,9}[.)])\s)/);
+
+/** Of steps with names those that are called like the question. */
+function stepsCalled(block: MarkdownBlock, asked: ReadonlySet<string>): MarkdownBlock {
+  if (block.kind !== 'list') return block;
+  const called = itemsOf(block.text).filter((item) => {
+    const name = analyzeQuery(/^\S+\s+\*\*([^*]+)\*\*/.exec(item)?.[1] ?? '');
+    return name.length > 0 && name.length * 2 >= asked.size && name.every((term) => asked.has(term));
+  });
+  return called.length === 0 ? block : { kind: 'list', text: called.join('\n').trimEnd() };
+}
+
 /** Of a list that is too long its first items, each whole. */
 function leadingItems(block: MarkdownBlock): MarkdownBlock {
   if (block.kind !== 'list' || block.text.length <= mostCharacters) return block;
-  const items = block.text.split(/\n(?=(?:[-*+]|\d{1,9}[.)])\s)/);
+  const items = itemsOf(block.text);
   let text = items[0] ?? '';
   for (const item of items.slice(1)) {
     if (text.length + item.length > quoteCharacters) break;
