@@ -119,6 +119,24 @@ test('a follow-up is answered with the words of the questions before it, as it w
   expect(text).toMatch(/^Rotate a key once a year\./);
 });
 
+test('a follow-up is answered from the section that is called by its own words', () => {
+  const found = [
+    passage({ url: '/add', title: 'Add keys', text: 'Add a key.' }),
+    passage({ url: '/all', title: 'All › Add a key', text: 'Add it.' }),
+    passage({ url: '/all#delete', title: 'All › Delete keys', text: 'Delete a key.', relevance: 0.6 }),
+  ];
+  const searched = 'and delete it?\nHow do I add a key?';
+  expect(extractAnswer('and delete it?', found, searched)).toMatch(/^Delete a key\./);
+  expect(extractAnswer('and where is it?', found, 'and where is it?\nHow do I add a key?')).toMatch(/^Add/);
+});
+
+test('a question in another language is answered only from what is called so', () => {
+  const found = [passage({ title: 'Headers › Encoding', text: 'The header indicates what it is.', relevance: 1 })];
+  expect(extractAnswer('¿Qué es un índice?', found)).toMatch(/^This is not in the documentation/);
+  const called = [passage({ title: 'The bundle', text: 'A bundle is what you can unpack.', relevance: 1 })];
+  expect(extractAnswer('Was ist ein Bundle?', called)).toMatch(/^A bundle is/);
+});
+
 test('a name is answered from the page that has a row for it', () => {
   const found = [
     passage({ url: '/api', title: 'API', text: 'Answers `invalid_key` and more.' }),

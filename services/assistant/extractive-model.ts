@@ -111,15 +111,20 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
   const best = Math.max(0, ...rated.map(({ rating }) => rating));
   const notice = languageNotice(question, passages);
   const refusal = [notInDocumentation, ...(notice === undefined ? [] : [notice]), ...nearest(passages)].join('\n\n');
-  if (best < minRelevance) return refusal;
+  // In another language words are alike by chance: what they find must be called so.
+  const isCalledSo = passages.some(({ title }) => termCount(title, terms) * 2 >= terms.size);
+  if (best < minRelevance || (notice !== undefined && !isCalledSo)) return refusal;
   const kind = about ? 'page' : questionKind(question);
   const pages = pagesOf(rated).filter(({ rating }) => rating >= minOfPage);
   const isName = exactSpans(question).length > 0;
   const defining = isName ? pages.find(({ sections }) => sections.some((one) => defines(one, terms))) : undefined;
-  const page = defining ?? pages[0];
+  const own = new Set(searched === question ? [] : analyzeQuery(question));
+  const page = defining ?? pages.find(({ sections }) => sections.some((one) => isCalled(one, own))) ?? pages[0];
   if (page === undefined) return refusal;
-  const quoted = kind === 'start' || about ? opening(page.sections) : bestOf(page.sections, kind, terms);
-  const reads = kind !== 'start' && isWholePage(quoted) ? 'page' : kind;
+  const called = page.sections.filter((one) => isCalled(one, own));
+  const [first = page.sections[0], ...rest] = called.length > 0 ? called : page.sections;
+  const quoted = kind === 'start' || about ? opening(page.sections) : bestOf([first, ...rest], kind, terms);
+  const reads = (kind === 'how' || kind === 'other') && isWholePage(quoted) ? 'page' : kind;
   const sections = about ? sectionsOf(quoted) : undefined;
   const quote = [quoteSection(quoted.text, terms, reads, new Set(analyzeQuery(question))), sections, linkTo(quoted)]
     .filter((part) => part !== undefined)
@@ -147,6 +152,10 @@ function pagesOf(rated: readonly Rated[]): { rating: number; sections: readonly 
     sections,
   }));
 }
+
+/** Whether a section is called by all words of a follow-up that are its own. */
+const isCalled = ({ passage: { title } }: Rated, own: ReadonlySet<string>): boolean =>
+  own.size > 0 && termCount(title.split(' › ').at(-1) ?? '', own) === own.size;
 
 /** Whether a row of a table or an item of a list begins with all that was asked for, and with nothing else: it says what that is. */
 function defines({ passage }: Rated, terms: ReadonlySet<string>): boolean {

@@ -42,7 +42,7 @@ beforeAll(async () => {
     pageOf('keys', 'Rotate a key', ['', about], ['Rotated', about], ['Rotates', about], ['Rotating', about]),
     pageOf('tokens', 'Rotate tokens', ['', about], ['Rotated', about], ['Rotating', about]),
     pageOf('audit', 'Audit', ['', 'Who did rotate which key is kept for long, with the time and the address.']),
-    pageOf('cakes', 'Cakes', ['Gas', 'Bake a cake.'], ['Wood', 'Bake a cake.'], ['Power', 'Bake a cake.']),
+    pageOf('cakes', 'Welcome to cakes', ['Gas', 'Bake a cake.'], ['Wood', 'Bake a cake.'], ['Power', 'Bake a cake.']),
     {
       ...pageOf('tutorial', 'Tutorial', ['', 'Bring a piano.'], ['Tune', 'Tune it with care.']),
       markdown: '# Tutorial\n\nTell nobody of the piano.',
@@ -80,6 +80,13 @@ test('three pages are among what is found, however many sections of the best one
   expect(urls).toHaveLength(5);
   expect(new Set(urls.map((url) => url.split('#')[0]))).toEqual(new Set(['/keys', '/tokens', '/audit']));
   expect(await find('rotate a key', 2)).toHaveLength(2);
+});
+
+test('"what is" reads the page that is called so from its start', async () => {
+  expect((await find('What are cakes?'))[0]).toMatchObject({
+    url: '/cakes',
+    text: expect.stringMatching(/^# Welcome/),
+  });
 });
 
 test('answers rest on what people read, not on what is for agents', async () => {

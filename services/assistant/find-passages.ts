@@ -2,6 +2,7 @@ import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { analyzeQuery } from '#shared/search/analyze-text.ts';
+import { isTitleOf } from '#shared/search/rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
 import type { FoundSource } from './answer-wire.ts';
@@ -60,8 +61,10 @@ export async function findPassages(
   ]);
   const found = isForMore ? notYetShown(all, turns, query).slice(0, limit) : ofSeveralPages(all, limit);
   const passages = await withMarkdown(context.searchIndex, scope, groups, query, found);
-  if (page === undefined && questionKind(question) === 'start') {
-    return { query, found, passages: await fromTheStart(context.searchIndex, scope, groups, passages, found[0]) };
+  const [best] = found;
+  const isDefinition = questionKind(question) === 'what' && best !== undefined && isTitleOf(best.title, query);
+  if (page === undefined && (isDefinition || questionKind(question) === 'start')) {
+    return { query, found, passages: await fromTheStart(context.searchIndex, scope, groups, passages, best) };
   }
   if (page === undefined)
     return { query, found, passages: await asWhole(context.searchIndex, scope, groups, passages, query) };
@@ -136,7 +139,7 @@ async function asWhole(
   return [{ ...pagePassage(page), relevance: best.relevance }, ...passages.filter((one) => !ofPage.includes(one))];
 }
 
-/** Whoever wants to start reads the page that was found best from its start, over its first headings. */
+/** Whoever wants to start, or to know what the page is about, reads the page that was found best from its start, over its first headings. */
 async function fromTheStart(
   searchIndex: Pick<SearchIndex, 'findPage'>,
   scope: SearchScope,

@@ -51,7 +51,8 @@ function kindOf([first = '', second = '']: readonly string[]): MarkdownBlock['ki
 }
 
 /**
- * The section of a page under a heading, without the heading; for `''` what comes before the first one. Undefined where there is none of that name.
+ * The section of a page under a heading, without the heading; for `''` what comes before the first one. A heading with nothing below it but others has
+ * their sections. Undefined where there is none of that name.
  * `heading`: as passages have it, outermost first. Pure.
  */
 export function markdownSection(markdown: string, heading: string): MarkdownBlock[] | undefined {
@@ -63,8 +64,24 @@ export function markdownSection(markdown: string, heading: string): MarkdownBloc
   );
   if (start === -1) return undefined;
   const rest = blocks.slice(start + 1);
-  const end = rest.findIndex(({ kind }) => kind === 'heading');
-  return end === -1 ? rest : rest.slice(0, end);
+  const own = rest.slice(
+    0,
+    endOf(rest, () => true),
+  );
+  if (own.length > 0 || wanted === '') return own;
+  const level = levelOf(blocks[start]);
+  return rest.slice(
+    0,
+    endOf(rest, (heading) => levelOf(heading) <= level),
+  );
+}
+
+const levelOf = (heading: MarkdownBlock | undefined): number => /^#+/.exec(heading?.text ?? '')?.[0].length ?? 0;
+
+/** Where the first such heading is, or the end. */
+function endOf(blocks: readonly MarkdownBlock[], isEnd: (heading: MarkdownBlock) => boolean): number {
+  const end = blocks.findIndex((block) => block.kind === 'heading' && isEnd(block));
+  return end === -1 ? blocks.length : end;
 }
 
 const plain = (heading: string): string =>

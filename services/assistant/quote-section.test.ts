@@ -23,6 +23,8 @@ test('a section is found by its heading, without the sections below it', () => {
   expect(text('Rotate a key')).toEqual(['Press.']);
   expect(text('Rotate a key › More')).toEqual(['x']);
   expect(text('Gone')).toBeUndefined();
+  const nested = '# Keys\n\n## All\n\n### One\n\nx\n\n### Two\n\ny\n\n## Last\n\nz';
+  expect(markdownSection(nested, 'All')?.map((block) => block.text)).toEqual(['### One', 'x', '### Two', 'y']);
 });
 
 test('of a long section the part with the words of the question counts', () => {

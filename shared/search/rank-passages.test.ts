@@ -172,3 +172,11 @@ test('words without a topic count neither in names nor in the order of what is a
   const [called] = rankPassages(question, candidates, collection);
   expect(called?.signals).toMatchObject({ exactTitle: 1.2, title: 0.5 });
 });
+
+test('a page that welcomes to something, or introduces it, is about that', () => {
+  const candidates = [
+    passage(page('mention', { title: ['key', 'update'] }), 'key key key'),
+    passage(page('about', { title: ['welcom', 'to', 'key'] }), 'key'),
+  ];
+  expect(order({ ...asked('key'), title: ['what', 'is', 'key'] }, candidates)[0]).toBe('about');
+});

@@ -1,4 +1,4 @@
-import { topicalTerms } from './analyze-text.ts';
+import { analyzeText, topicalTerms } from './analyze-text.ts';
 import type { QueryWord, SearchedQuery } from './query-words.ts';
 
 /**
@@ -91,8 +91,9 @@ const otherLanguage = 0.4;
 const otherVersion = 0.5;
 const samePage = 1.15;
 
-/** What a name counts that is the question but for words without a topic and the order. */
+/** What a name counts that is the question but for words without a topic and the order, and but for words that only present. */
 const sameTopic = 0.5;
+const samePresented = 0.35;
 
 /**
  * The ranking that all search engines share: an engine finds candidates, this orders them. A page is scored as a whole by the signals above; its passages
@@ -304,13 +305,28 @@ function weighted(values: Signals): Signals {
   return result;
 }
 
+/** Words in titles of pages that present something: "Welcome to X" is about X. */
+const presentation = new Set(analyzeText('welcome introduction introducing overview documentation docs'));
+
+function withoutPresentation(terms: readonly string[]): readonly string[] {
+  const rest = terms.filter((term) => !presentation.has(term));
+  return rest.length === 0 ? terms : rest;
+}
+
+/** Whether a title is all that a question is about: "Welcome to X" for "What is X?". Pure. */
+export const isTitleOf = (title: string, question: string): boolean =>
+  sameness(analyzeText(title), analyzeText(question)) > 0;
+
 /** Whether a question is a name, 0–1. */
 function sameness(name: readonly string[], asked: readonly string[]): number {
   if (name.length > 0 && name.length === asked.length && name.every((term, at) => term === asked[at])) return 1;
   const [topic, question] = [topicalTerms(name), topicalTerms(asked)];
-  const isSame = topic.length > 0 && topic.length === question.length && topic.every((term) => question.includes(term));
-  return isSame ? sameTopic : 0;
+  if (isSameSet(topic, question)) return sameTopic;
+  return isSameSet(withoutPresentation(topic), withoutPresentation(question)) ? samePresented : 0;
 }
+
+const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length > 0 && a.length === b.length && a.every((term) => b.includes(term));
 
 function nearness(page: CandidatePage, near: Near | undefined): number {
   if (!near) return 1;
