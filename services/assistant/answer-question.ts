@@ -124,6 +124,8 @@ type PreparedAnswer = {
   chunks(signal: AbortSignal, outcome: AnswerOutcome): AsyncGenerator<UiChunk>;
 };
 
+/** As after an update, or when an index was lost. */
+const beingIndexed = 'The search index of this documentation is being built again. Ask again in a few minutes.';
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
 /** A language model finds words of its own. */
@@ -144,7 +146,8 @@ async function prepareAnswer(
   });
   const scope = await searchedContent(context, caller);
   const facets = scope && (await context.searchIndex.facets(scope));
-  if (!scope || !facets) return withoutModel(nothingPublished);
+  if (!scope) return withoutModel(nothingPublished);
+  if (!facets) return withoutModel(beingIndexed);
   if (isExtractive(context.model) && isCourtesy(turns.at(-1)?.text ?? '')) return withoutModel(nothingAsked);
   const unknown = unknownFilter(body.filter, facets);
   if (unknown !== undefined) return withoutModel(unknown);

@@ -190,6 +190,26 @@ test('a domain without content says so', async () => {
   expect(deltas(events)).toContain('Nothing has been published');
 });
 
+test('a domain whose index is gone says that it is built again, not that there is nothing', async () => {
+  const contentVersion = `cv_${'1'.repeat(32)}`;
+  const now = new Date().toISOString();
+  await harness.bus.readModels.directoryContents.put('acme.lost', {
+    revision: 1,
+    commitId: 'c1',
+    updatedAt: now,
+    state: {
+      organization: 'acme',
+      domain: 'lost',
+      versions: [{ contentVersion, publishedAt: now, pageCount: 1, indexed: true }],
+      labels: {},
+      latest: contentVersion,
+      searched: contentVersion,
+    },
+  });
+  const { events } = await readEvents(await ask({ messages: [question('What is a key?')] }, {}, { domain: 'lost' }));
+  expect(deltas(events)).toContain('is being built again');
+});
+
 test.each([
   ['fp', { fp: '', messages: [question('x')] }],
   ['fp', { fp: 'x'.repeat(201), messages: [question('x')] }],
