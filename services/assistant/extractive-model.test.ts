@@ -127,6 +127,11 @@ test('a follow-up is answered from the section that is called by its own words',
   ];
   const searched = 'and delete it?\nHow do I add a key?';
   expect(extractAnswer('and delete it?', found, searched)).toMatch(/^Delete a key\./);
+  const other = found.with(
+    2,
+    passage({ url: '/all#delete', title: 'All › Delete users', text: 'Delete a user.', relevance: 0.6 }),
+  );
+  expect(extractAnswer('and delete it?', other, searched)).toMatch(/^Add/);
   expect(extractAnswer('and where is it?', found, 'and where is it?\nHow do I add a key?')).toMatch(/^Add/);
 });
 

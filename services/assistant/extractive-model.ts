@@ -119,9 +119,9 @@ export function extractAnswer(question: string, passages: readonly PromptPassage
   const isName = exactSpans(question).length > 0;
   const defining = isName ? pages.find(({ sections }) => sections.some((one) => defines(one, terms))) : undefined;
   const own = new Set(searched === question ? [] : analyzeQuery(question));
-  const page = defining ?? pages.find(({ sections }) => sections.some((one) => isCalled(one, own))) ?? pages[0];
+  const page = defining ?? pages.find(({ sections }) => sections.some((one) => isCalled(one, own, terms))) ?? pages[0];
   if (page === undefined) return refusal;
-  const called = page.sections.filter((one) => isCalled(one, own));
+  const called = page.sections.filter((one) => isCalled(one, own, terms));
   const [first = page.sections[0], ...rest] = called.length > 0 ? called : page.sections;
   const quoted = kind === 'start' || about ? opening(page.sections) : bestOf([first, ...rest], kind, terms);
   const reads = (kind === 'how' || kind === 'other') && isWholePage(quoted) ? 'page' : kind;
@@ -153,9 +153,11 @@ function pagesOf(rated: readonly Rated[]): { rating: number; sections: readonly 
   }));
 }
 
-/** Whether a section is called by all words of a follow-up that are its own. */
-const isCalled = ({ passage: { title } }: Rated, own: ReadonlySet<string>): boolean =>
-  own.size > 0 && termCount(title.split(' › ').at(-1) ?? '', own) === own.size;
+/** Whether a section is called by all words of a follow-up that are its own, and by nothing that was not asked for. */
+function isCalled({ passage: { title } }: Rated, own: ReadonlySet<string>, terms: ReadonlySet<string>): boolean {
+  const name = analyzeQuery(title.split(' › ').at(-1) ?? '').filter((term) => !/^\d+$/.test(term));
+  return own.size > 0 && own.isSubsetOf(new Set(name)) && name.every((term) => terms.has(term));
+}
 
 /** Whether a row of a table or an item of a list begins with all that was asked for, and with nothing else: it says what that is. */
 function defines({ passage }: Rated, terms: ReadonlySet<string>): boolean {
