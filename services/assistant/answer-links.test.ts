@@ -45,3 +45,10 @@ test('a link that never ends holds nothing back for ever', async () => {
   const links = linkFilter(ours);
   expect((await links.push(`[${'a '.repeat(2_000)}`)).length).toBeGreaterThan(3_000);
 });
+
+test.each(['[a](b)', '![a]', '[a]', '[', '\\['])('brackets that never close are read in one pass: %s', async (unit) => {
+  // Read with backtracking, this takes longer than anybody lives.
+  const links = linkFilter(ours);
+  await links.push(`[${unit.repeat(2_000)}`);
+  expect(await links.end()).toBeDefined();
+});

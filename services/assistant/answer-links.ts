@@ -14,7 +14,6 @@ const special = /[\\`[!<\n]|https?:\/\/|www\./i;
 const addressBegins = /(?:^|[^\p{L}\p{N}])(?:h|ht|htt|https?|https?:|https?:\/|w|ww|www)$/iu;
 const address = /^(?:https?:\/\/|www\.)[^\s<>()[\]"'`]*/i;
 const fence = /^(?:[ \t]|>)*(`{3,}|~{3,})/;
-const linkText = /^!?\[((?:[^[\]\\]|\\[^]|!?\[(?:[^[\]\\]|\\[^])*\](?:\([^()]*\))?)*)\]/;
 const linkTarget = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()]*\))*))(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
 
 /**
@@ -90,8 +89,11 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const mayGrow = !isLast && rest.length < longestLink && !rest.includes('\n\n');
     if (rest === '!') return mayGrow ? undefined : take(1);
     if (rest.startsWith('!') && rest[1] !== '[') return take(1);
-    const [whole, text = ''] = linkText.exec(rest) ?? [];
-    if (whole === undefined) return mayGrow ? undefined : take(1);
+    const opens = rest.startsWith('!') ? 2 : 1;
+    const closes = closingBracket(rest, opens);
+    if (closes === -1) return mayGrow ? undefined : take(1);
+    const text = rest.slice(opens, closes);
+    const whole = rest.slice(0, closes + 1);
     const after = rest.slice(whole.length);
     if (after === '' && mayGrow) return undefined;
     if (!after.startsWith('(')) return take(1);
@@ -132,6 +134,17 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     },
     end: () => run(true),
   };
+}
+
+/** Where the text of a link ends that begins at `from`; -1: not within what is long enough for a link. It reads each character once. */
+function closingBracket(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length && at < longestLink; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '[') depth += 1;
+    else if (text[at] === ']' && --depth === 0) return at;
+  }
+  return -1;
 }
 
 /** Filters the texts of an answer's chunks; what is held back at the end of a text comes before its end. */

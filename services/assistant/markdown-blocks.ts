@@ -46,7 +46,7 @@ function kindOf([first = '', second = '']: readonly string[]): MarkdownBlock['ki
   if (/^#{1,6}\s/.test(first)) return 'heading';
   if (listItem.test(first)) return 'list';
   if (first.startsWith('>')) return 'quote';
-  if (first.includes('|') && /^\s*\|?[\s:|-]+\|?\s*$/.test(second) && second.includes('-')) return 'table';
+  if (first.includes('|') && /^[\s:|-]+$/.test(second) && second.includes('-')) return 'table';
   return 'paragraph';
 }
 
