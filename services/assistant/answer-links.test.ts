@@ -28,17 +28,45 @@ test.each([
     'Open `https://evil.example/a?b`, or https://ok.example/a.',
   ],
   ['<https://evil.example> <a href="x">', '\\<`https://evil.example`> \\<a href="x">'],
-  ['[ref]\n\n[ref]: https://evil.example', '[ref]\n\n[ref]: `https://evil.example`'],
+  ['[ref]\n\n[ref]: https://evil.example', '[ref]\n\n[ref]\\: `https://evil.example`'],
   ['www.evil.example is here', '`www.evil.example` is here'],
   ['A list [1] and [2][3], 1 < 2, wow! [', 'A list [1] and [2][3], 1 < 2, wow! ['],
   ['Run `curl https://evil.example` and ``a ` b``', 'Run `curl https://evil.example` and ``a ` b``'],
   ['```sh\ncurl https://evil.example # [x](y)\n```\n[x](y)', '```sh\ncurl https://evil.example # [x](y)\n```\nx'],
   ['> ~~~\n> <a>\n> ~~~\n\n<b>', '> ~~~\n> <a>\n> ~~~\n\n\\<b>'],
-  ['a ` b [x](y)\n\nc', 'a ` b x\n\nc'],
+  ['a ` b [x](y)\n\nc', 'a \\` b x\n\nc'],
   ['the way www', 'the way www'],
-  ['\\[text](javascript:x) \\<a> \\', '\\[text](javascript:x) \\<a> \\'],
+  ['\\[text](javascript:x) \\<a> \\', '\\[text]\\(javascript:x) \\<a> \\'],
 ])('%s', async (text, shown) => {
   expect(await filter(text)).toBe(shown);
+});
+
+test.each([
+  ['a definition', '[x][1]\n\n[1]: javascript:alert(1)', '[x][1]\n\n[1]\\: javascript:alert(1)'],
+  ['brackets in brackets', '[a [b [c] d] e](//evil.example/x)', 'a [b [c] d] e'],
+  ['a text that is too long', `[${'t'.repeat(2_100)}](//evil.example)`, `[${'t'.repeat(2_100)}]\\(//evil.example)`],
+  ['a bracket in code', '[a `]` b](//evil.example)', '[a `]` b]\\(//evil.example)'],
+  ['a page and more behind it', '[a](</guides/x#) [b](//evil.example/>)', '[a](/guides/x#%29%20[b]%28//evil.example/)'],
+  ['code in an address', '[a](/guides/x#`) ` [b](//evil.example) `', '[a](/guides/x#%60) ` [b](//evil.example) `'],
+  ['code over paragraphs', '`a\n\nb` ` [x](//evil.example)`', '\\`a\n\nb` ` x\\`'],
+  ['code into a list', '`a\n- [x](//evil.example)`', '\\`a\n- x\\`'],
+  ['code over lines', 'a `b\n  c` [x](//evil.example)', 'a `b c` x'],
+  ['code over cells', '| `a | [x](//evil.example) | ` |', '| \\`a | x | \\` |'],
+  ['marks of code with more of them behind', '```a`\n[x](//evil.example)', '\\`\\`\\`a\\`\nx'],
+  ['code whose quotation ends', '> ```\n> a\n\n[x](//evil.example)', '> ```\n> a\n> ```\n\nx'],
+  ['code whose list ends', '- a\n\n  ```\n  b\n[x](//evil.example)', '- a\n\n  ```\n  b\n  ```\nx'],
+  ['code in a paragraph', 'a\n    ```\n    [x](//evil.example)\n', 'a\n    \\`\\`\\`\n    x\n'],
+  ['an end that is none', '```\n``` x ```\n```\n[x](//evil.example)', '```\n``` x ```\n```\nx'],
+  ['a longer end', '   ~~~\n   a\n ~~~~~\n[x](//evil.example)', '   ~~~\n   a\n   ~~~\nx'],
+  ['a text that begins code', '[~~~](//evil.example)\na\n~~~\n', '\\~~~\na\n~~~\n'],
+])('no text makes others read a link: %s', async (_what, text, shown) => {
+  expect(await filter(text)).toBe(shown);
+});
+
+test('code in a list stays code', async () => {
+  const text =
+    '1. Do this:\n\n   ```html\n   <a href="https://ok.example">[x](y)</a>\n   ```\n\n   - and\n\n     ```\n     <b>\n     ```\n';
+  expect(await filter(text)).toBe(text);
 });
 
 test('a link that never ends holds nothing back for ever', async () => {

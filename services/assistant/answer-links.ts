@@ -1,5 +1,6 @@
 import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import type { UiChunk } from './answer-wire.ts';
+import { markdownAddress } from './markdown-text.ts';
 import type { PromptPassage } from './prompt-passages.ts';
 import { pagePathOf } from './retrieval.ts';
 
@@ -9,22 +10,36 @@ export type LinkFilter = { push(delta: string): Promise<string>; end(): Promise<
 /** A link that is longer than this, with its text, is none. */
 const longestLink = 2_000;
 
-const special = /[\\`[!<\n]|https?:\/\/|www\./i;
+const special = /[\\`[\]!<\n]|https?:\/\/|www\./i;
 /** What may be the beginning of an address. */
 const addressBegins = /(?:^|[^\p{L}\p{N}])(?:h|ht|htt|https?|https?:|https?:\/|w|ww|www)$/iu;
-const address = /^(?:https?:\/\/|www\.)[^\s<>()[\]"'`]*/i;
-const fence = /^(?:[ \t]|>)*(`{3,}|~{3,})/;
+const escapedAddressBegins = /^\\(?:h|ht|htt|https?|https?:|https?:\/|w|ww|www)?$/i;
+const address = /^(?:https?:\/\/|www\.)[^\s<>()[\]"'`|]*/i;
+/** An open block of code. `column`: of its mark, after the marks of quotations. */
+type Fence = { before: string; marks: string; quotes: number; column: number };
+
+const fenceLine = /^([ \t>]*)(`{3,}|~{3,})([^\n]*)$/;
+/** A list item with something in it; `* * *` is a line across the page. */
+const listItem = /^([ \t]*)(?:[-+*]|(\d{1,9})[.)])([ \t]+)(?=[^\s])(?!(?:[-*_][ \t]*)+$)/;
+/** What ends a paragraph where a line begins with it, and with that all code in its lines. */
+const blockBegins = /\n[ \t>]*(?:[-+*#|=`~\n]|\d{1,9}[.)])/;
+const mostIndent = 3;
 const linkTarget = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()]*\))*))(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
 
 /**
  * Keeps links of a Markdown stream only where `isAllowed` says so, whatever a page or a reader made the model write. Of other links the text
  * stays, of pictures what they show in words; other bare addresses become code, which nobody makes a link of; HTML becomes text. Code stays
- * as it is.
+ * as it is, and what is written here leaves no doubt for any reader of Markdown about what is code: marks that open none are escaped, and a
+ * block of code is closed where the quotation or list around it ends.
  */
 export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolean): LinkFilter {
   let rest = '';
-  let openFence: string | undefined;
+  let endsWithMark = false;
+  let fence: Fence | undefined;
   let atLineStart = true;
+  let afterEmptyLine = true;
+  /** Where the text of the open list item begins; 0: there is none. */
+  let listColumn = 0;
 
   function take(length: number): string {
     const taken = rest.slice(0, length);
@@ -33,25 +48,58 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     return taken;
   }
 
-  /** Undefined: wait for more. */
-  function codeBlock(isLast: boolean): string | undefined {
+  /** What a line begins with: '' when it is no code. Undefined: wait for more. */
+  function lineStart(isLast: boolean): string | undefined {
     const end = rest.indexOf('\n');
     const line = end === -1 ? rest : rest.slice(0, end);
-    if (atLineStart) {
-      if (end === -1 && !isLast && /^[ \t>]*[`~]*$/.test(line)) return undefined;
-      const [, marks = ''] = fence.exec(line) ?? [];
-      if (marks !== '' && openFence === undefined) openFence = marks;
-      else if (openFence !== undefined && marks.startsWith(openFence) && line.trimEnd().endsWith(marks))
-        openFence = undefined;
-      else if (openFence === undefined) return '';
+    const mayGrow = end === -1 && !isLast && line.length < longestLink;
+    if (fence !== undefined) return codeLine(fence, line, mayGrow);
+    if (mayGrow && /^[ \t>]*(?:[-+*]?[ \t]*|\d{1,9}[.)]?[ \t]*|[`~].*)$/.test(line)) return undefined;
+    const [, before = '', marks = '', info = ''] = fenceLine.exec(line) ?? [];
+    const { quotes, column } = placeOf(before);
+    if (line.trim() !== '' && column < listColumn) listColumn = 0;
+    const isClear = column - listColumn <= mostIndent && !(quotes > 0 && before.includes('\t'));
+    const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
+    if (isCode) {
+      fence = { before, marks, quotes, column };
+      return take(line.length + 1);
     }
-    return take(end === -1 ? rest.length : end + 1);
+    if (marks.startsWith('~')) return `${take(before.length)}\\${take(1)}`;
+    const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
+    // Other numbers go on with a list or begin one after an empty line; inside a paragraph they are text.
+    const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || listColumn > 0);
+    if (isItem && columnOf(indent) - listColumn <= mostIndent)
+      listColumn = columnOf(indent) + item.length - indent.length - (gap.length > 4 ? gap.length - 1 : 0);
+    afterEmptyLine = line.trim() === '';
+    atLineStart = false;
+    return '';
+  }
+
+  function codeLine(open: Fence, line: string, mayGrow: boolean): string | undefined {
+    if (mayGrow && /^[ \t>]*[`~]*[ \t]*$/.test(line)) return undefined;
+    const inner = withoutQuotes(line, open.quotes);
+    const [, blanks = '', marks = ''] = /^([ \t]*)(`+|~+)?/.exec(inner ?? '') ?? [];
+    const column = columnOf(blanks);
+    const isMark = marks.startsWith(open.marks) && inner?.slice(blanks.length + marks.length).trim() === '';
+    const isEnd = isMark && column <= open.column + mostIndent;
+    const isOutside = inner === undefined || (inner.trim() !== '' && column < open.column);
+    if (!isEnd && !isOutside) return take(line.length + 1);
+    fence = undefined;
+    afterEmptyLine = true;
+    // The same mark as at its start ends it in every reading.
+    const closed = `${open.before}${open.marks}`;
+    if (!isEnd) return `${closed}\n`;
+    const ends = take(line.length + 1).endsWith('\n');
+    return ends ? `${closed}\n` : closed;
   }
 
   async function step(isLast: boolean): Promise<string | undefined> {
-    if (openFence !== undefined || (atLineStart && /^[ \t>]*(?:[`~]|$)/.test(rest))) {
-      const code = codeBlock(isLast);
+    if (atLineStart) {
+      const code = lineStart(isLast);
       if (code !== '') return code;
+    } else if (fence !== undefined) {
+      const end = rest.indexOf('\n');
+      return take(end === -1 ? rest.length : end + 1);
     }
     const at = rest.search(special);
     if (at === -1) {
@@ -61,11 +109,21 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (at > 0) return take(at);
     const [first = ''] = rest;
     if (first === '\n') return take(1);
-    if (first === '\\') return rest.length === 1 && !isLast ? undefined : take(rest[1] === '\n' ? 1 : 2);
+    if (first === '\\') {
+      if (!isLast && escapedAddressBegins.test(rest)) return undefined;
+      // Before an address it is a backslash, and must not escape the mark of code there.
+      if (address.test(rest.slice(1))) return `${take(1)}\\`;
+      return take(rest[1] === '\n' ? 1 : 2);
+    }
     if (first === '`') return inlineCode(isLast);
     if (first === '<') {
       if (rest.length === 1 && !isLast) return undefined;
       return /^<[a-z/!?]/i.test(rest) ? `\\${take(1)}` : take(1);
+    }
+    if (first === ']') {
+      // What has come so far is no link, and this must not end one for others; nor may anything define where links lead.
+      if (rest.length === 1 && !isLast) return undefined;
+      return /^\][(:]/.test(rest) ? `${take(1)}\\${take(1)}` : take(1);
     }
     if (first === '[' || first === '!') return await link(isLast);
     const [url = ''] = address.exec(rest) ?? [];
@@ -77,12 +135,17 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
 
   function inlineCode(isLast: boolean): string | undefined {
     const [marks = ''] = /^`+/.exec(rest) ?? [];
-    if (marks.length === rest.length && !isLast) return undefined;
-    const end = rest.slice(marks.length).search(new RegExp(`(?<!\`)${marks}(?!\`)`));
-    const isClosed = end !== -1 && (isLast || marks.length * 2 + end < rest.length);
-    if (isClosed) return take(marks.length * 2 + end);
-    if (isLast || rest.includes('\n\n') || rest.length > longestLink) return take(marks.length);
-    return undefined;
+    const mayGrow = !isLast && rest.length < longestLink && !/\n[ \t>]*\n/.test(rest);
+    if (marks.length === rest.length && mayGrow) return undefined;
+    const end = rest.slice(marks.length, longestLink).search(new RegExp(`(?<!\`)${marks}(?!\`)`));
+    const length = marks.length * 2 + end;
+    if ((end === -1 || length === rest.length) && mayGrow) return undefined;
+    const inside = rest.slice(marks.length, marks.length + end);
+    // Cells of tables end at `|`, also in code.
+    const isCell = inside.includes('|') && /\][(:[]|<[^>|]*[:=]|:\/\/|www\./i.test(inside);
+    if (end === -1 || blockBegins.test(inside) || isCell) return take(marks.length).replaceAll('`', '\\`');
+    // On one line nothing can come between its marks.
+    return take(length).replaceAll(/\s*\n[ \t>]*/g, ' ');
   }
 
   async function link(isLast: boolean): Promise<string | undefined> {
@@ -91,8 +154,8 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (rest.startsWith('!') && rest[1] !== '[') return take(1);
     const opens = rest.startsWith('!') ? 2 : 1;
     const closes = closingBracket(rest, opens);
-    if (closes === -1) return mayGrow ? undefined : take(1);
-    const text = rest.slice(opens, closes);
+    if (closes === -1 || rest.slice(0, closes).includes('\n\n')) return mayGrow ? undefined : take(1);
+    const text = rest.slice(opens, closes).replaceAll(/\s*\n[\s>]*/g, ' ');
     const whole = rest.slice(0, closes + 1);
     const after = rest.slice(whole.length);
     if (after === '' && mayGrow) return undefined;
@@ -103,38 +166,70 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const isPicture = rest.startsWith('!');
     if (!isPicture && (await isAllowed(url))) {
       take(whole.length + target[0].length);
-      return `[${await filtered(text)}](${url})`;
+      return `[${await filtered(text)}](${linkAddress(url)})`;
     }
     return await plain(text, whole.length + target[0].length);
   }
 
   async function plain(text: string, length: number): Promise<string> {
     take(length);
-    return await filtered(text);
+    const shown = await filtered(text);
+    const begun = /^\s*(?:[~>]|[-+*=#]+\s)/.test(shown) ? `\\${shown.trimStart()}` : shown;
+    // What comes next must not make a link of it again.
+    return begun.replace(/(?<!\\)((?:\\\\)*)\]$/, '$1\\]');
   }
 
   async function filtered(text: string): Promise<string> {
+    // The letter keeps its start from counting as the start of a line.
     const inner = linkFilter(isAllowed);
-    return (await inner.push(text)) + (await inner.end());
+    return ((await inner.push(`a${text}`)) + (await inner.end())).slice(1);
   }
 
   async function run(isLast: boolean): Promise<string> {
     let shown = '';
     for (;;) {
+      const wasCode = fence !== undefined;
       const next = rest === '' ? undefined : await step(isLast);
       if (next === undefined) return shown;
-      shown += next;
+      const isCode = wasCode || fence !== undefined;
+      // Marks of code that touch would be one.
+      shown += endsWithMark && !isCode && next.startsWith('`') ? ` ${next}` : next;
+      if (next !== '') endsWithMark = next.endsWith('`');
     }
   }
 
   return {
     push(delta) {
-      rest += delta;
+      rest += delta.replaceAll('\r', '');
       return run(false);
     },
     end: () => run(true),
   };
 }
+
+const columnOf = (blanks: string): number =>
+  blanks.split('').reduce((column, blank) => (blank === '\t' ? column + 4 - (column % 4) : column + 1), 0);
+
+/** How many quotations a line is in, by what it begins with, and how far its text is moved in there. */
+function placeOf(before: string): { quotes: number; column: number } {
+  const parts = before.split('>');
+  const blanks = parts.at(-1) ?? '';
+  return { quotes: parts.length - 1, column: columnOf(parts.length > 1 ? blanks.replace(' ', '') : blanks) };
+}
+
+/** The rest of a line after the marks of so many quotations; undefined when it has fewer. */
+function withoutQuotes(line: string, quotes: number): string | undefined {
+  let inner = line;
+  for (let quote = 0; quote < quotes; quote += 1) {
+    const [mark] = /^ {0,3}> ?/.exec(inner) ?? [];
+    if (mark === undefined) return undefined;
+    inner = inner.slice(mark.length);
+  }
+  return inner;
+}
+
+/** An address so that nothing in it ends its link, or begins code or the cell of a table. */
+const linkAddress = (url: string): string => markdownAddress(url).replaceAll('`', '%60').replaceAll('|', '%7C');
 
 /** Where the text of a link ends that begins at `from`; -1: not within what is long enough for a link. It reads each character once. */
 function closingBracket(text: string, from: number): number {
