@@ -77,6 +77,6 @@ test('a link that never ends holds nothing back for ever', async () => {
 test.each(['[a](b)', '![a]', '[a]', '[', '\\['])('brackets that never close are read in one pass: %s', async (unit) => {
   // Read with backtracking, this takes longer than anybody lives.
   const links = linkFilter(ours);
-  await links.push(`[${unit.repeat(2_000)}`);
+  await links.push(`[${unit.repeat(100_000)}`);
   expect(await links.end()).toBeDefined();
 });

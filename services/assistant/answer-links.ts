@@ -9,6 +9,8 @@ export type LinkFilter = { push(delta: string): Promise<string>; end(): Promise<
 
 /** A link that is longer than this, with its text, is none. */
 const longestLink = 2_000;
+/** So that a long row of brackets is not read again from each of them. */
+const deepestBrackets = 8;
 
 const special = /[\\`[\]!<\n]|https?:\/\/|www\./i;
 /** What may be the beginning of an address. */
@@ -231,10 +233,10 @@ function withoutQuotes(line: string, quotes: number): string | undefined {
 /** An address so that nothing in it ends its link, or begins code or the cell of a table. */
 const linkAddress = (url: string): string => markdownAddress(url).replaceAll('`', '%60').replaceAll('|', '%7C');
 
-/** Where the text of a link ends that begins at `from`; -1: not within what is long enough for a link. It reads each character once. */
+/** Where the text of a link ends that begins at `from`; -1: not within what is long enough for a link, or too deep for one. */
 function closingBracket(text: string, from: number): number {
   let depth = 1;
-  for (let at = from; at < text.length && at < longestLink; at += 1) {
+  for (let at = from; at < text.length && at < longestLink && depth <= deepestBrackets; at += 1) {
     if (text[at] === '\\') at += 1;
     else if (text[at] === '[') depth += 1;
     else if (text[at] === ']' && --depth === 0) return at;

@@ -11,6 +11,9 @@ import { type AssistantContext, pagePathOf, pageUrl, trustedGroups } from './ret
 /** A model that has looked for something so often has to answer. */
 export const mostSteps = 4;
 
+/** One step may ask for any number of calls at once; of an answer so many are made. */
+const mostCalls = 12;
+
 const pageCharacters = 12_000;
 
 // Made once: a schema takes tens of kilobytes, and every open answer would have its own.
@@ -32,6 +35,11 @@ export function answerTools(
   steering: SteeringFields,
   passages: PromptPassage[],
 ): ToolSet {
+  let calls = 0;
+  const countCall = (): void => {
+    calls += 1;
+    if (calls > mostCalls) throw new Error('You have looked for enough. Answer from what you have.');
+  };
   const failed = (error: unknown): never => {
     context.logger.warn(failureFacts(error), 'a tool of the language model failed');
     throw new Error('This did not work. Answer from what you have.');
@@ -41,6 +49,7 @@ export function answerTools(
       description: 'Searches the documentation. Use it when the passages do not answer the question.',
       inputSchema: searchInput,
       async execute({ query }): Promise<FoundSource[]> {
+        countCall();
         const turns = [{ role: 'user' as const, text: query }];
         const { retrievalPageSize, filter } = steering;
         const more = await findPassages(context, caller, scope, { retrievalPageSize, filter }, turns).catch(failed);
@@ -58,6 +67,7 @@ export function answerTools(
       description: 'Reads a page of the documentation. Use it when a passage is only a part of what is asked for.',
       inputSchema: readPageInput,
       async execute({ path }): Promise<{ path: string; title: string } | { problem: string }> {
+        countCall();
         const page = await read(path);
         if (page === undefined) return { problem: 'There is no such page.' };
         return { path: pageUrl(page.path, ''), title: page.title };

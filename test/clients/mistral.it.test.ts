@@ -141,6 +141,17 @@ test('a model that calls tools wrongly hears so, and one that never stops callin
   expect(mistral.requests.map(({ body }) => body.tool_choice)).toEqual(['auto', 'auto', 'auto', 'none']);
 });
 
+test('of a model that calls hundreds of tools at once a dozen calls are made', async () => {
+  const many = Array.from({ length: 300 }, (_, at) =>
+    call(`abc${String(at).padStart(6, '0')}`, 'search', { query: 'start an export job' }),
+  );
+  mistral.answers(mistralCalls(...many), mistralSays('Press it.'));
+  const { text, errors, events } = await ask();
+  expect([text, errors]).toEqual(['Press it.', []]);
+  expect(events.filter(({ type }) => type === 'tool-output-available')).toHaveLength(12);
+  expect(modelSaw(1)).toContain('You have looked for enough.');
+});
+
 const busy = 'The language model has too many questions at the moment. Ask again in a minute.';
 const failed = 'The answer could not be finished. Ask again in a moment.';
 const refused =
