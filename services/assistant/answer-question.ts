@@ -21,7 +21,14 @@ import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
 import { type PromptPassage, saysNotInDocumentation, withoutSeeAlso } from './prompt-passages.ts';
-import { type AssistantContext, pagePathOf, searchedContent, trustedGroups, unknownFilter } from './retrieval.ts';
+import {
+  type AssistantContext,
+  beingIndexed,
+  pagePathOf,
+  searchedContent,
+  trustedGroups,
+  unknownFilter,
+} from './retrieval.ts';
 import { isCourtesy } from './retrieval-query.ts';
 import type { Thread, Threads } from './threads.ts';
 
@@ -124,8 +131,6 @@ type PreparedAnswer = {
   chunks(signal: AbortSignal, outcome: AnswerOutcome): AsyncGenerator<UiChunk>;
 };
 
-/** As after an update, or when an index was lost. */
-const beingIndexed = 'The search index of this documentation is being built again. Ask again in a few minutes.';
 const nothingPublished = 'Nothing has been published and indexed here yet, so there is nothing to answer from.';
 
 /** A language model finds words of its own. */

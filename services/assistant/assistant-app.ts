@@ -16,6 +16,7 @@ import {
   type AssistantContext,
   pagePathOf,
   pageUrl,
+  requireIndex,
   retrievePassages,
   searchedContent,
   trustedGroups,
@@ -93,6 +94,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     if (!scope) return { body: [], headers: {} };
     const limit = pageSize ?? defaultPageSize;
     const all = await retrievePassages(context, caller, scope, { query, limit, filter, explain: explain === true });
+    if (all.length === 0) await requireIndex(context, scope);
     const found = all.filter(({ score }) => score >= (scoreThreshold ?? 0));
     const notice = languageNotice(query, found);
     return {
@@ -113,7 +115,10 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const notFound = new ApiError('not_found', `There is no page "${body.path.slice(0, 200)}" in this documentation.`);
     if (!scope || path === undefined) throw notFound;
     const page = await searchIndex.findPage(scope, path, trustedGroups(caller, body.groups));
-    if (!page) throw notFound;
+    if (!page) {
+      await requireIndex(context, scope);
+      throw notFound;
+    }
     return { body: { path: page.path, content: page.markdown } };
   });
   return app;

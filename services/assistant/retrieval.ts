@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { contentsKey } from '#shared/contracts/read-models.ts';
 import type { EmbedQuestion } from '#shared/embedding/embed-question.ts';
+import { ApiError } from '#shared/http/errors.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
@@ -36,6 +37,21 @@ export async function searchedContent(
   const contentVersion = stored?.document.state.searched;
   return contentVersion === undefined ? undefined : { organization, domain, contentVersion };
 }
+
+/**
+ * For when nothing was found in what is searched. Throws `unavailable` when the index of it is gone, as while one that was damaged is built again:
+ * then nobody knows whether there is something.
+ */
+export async function requireIndex({ searchIndex }: Pick<AssistantContext, 'searchIndex'>, scope: SearchScope) {
+  if ((await searchIndex.facets(scope)) !== undefined) return;
+  throw new ApiError('unavailable', beingIndexed, { retryAfterSeconds: rebuiltWithinSeconds });
+}
+
+/** The indexer looks for lost indexes every 20 seconds. */
+const rebuiltWithinSeconds = 30;
+
+/** As after an update, or when an index was lost. */
+export const beingIndexed = 'The search index of this documentation is being built again. Ask again in a few minutes.';
 
 /** What clients want to search in; an empty value counts as absent. */
 type ClientFilter = {

@@ -208,6 +208,19 @@ test('a domain whose index is gone says that it is built again, not that there i
   });
   const { events } = await readEvents(await ask({ messages: [question('What is a key?')] }, {}, { domain: 'lost' }));
   expect(deltas(events)).toContain('is being built again');
+  for (const [path, body] of [
+    ['search', { query: 'key' }],
+    ['page', { path: 'guides/keys' }],
+  ] as const) {
+    const response = await fetch(`${harness.url}/internal/${path}`, {
+      method: 'POST',
+      headers: harness.headers({}, { domain: 'lost' }),
+      body: JSON.stringify(body),
+    });
+    expect([path, response.status]).toEqual([path, 503]);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await response.json()).toMatchObject({ code: 'unavailable', error: expect.stringContaining('built again') });
+  }
 });
 
 test.each([
