@@ -110,7 +110,7 @@ test.runIf(process.platform === 'linux')('of many domains that are searched some
   for (const _ of [1, 2])
     for (const domain of domains)
       expect(await index.search({ ...scope, domain, query: 'words', limit: 1 })).toHaveLength(1);
-  expect(await openFiles()).toBe(64);
+  expect(await openFiles()).toBe(40);
   await index.close();
   expect(await openFiles()).toBe(0);
   await end();

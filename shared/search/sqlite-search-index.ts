@@ -10,7 +10,8 @@ import { buildSqlitePassages } from './sqlite-build.ts';
 import { startSqliteVectors, type VectorMatrix } from './vectors/sqlite-vectors.ts';
 import { isDamage, isSoundFile, openSqlitePassages, type SqlitePassages, unavailable } from './sqlite-passages.ts';
 
-const openFiles = 64;
+/** Each takes 2 to 3 MB: pages that it has read, and statements. */
+const openFiles = 40;
 const keptSound = 10_000;
 const abandonedAfterMs = hourMs;
 /** Of vectors of all files together, in memory: some 100,000 of 1,024 numbers. */
