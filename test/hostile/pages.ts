@@ -388,6 +388,13 @@ const markup: Pages = {
     '',
     '<table><tr><title><b id="</title><img src=x onerror=pwned(7)>">x</b></title></tr></table>',
   ),
+  'attributes-of-all-objects.mdx': text(
+    '<div constructor="x" __proto__="y" toString="z">a</div>',
+    '',
+    '<h2 CONSTRUCTOR="x" __PROTO__="y">b</h2>',
+    '',
+    '<svg constructor="x"><path __proto__="y" d="M0 0" /></svg>',
+  ),
   'mutations.mdx': text(
     '<math><mtext><table><mglyph><style>{`</style><img src=x onerror=alert(1)>`}</style></mglyph></table></mtext></math>',
     '',

@@ -238,6 +238,8 @@ function propertiesOf(props: StaticProps, context: ContentContext): Properties {
   const properties: Properties = {};
   for (const [key, value] of props) {
     if (/^on/i.test(key) || key === 'key' || key === 'ref' || key === 'noAnchor') continue;
+    // hastscript looks names up in plain objects, where it would find what every object has.
+    if (key.toLowerCase() in Object.prototype) continue;
     if (key === 'style') {
       const style = styleOf(value);
       if (style !== undefined) properties.style = style;
