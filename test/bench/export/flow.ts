@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chaosProject, generatedProject } from '../../support/docs-projects.ts';
+import { packTar } from '../../support/archives.ts';
 import { exportHistory, forgetSegments, publishArchive } from '../../support/installation-exports.ts';
 import type { TestInstallation } from '../../support/start-installation.ts';
 import {
@@ -12,11 +13,14 @@ import {
   objectFolderOf,
   startExportInstallation,
 } from './export-installation.ts';
+import { referenceProject } from '../render/reference-project.ts';
 import { type Bench, type Measurement, medianOf, ratio, shown, table } from './measurement.ts';
 import type { PlainRound } from './plain-loop.ts';
 
 type Run = { pages: number; seconds: number; cpuSeconds: number | undefined };
 type Row = { name: string; runs: Run[] };
+type Setting = { renderers: number; slots: number };
+type Project = { title: string; publish(harness: TestInstallation): Promise<unknown> };
 
 const fromCorpus = chaosProject.name === 'mintlify-docs';
 const generatedPages = 1_000;
@@ -30,59 +34,77 @@ const settings = [
   ({ renderers, slots }, at, all) => at === all.findIndex((one) => one.renderers === renderers && one.slots === slots),
 );
 
+const corpusOrGenerated: Project = fromCorpus
+  ? { title: chaosProject.name, publish: (harness) => harness.publish(chaosProject.folder) }
+  : {
+      title: `a generated project (${chaosProject.name} is not the corpus)`,
+      publish: async (harness) => publishArchive(harness, await generatedProject('Generated', generatedPages)),
+    };
+
 /** Pages per second and processor time per page, from request to link, against the same pages in a plain loop. */
 export const flow: Measurement = {
   name: 'flow',
   about: 'pages/s and processor time per page, from request to link, with one and two renderers',
-  async run(bench) {
-    const rows: Row[] = [];
-    for (const setting of settings) rows.push(...(await measured(bench, setting, rows.length === 0)));
-    const [rendering, packed] = rows;
-    const pages = rendering?.runs[0]?.pages ?? 0;
-    const project = fromCorpus ? chaosProject.name : `a generated project (${chaosProject.name} is not the corpus)`;
-    bench.print(`Request to link: ${project}, ${pages} pages; medians of ${bench.runs}\n`);
-    const of = (row: Row | undefined) => ({
-      pagesPerSecond: medianOf((row?.runs ?? []).map((run) => run.pages / run.seconds)),
-      cpuMs: medianOf((row?.runs ?? []).map(cpuMsPerPage)),
-    });
-    const reference = of(packed);
-    bench.print(
-      table(
-        ['', 'pages/s', 'to the loop', 'CPU ms/page', 'to the loop'],
-        rows.map((row) => {
-          const { pagesPerSecond, cpuMs } = of(row);
-          return [
-            row.name,
-            shown(pagesPerSecond),
-            ratio(pagesPerSecond, reference.pagesPerSecond),
-            shown(cpuMs),
-            ratio(cpuMs, reference.cpuMs),
-          ];
-        }),
-      ),
-    );
-    bench.print('  The loop: the same pages, rendered and packed one after the other in one process without services.');
-    bench.print('  Processor time: user and system, of all services, their children and nats-server.');
-  },
+  run: (bench) => compare(bench, corpusOrGenerated, settings),
 };
+
+/** The same of reference pages, which all come from one large API description. */
+export const reference: Measurement = {
+  name: 'reference',
+  about: 'the same of the pages of an API description of 800 operations, with one renderer',
+  run: (bench) =>
+    compare(
+      bench,
+      {
+        title: 'an API description of 800 operations',
+        publish: async (harness) => publishArchive(harness, await packTar(referenceProject())),
+      },
+      [{ renderers: 1, slots: configuredSlots }],
+    ),
+};
+
+async function compare(bench: Bench, project: Project, allSettings: readonly Setting[]): Promise<void> {
+  const rows: Row[] = [];
+  for (const setting of allSettings) rows.push(...(await measured(bench, project, setting, rows.length === 0)));
+  const [rendering, packed] = rows;
+  const pages = rendering?.runs[0]?.pages ?? 0;
+  bench.print(`Request to link: ${project.title}, ${pages} pages; medians of ${bench.runs}\n`);
+  const of = (row: Row | undefined) => ({
+    pagesPerSecond: medianOf((row?.runs ?? []).map((run) => run.pages / run.seconds)),
+    cpuMs: medianOf((row?.runs ?? []).map(cpuMsPerPage)),
+  });
+  const loop = of(packed);
+  bench.print(
+    table(
+      ['', 'pages/s', 'to the loop', 'CPU ms/page', 'to the loop'],
+      rows.map((row) => {
+        const { pagesPerSecond, cpuMs } = of(row);
+        const others = [ratio(pagesPerSecond, loop.pagesPerSecond), shown(cpuMs), ratio(cpuMs, loop.cpuMs)];
+        return [row.name, shown(pagesPerSecond), ...others];
+      }),
+    ),
+  );
+  bench.print('  The loop: the same pages, rendered and packed one after the other in one process without services.');
+  bench.print('  Processor time: user and system, of all services, their children and nats-server.');
+}
 
 const cpuMsPerPage = ({ cpuSeconds, pages }: Run): number | undefined =>
   cpuSeconds === undefined ? undefined : (cpuSeconds * 1_000) / pages;
 
 function measured(
   bench: Bench,
-  { renderers, slots }: { renderers: number; slots: number },
+  project: Project,
+  { renderers, slots }: Setting,
   withReference: boolean,
 ): Promise<Row[]> {
   const environment = { BINDERY_RENDERER_SLOTS: String(slots) };
   const name = `${renderers} ${renderers === 1 ? 'renderer' : 'renderers'} of ${slots} ${slots === 1 ? 'slot' : 'slots'}`;
   bench.progress(name);
   return bench.using(startExportInstallation({ renderers, environment }), async (harness) => {
-    if (fromCorpus) await harness.publish(chaosProject.folder);
-    else await publishArchive(harness, await generatedProject('Generated', generatedPages));
+    await project.publish(harness);
     // The first export of fresh processes includes loading and compiling.
     const { job } = await exportToLink(harness.admin, harness.domain);
-    const reference = withReference ? await plainRows(bench, harness, job.jobId) : [];
+    const plain = withReference ? await plainRows(bench, harness, job.jobId) : [];
     const cold: Run[] = [];
     const again: Run[] = [];
     for (let run = 0; run < bench.runs; run += 1) {
@@ -90,7 +112,7 @@ function measured(
       cold.push(await timedExport(harness));
       again.push(await timedExport(harness));
     }
-    return [...reference, { name: `${name}, cold`, runs: cold }, { name: `${name}, segments present`, runs: again }];
+    return [...plain, { name: `${name}, cold`, runs: cold }, { name: `${name}, segments present`, runs: again }];
   });
 }
 

@@ -26,8 +26,10 @@ const chunks = plan.chunks.flatMap((chunk) => (chunk.kind === 'pages' ? [chunk.p
 const index = indexSite(model, chunks.flat());
 
 const sources = new Map<string, Buffer>();
-for (const { sha256 } of [...model.pages, ...model.snippets, ...model.specs]) {
-  if (!sources.has(sha256)) sources.set(sha256, await read(blobKey(organization, sha256)));
+for (const path of chunks.flat()) {
+  const slice = pageSlice(index, path, plan);
+  for (const { sha256 } of [slice, ...slice.dependencies])
+    if (!sources.has(sha256)) sources.set(sha256, await read(blobKey(organization, sha256)));
 }
 
 for (let round = 0; round < Number(rounds); round += 1) {

@@ -4,7 +4,7 @@
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { flow } from './flow.ts';
+import { flow, reference } from './flow.ts';
 import { generators } from './generators.ts';
 import { idle } from './idle.ts';
 import { join } from './join.ts';
@@ -15,7 +15,18 @@ import { reuse } from './reuse.ts';
 import { scale } from './scale.ts';
 import { traces } from './traces.ts';
 
-const measurements: readonly Measurement[] = [flow, generators, reuse, join, memory, idle, log, scale, traces];
+const measurements: readonly Measurement[] = [
+  flow,
+  reference,
+  generators,
+  reuse,
+  join,
+  memory,
+  idle,
+  log,
+  scale,
+  traces,
+];
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const progress = (text: string): void => void process.stderr.write(`  … ${text}\n`);
 
