@@ -18,6 +18,7 @@ const historyBytes = 24_000;
 const questionCharacters = 16_000;
 const contextCharacters = 4_000;
 const mostContextItems = 8;
+const pathCharacters = 300;
 
 const instructions = `You answer questions of readers of a documentation site.
 
@@ -57,7 +58,7 @@ export function promptPassage(found: FoundPassage): PromptPassage {
 
 function writeContext({ items, currentPath }: ReaderContext): string {
   const elements = items.slice(0, mostContextItems).map(({ type, value, path }) => {
-    const from = path ? ` path="${escapeText(path)}"` : '';
+    const from = path ? ` path="${escapeText(path.slice(0, pathCharacters))}"` : '';
     return `<${type}${from}>\n${escapeText(value.slice(0, contextCharacters))}\n</${type}>`;
   });
   if (currentPath !== undefined) elements.push(`<current-page path="${escapeText(currentPath)}" />`);

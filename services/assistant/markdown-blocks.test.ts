@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest';
-import { markdownBlocks } from './markdown-blocks.ts';
+import { markdownBlocks, markdownSection } from './markdown-blocks.ts';
 
 test('a line that is nearly the rule of a table is read in one pass', () => {
   // Read with backtracking, this takes hours.
   const blocks = markdownBlocks(`a | b\n${'\u00a0'.repeat(50_000)}-x\nmore`);
   expect(blocks.map(({ kind }) => kind)).toEqual(['paragraph']);
   expect(markdownBlocks('a | b\n:-- | --:\n1 | 2').map(({ kind }) => kind)).toEqual(['table']);
+});
+
+test('a heading full of brackets is read in one pass', () => {
+  // Read with backtracking, this takes minutes.
+  expect(markdownSection(`# A\n\n## ${'['.repeat(400_000)}\n\n## [B](/b_(c)) b\n\nText.`, 'A › B b')).toEqual([
+    { kind: 'paragraph', text: 'Text.' },
+  ]);
 });

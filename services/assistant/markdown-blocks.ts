@@ -87,7 +87,7 @@ function endOf(blocks: readonly MarkdownBlock[], isEnd: (heading: MarkdownBlock)
 const plain = (heading: string): string =>
   heading
     .replace(/^#+\s+/, '')
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/\[([^[\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, '$1')
     .replaceAll(/[^\p{L}\p{N}]+/gu, '')
     .toLowerCase();
 

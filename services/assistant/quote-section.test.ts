@@ -127,3 +127,9 @@ test('headings of a whole page become labels, and none ends a quotation', () => 
   const page = ['# Install', '## macOS', 'Use brew.', '## Windows', 'Use WSL.', '## Next'].join('\n\n');
   expect(quoteSection(page, terms, 'start')).toBe('**macOS**\n\nUse brew.\n\n**Windows**\n\nUse WSL.');
 });
+
+test.each(['![', '![a](', '[ ', '![a]( '])('pictures that never end are read in one pass: %s', (unit) => {
+  // Read with backtracking, this takes hours.
+  const text = `${unit.repeat(200_000)}![a](b)${' '.repeat(200_000)}c`;
+  expect(quoteSection(text, new Set(['c']), 'other')).toBeDefined();
+});

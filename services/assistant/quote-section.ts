@@ -91,10 +91,10 @@ const isTitle = ({ kind, text }: MarkdownBlock): boolean => kind === 'heading' &
 function withoutPictures({ kind, text }: MarkdownBlock): MarkdownBlock {
   if (kind === 'code' || !text.includes('![')) return { kind, text };
   const rest = text.replaceAll(
-    /(?:\[\s*)?!\[(?:[^\]\\]|\\.)*\]\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*\]\([^()]*\))?/g,
+    /(?:\[\s*)?!\[(?:[^[\]\\]|\\.)*\]\([^()]*(?:\([^()]*\)[^()]*)*\)(?:\s*\]\([^()]*\))?/g,
     '',
   );
-  return { kind, text: rest.replaceAll(/[ \t]+$/gm, '').trim() === '' ? '' : rest };
+  return { kind, text: rest.replaceAll(/(?<![ \t])[ \t]+$/gm, '').trim() === '' ? '' : rest };
 }
 
 /** A quotation has no sections of its own. */

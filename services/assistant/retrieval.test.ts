@@ -15,6 +15,8 @@ test('whatever a client calls the current page', () => {
   expect(pagePathOf('/%E0%A4%A')).toBe('%E0%A4%A');
   expect(pagePathOf(' ')).toBeUndefined();
   expect(pagePathOf(null)).toBeUndefined();
+  // Read with backtracking, this takes longer than anybody waits.
+  expect(pagePathOf(`/a${'/'.repeat(1_000_000)}b`)).toBeUndefined();
 });
 
 test('a filter that no page fits is said; a language filters nothing where there are none', () => {

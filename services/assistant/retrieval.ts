@@ -121,9 +121,13 @@ export function pageUrl(path: string, anchor: string): string {
   return encodeURI(page).replaceAll(/[?#()]/g, percent) + encodeURI(fragment).replaceAll(/[()]/g, percent);
 }
 
+/** No path of a page is as long. */
+const longestPath = 2_000;
+
 /** The page path in a client's `currentPath`: `/guides/x`, `guides/x.html#a`, or a URL of the site. Undefined when it names none. */
 export function pagePathOf(currentPath: string | null | undefined): string | undefined {
-  if (currentPath === null || currentPath === undefined || currentPath.trim() === '') return undefined;
+  if (currentPath === null || currentPath === undefined || currentPath.length > longestPath) return undefined;
+  if (currentPath.trim() === '') return undefined;
   const parsed = URL.parse(currentPath.trim(), 'http://site/');
   if (!parsed) return undefined;
   let path: string;
@@ -132,7 +136,7 @@ export function pagePathOf(currentPath: string | null | undefined): string | und
   } catch {
     path = parsed.pathname;
   }
-  path = path.replaceAll(/^\/+|\/+$/g, '').replace(/\.(html|md)$/, '');
+  path = path.replaceAll(/^\/+|(?<!\/)\/+$/g, '').replace(/\.(html|md)$/, '');
   return path === '' ? 'index' : path;
 }
 
