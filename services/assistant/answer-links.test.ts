@@ -59,6 +59,33 @@ test.each([
   ['an end that is none', '```\n``` x ```\n```\n[x](//evil.example)', '```\n``` x ```\n```\nx'],
   ['a longer end', '   ~~~\n   a\n ~~~~~\n[x](//evil.example)', '   ~~~\n   a\n   ~~~\nx'],
   ['a text that begins code', '[~~~](//evil.example)\na\n~~~\n', '\\~~~\na\n~~~\n'],
+  ['no text before code', '[](//e)~~~\n[x](//evil.example)', '…~~~\nx'],
+  ['a text that begins a list', '[-](//e) ~~~\n[1](//e). ~~~', '\\- ~~~\n\\[1\\]. ~~~'],
+  ['a text in a tag', '<[img](//e) src=//evil.example/?q>', '\\<img src=//evil.example/?q>'],
+  ['a tag that begins in a text', '[<](//e)img src=x>', '\\<img src=x>'],
+  ['an address from a text on', '[https:](//e)//evil.example/a b', '`https://evil.example/a` b'],
+  ['an address into a text', 'https:[//evil.example](//e) b', 'https:`//evil.example` b'],
+  [
+    'an address with escaped marks',
+    'https\\://evil.example www\\.evil.example',
+    '`https://evil.example` `www.evil.example`',
+  ],
+  [
+    'character references in an address',
+    'https&colon;//a www&#46;b &amp; &lt;',
+    'https\\&colon;//a www\\&#46;b &amp; &lt;',
+  ],
+  ['a character reference over texts', 'https&co[lon](//e);//evil.example', 'https\\&colon;//evil.example'],
+  ['a character reference in a link', '[a](/guides/&sol;x)', '[a](/guides/%26sol;x)'],
+  ['another protocol', 'ftp://evil.example/a', '`ftp://evil.example/a`'],
+  [
+    'mail',
+    'a@evil.example, b\\@evil.example, c&#64;evil.example',
+    'a@`evil.example`, b@`evil.example`, c\\&#64;evil.example',
+  ],
+  ['mail over texts', 'a@[evil.example](//e) b', 'a@`evil.example` b'],
+  ['a name with a version', 'npm i react@19.2.0 or @acme/kit', 'npm i react@19.2.0 or @acme/kit'],
+  ['the head of a table in code', '~~~ a|b\n-|-\n~~~\n', '~~~ a b\n-|-\n~~~\n'],
 ])('no text makes others read a link: %s', async (_what, text, shown) => {
   expect(await filter(text)).toBe(shown);
 });

@@ -12,11 +12,32 @@ const longestLink = 2_000;
 /** So that a long row of brackets is not read again from each of them. */
 const deepestBrackets = 8;
 
-const special = /[\\`[\]!<\n]|https?:\/\/|www\./i;
+// Readers of GFM make links of what escaped marks and character references show, too.
+const special = /[\\`[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\./i;
 /** What may be the beginning of an address. */
-const addressBegins = /(?:^|[^\p{L}\p{N}])(?:h|ht|htt|https?|https?:|https?:\/|w|ww|www)$/iu;
-const escapedAddressBegins = /^\\(?:h|ht|htt|https?|https?:|https?:\/|w|ww|www)?$/i;
-const address = /^(?:https?:\/\/|www\.)[^\s<>()[\]"'`|]*/i;
+const addressBegins = /(?:h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?)$/i;
+const escapedAddressBegins = /^\\(?:h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?)?$/i;
+const address = /^(?:(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.)[^\s<>()[\]"'`|]*/i;
+/** A character by its number or name; the names are those of what addresses are made of. */
+const reference = /^&(?:#(\d{1,7})|#x([\da-f]{1,6})|(?:colon|sol|period|commat|lowbar|UnderBar|plus));/i;
+const referenceBegins = /^&#?\w{0,40}!?$/;
+/** What is a link before its end may have the rest of it. */
+const referenceGoesOn = /^&#?\w{0,40}(?:!?\[|$)/;
+const inAddresses = /[\w:/.@+-]/;
+const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
+/** Versions, as in `name@1.2.3`, are none. */
+const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*[-_.\\]*$/i.test(host);
+/** An answer may come in one piece; so much of it is looked at again and again. */
+const readAtOnce = 4_000;
+const longestBeginning = 80;
+/** In place of a link or a picture that has no text. */
+const noText = '…';
+/** What comes before the text of a line: of quotations and lists. */
+const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*$/;
+/** The part of a mail address behind its name. */
+const mailHost = /^@((?:[-\w.]|\\[-._])*)/;
+/** What a mail address has before `@`. A longer name is none that anybody has. */
+const mailName = /[-.\w+]{1,64}$/;
 /** An open block of code. `column`: of its mark, after the marks of quotations. */
 type Fence = { before: string; marks: string; quotes: number; column: number };
 
@@ -36,6 +57,13 @@ const linkTarget = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()]*\))*))(?:\s+(?
  */
 export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolean): LinkFilter {
   let rest = '';
+  /** What comes after `rest`. */
+  let later = '';
+  /** The end of what was let through, as far as an address may begin there. */
+  let said = '';
+  /** What was let through of the line, until that is text. */
+  let line = '';
+  let isLineBegun = false;
   let endsWithMark = false;
   let fence: Fence | undefined;
   let atLineStart = true;
@@ -64,7 +92,8 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
     if (isCode) {
       fence = { before, marks, quotes, column };
-      return take(line.length + 1);
+      // Some read a line with it as the head of a table, though it begins code.
+      return take(line.length + 1).replaceAll('|', ' ');
     }
     if (marks.startsWith('~')) return `${take(before.length)}\\${take(1)}`;
     const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
@@ -103,24 +132,29 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
       const end = rest.indexOf('\n');
       return take(end === -1 ? rest.length : end + 1);
     }
+    const joint = goesOn(isLast);
+    if (joint !== '') return joint;
     const at = rest.search(special);
-    if (at === -1) {
-      const held = isLast ? undefined : addressBegins.exec(rest);
-      return take(held === null || held === undefined ? rest.length : held.index) || undefined;
-    }
+    const held = isLast ? -1 : addressAtEnd(rest);
+    if (held !== -1 && (at === -1 || held <= at)) return take(held) || undefined;
+    if (at === -1) return take(rest.length);
     if (at > 0) return take(at);
     const [first = ''] = rest;
     if (first === '\n') return take(1);
+    if (first === '&') return characterReference(isLast);
+    if (first === '@') return await mailAddress(isLast);
     if (first === '\\') {
       if (!isLast && escapedAddressBegins.test(rest)) return undefined;
       // Before an address it is a backslash, and must not escape the mark of code there.
       if (address.test(rest.slice(1))) return `${take(1)}\\`;
+      if (rest[1] === '@') rest = rest.slice(1);
+      if (rest[0] === '@') return '';
       return take(rest[1] === '\n' ? 1 : 2);
     }
     if (first === '`') return inlineCode(isLast);
     if (first === '<') {
       if (rest.length === 1 && !isLast) return undefined;
-      return /^<[a-z/!?]/i.test(rest) ? `\\${take(1)}` : take(1);
+      return /^<[\s\d=<-]/.test(rest) ? take(1) : `\\${take(1)}`;
     }
     if (first === ']') {
       // What has come so far is no link, and this must not end one for others; nor may anything define where links lead.
@@ -130,9 +164,47 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (first === '[' || first === '!') return await link(isLast);
     const [url = ''] = address.exec(rest) ?? [];
     if (url.length === rest.length && !isLast && url.length < longestLink) return undefined;
-    const shown = url.replace(/[.,;:!?*_]+$/, '');
+    const shown = url.replace(/[.,;:!?*_\\]+$/, '');
     take(shown.length);
-    return (await isAllowed(shown)) ? shown : `\`${shown}\``;
+    const meant = withoutEscapes(shown);
+    return (await isAllowed(meant)) ? shown : `\`${meant}\``;
+  }
+
+  /** An address that began before a link that is none goes on here: this part of it becomes code. '': there is none. */
+  function goesOn(isLast: boolean): string | undefined {
+    const begun = addressBegins.exec(said)?.[0];
+    const mail = mailGoesOn.exec(said)?.[1];
+    if (begun === undefined && mail === undefined) return '';
+    const both = `${begun ?? mail ?? ''}${rest}`;
+    const [whole = ''] = (begun === undefined ? mailHost : address).exec(both) ?? [];
+    const mayGrow = whole.length === both.length || addressAtEnd(both) === 0;
+    if (mayGrow && !isLast && rest.length < longestLink) return undefined;
+    const length = whole.length - (both.length - rest.length);
+    if (length <= 0 || (begun === undefined && !isMailHost(whole.slice(1)))) return '';
+    return `\`${withoutEscapes(take(length))}\``;
+  }
+
+  function characterReference(isLast: boolean): string | undefined {
+    if (!isLast && referenceBegins.test(rest)) return undefined;
+    const [whole = '', decimal, hex] = reference.exec(rest) ?? [];
+    if (whole === '') return referenceGoesOn.test(rest) ? `\\${take(1)}` : take(1);
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    const isName = decimal === undefined && hex === undefined;
+    return isName || (code < 128 && inAddresses.test(String.fromCharCode(code)))
+      ? `\\${take(whole.length)}`
+      : take(whole.length);
+  }
+
+  /** Its host becomes code; what it has before `@` has been let through. */
+  async function mailAddress(isLast: boolean): Promise<string | undefined> {
+    const [whole = '', host = ''] = mailHost.exec(rest) ?? [];
+    if (whole.length === rest.length && !isLast && whole.length < longestLink) return undefined;
+    const shown = host.replace(/[-_.\\]+$/, '');
+    const [name] = mailName.exec(said) ?? [];
+    const meant = withoutEscapes(shown);
+    if (!isMailHost(meant) || !/[-.\w+]$/.test(said)) return take(1);
+    take(shown.length + 1);
+    return (await isAllowed(`mailto:${name}@${meant}`)) ? `@${shown}` : `@\`${meant}\``;
   }
 
   function inlineCode(isLast: boolean): string | undefined {
@@ -163,22 +235,29 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     if (after === '' && mayGrow) return undefined;
     if (!after.startsWith('(')) return take(1);
     const target = linkTarget.exec(after);
-    if (target === null) return mayGrow ? undefined : plain(text, whole.length + 1);
+    if (target === null) return mayGrow ? undefined : withoutLink(text, whole.length + 1);
     const url = target[1] ?? target[2] ?? '';
     const isPicture = rest.startsWith('!');
     if (!isPicture && (await isAllowed(url))) {
       take(whole.length + target[0].length);
       return `[${await filtered(text)}](${linkAddress(url)})`;
     }
-    return await plain(text, whole.length + target[0].length);
+    return withoutLink(text, whole.length + target[0].length);
   }
 
-  async function plain(text: string, length: number): Promise<string> {
+  /** Its text is read again together with what comes next: the two may be a link. They must not be the beginning of a block. */
+  function withoutLink(text: string, length: number): string {
     take(length);
-    const shown = await filtered(text);
-    const begun = /^\s*(?:[~>]|[-+*=#]+\s)/.test(shown) ? `\\${shown.trimStart()}` : shown;
-    // What comes next must not make a link of it again.
-    return begun.replace(/(?<!\\)((?:\\\\)*)\]$/, '$1\\]');
+    const shown = text.trim() === '' ? noText : text.trim();
+    const marks = isLineBegun
+      ? shown
+      : shown
+          .replace(/^(?:[~>]|[-+*=#]+(?=\s|$))/, '\\$&')
+          .replace(/^(\d{1,9})([.)]|$)/, (_all, number: string, mark: string) =>
+            mark === '' ? `\\[${number}\\]` : `${number}\\${mark}`,
+          );
+    rest = `${marks}${rest}`;
+    return '';
   }
 
   async function filtered(text: string): Promise<string> {
@@ -191,23 +270,45 @@ export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolea
     let shown = '';
     for (;;) {
       const wasCode = fence !== undefined;
-      const next = rest === '' ? undefined : await step(isLast);
-      if (next === undefined) return shown;
+      const next = rest === '' ? undefined : await step(isLast && later === '');
+      if (next === undefined && later === '') return shown;
+      if (next === undefined) {
+        rest += later.slice(0, readAtOnce);
+        later = later.slice(readAtOnce);
+        continue;
+      }
       const isCode = wasCode || fence !== undefined;
       // Marks of code that touch would be one.
       shown += endsWithMark && !isCode && next.startsWith('`') ? ` ${next}` : next;
       if (next !== '') endsWithMark = next.endsWith('`');
+      said = `${said}${next}`.slice(-longestBeginning);
+      const lineEnd = next.lastIndexOf('\n');
+      if (lineEnd !== -1) [line, isLineBegun] = ['', false];
+      if (!isLineBegun) {
+        line += next.slice(lineEnd + 1);
+        isLineBegun = !lineBegins.test(line);
+      }
     }
   }
 
   return {
     push(delta) {
-      rest += delta.replaceAll('\r', '');
+      later += delta.replaceAll('\r', '');
       return run(false);
     },
     end: () => run(true),
   };
 }
+
+/** Where an address may begin that goes on after the text; -1: nowhere. */
+function addressAtEnd(text: string): number {
+  const from = Math.max(0, text.length - longestBeginning);
+  const at = text.slice(from).search(addressBegins);
+  return at === -1 ? -1 : from + at;
+}
+
+/** What a reader sees of a text with escaped marks. */
+const withoutEscapes = (text: string): string => text.replaceAll(/\\(?=[!-/:-@[-`{-~])/g, '');
 
 const columnOf = (blanks: string): number =>
   blanks.split('').reduce((column, blank) => (blank === '\t' ? column + 4 - (column % 4) : column + 1), 0);
@@ -244,33 +345,34 @@ function closingBracket(text: string, from: number): number {
   return -1;
 }
 
-/** Filters the texts of an answer's chunks; what is held back at the end of a text comes before its end. */
+/** Filters the texts of an answer's chunks, and what a model says that it thinks; what is held back at the end of a text comes before its end. */
 export async function* linkedAsAllowed(
   chunks: AsyncIterable<UiChunk>,
   isAllowed: (url: string) => Promise<boolean> | boolean,
 ): AsyncGenerator<UiChunk> {
-  const texts = new Map<unknown, LinkFilter>();
+  type Text = { kind: string; id: unknown; links: LinkFilter };
+  let texts: Text[] = [];
   for await (const chunk of chunks) {
     const { type, id } = chunk;
-    if (type === 'text-start') texts.set(id, linkFilter(isAllowed));
-    const links = texts.get(id);
-    if (type === 'text-delta' && links !== undefined) {
-      const delta = await links.push(String(chunk.delta));
+    const [, kind, event] = /^(text|reasoning)-(start|delta|end)$/.exec(type) ?? [];
+    const isThis = (one: Text): boolean => one.kind === kind && one.id === id;
+    let text = event === 'start' ? undefined : texts.find(isThis);
+    if (kind !== undefined && text === undefined) {
+      text = { kind, id, links: linkFilter(isAllowed) };
+      texts.push(text);
+    }
+    if (event === 'delta' && text !== undefined) {
+      const delta = await text.links.push(String(chunk.delta));
       if (delta !== '') yield { ...chunk, delta };
       continue;
     }
     // An answer that breaks off has no end of its text.
-    const ended =
-      type === 'text-end' && links !== undefined
-        ? [[id, links] as const]
-        : type === 'error' || type === 'abort'
-          ? [...texts]
-          : [];
-    for (const [ofText, filter] of ended) {
-      const delta = await filter.end();
-      if (delta !== '') yield { type: 'text-delta', id: ofText, delta };
-      texts.delete(ofText);
+    const ended = type === 'error' || type === 'abort' ? texts : event === 'end' ? texts.filter(isThis) : [];
+    for (const { kind, id, links } of ended) {
+      const delta = await links.end();
+      if (delta !== '') yield { type: `${kind}-delta`, id, delta };
     }
+    texts = texts.filter((one) => !ended.includes(one));
     yield chunk;
   }
 }
@@ -287,13 +389,22 @@ export function ownLinks(
   return async (url) => {
     if (passages.some((passage) => passage.url === url)) return true;
     // Whole addresses only: `https://a.example` is no beginning of `https://a.example.net`.
-    if (/^https?:\/\//i.test(url)) return passages.some(({ text }) => namesAddress(text, url));
+    if (/^(?:https?|ftp):\/\//i.test(url)) return passages.some(({ text }) => namesAddress(text, url));
+    if (url.startsWith('mailto:')) return passages.some(({ text }) => namesMail(text, url.slice('mailto:'.length)));
     const path = /^\/(?![/\\])/.test(url) ? pagePathOf(url) : undefined;
     if (path === undefined) return false;
     const answer = known.get(path) ?? isPage(path);
     known.set(path, answer);
     return answer;
   };
+}
+
+function namesMail(text: string, mail: string): boolean {
+  for (let at = text.indexOf(mail); at !== -1; at = text.indexOf(mail, at + 1)) {
+    const [before = '', after] = [text[at - 1], text.slice(at + mail.length)];
+    if (!/[-.\w+]/.test(before) && !/^\.*[-\w]/.test(after)) return true;
+  }
+  return false;
 }
 
 function namesAddress(text: string, url: string): boolean {

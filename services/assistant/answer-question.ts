@@ -6,7 +6,7 @@ import { spentTokensTrailer } from '#shared/contracts/internal/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
-import { linkedAsAllowed, ownLinks } from './answer-links.ts';
+import { linkedAsAllowed, linkFilter, ownLinks } from './answer-links.ts';
 import { answerTools, mostSteps } from './answer-tools.ts';
 import {
   type AnswerWire,
@@ -284,7 +284,10 @@ const uniqueByUrl = (passages: readonly PromptPassage[]): PromptPassage[] => [
 ];
 
 /** An answer without a model, in the same chunks as a model's. */
-async function* fixedAnswer(text: string, outcome: AnswerOutcome): AsyncGenerator<UiChunk> {
+async function* fixedAnswer(sentence: string, outcome: AnswerOutcome): AsyncGenerator<UiChunk> {
+  // It may repeat what the reader wrote.
+  const links = linkFilter(() => false);
+  const text = (await links.push(sentence)) + (await links.end());
   yield { type: 'start-step' };
   yield { type: 'text-start', id: 'answer' };
   yield { type: 'text-delta', id: 'answer', delta: text };

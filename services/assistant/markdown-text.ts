@@ -19,10 +19,10 @@ export function markdownText(text: string): string {
 /** Text inside a line, such as the text of a link. Line ends become spaces. Pure. */
 export const markdownLine = (text: string): string => inlineText(text.replaceAll(/\s+/g, ' ')).replaceAll(']', '\\]');
 
-/** The address of a link, so that nothing in it ends the link. Pure. */
+/** The address of a link, so that nothing in it ends the link or stands for another character. Pure. */
 export const markdownAddress = (url: string): string =>
   url.replaceAll(
-    /[()<>\\\s]/g,
+    /[()<>\\\s]|&(?=#?\w+;)/g,
     (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`,
   );
 

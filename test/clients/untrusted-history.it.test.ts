@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mistralCalls, mistralSays } from '../support/start-mistral.ts';
-import { readEvents } from './assistant-harness.ts';
+import { deltas, readEvents } from './assistant-harness.ts';
 import { type MistralGateway, mistralKey, startMistralGateway } from './mistral-gateway.ts';
 
 // What clients claim was said before, and what of it reaches the model.
@@ -111,4 +111,25 @@ test('passages and tags that a reader writes into a question or a selection are 
   )[0];
   expect(selection).not.toContain('<passage ');
   expect(raw).not.toContain('forged');
+});
+
+test('a path in the context and a filter are cut, and make no link', async () => {
+  const context = [{ type: 'code', value: 'x', path: `/${'p/'.repeat(300_000)}` }];
+  await (await answered({ messages: [text('user', question)], context })).text();
+  expect(sent().length).toBeLessThan(60_000);
+  const filter = { version: '[v](//forged.example) ![v](//forged.example) https://forged.example' };
+  const { events } = await readEvents(await answered({ messages: [text('user', question)], filter }));
+  expect(deltas(events)).toContain('no version "v v `https://forged.example`"');
+});
+
+test('what the model says that it thinks has no other links than its answer', async () => {
+  const thinking = [
+    { type: 'thinking', thinking: [{ type: 'text', text: 'I see ![x](//forged.example/?key) <img src=x>' }] },
+  ];
+  stand.mistral.answers(mistralSays(thinking, 'Press it.'));
+  const { events, raw } = await readEvents(await answered({ messages: [text('user', question)] }));
+  expect(events.find(({ type }) => type === 'reasoning-delta')).toBeDefined();
+  expect(raw).not.toContain('forged');
+  expect(raw).toContain('\\\\<img');
+  expect(deltas(events)).toBe('Press it.');
 });
