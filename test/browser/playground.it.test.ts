@@ -30,6 +30,8 @@ function openApi() {
       if (url.startsWith('/v1/never')) return undefined;
       if (url.startsWith('/v1/picture'))
         return response.writeHead(200, { ...open, 'content-type': 'image/svg+xml' }).end(picture);
+      const odd = oddAnswers[url];
+      if (odd) return response.writeHead(odd.status ?? 200, { ...open, ...odd.headers }).end(odd.body);
       const body = JSON.stringify({ id: 7, name: '<img src=x onerror=alert(1)>', tags: ['a', null, true] });
       return response.writeHead(201, { ...open, 'content-type': 'application/json' }).end(body);
     });
@@ -49,6 +51,19 @@ function openApi() {
 }
 
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20"/></svg>';
+
+const json = { 'content-type': 'application/json' };
+/** Answers of a server that means harm, or has mistakes. */
+const oddAnswers: Record<string, { status?: number; headers: Record<string, string>; body: string | Buffer }> = {
+  '/v1/odd/deep': { headers: json, body: '['.repeat(100_000) + ']'.repeat(100_000) },
+  '/v1/odd/exact': { headers: json, body: '{"id":12345678901234567890}' },
+  '/v1/odd/latin': {
+    headers: { 'content-type': 'text/plain; charset=ISO-8859-1' },
+    body: Buffer.from('caf\u00e9', 'latin1'),
+  },
+  '/v1/odd/broken': { headers: { ...json, 'content-encoding': 'gzip' }, body: 'no gzip' },
+  '/v1/odd/moved': { status: 307, headers: { location: '/v1/odd/exact' }, body: '' },
+};
 
 const specification = {
   openapi: '3.1.0',
@@ -97,6 +112,14 @@ const specification = {
     '/closed': { get: { summary: 'Closed', responses: {} } },
     '/never': { get: { summary: 'Never', responses: {} } },
     '/picture': { get: { summary: 'Picture', responses: {} } },
+    '/odd/{kind}': {
+      get: {
+        summary: 'Odd',
+        parameters: [{ name: 'kind', in: 'path', required: true, schema: { type: 'string' } }],
+        responses: {},
+      },
+    },
+    '/named': { get: { summary: 'Named', servers: [{ url: 'https://{constructor}.example.invalid' }], responses: {} } },
     '/elsewhere': {
       get: { summary: 'Elsewhere', servers: [{ url: '/v1' }, { url: 'javascript:alert(1)//' }], responses: {} },
     },
@@ -110,7 +133,19 @@ const navigation = {
       groups: [
         {
           group: 'Pets',
-          pages: ['index', 'plain', 'closed', 'never', 'picture', 'elsewhere', 'simple', 'hand', 'hostile'],
+          pages: [
+            'index',
+            'plain',
+            'closed',
+            'never',
+            'picture',
+            'elsewhere',
+            'simple',
+            'hand',
+            'hostile',
+            'odd',
+            'named',
+          ],
         },
       ],
     },
@@ -158,6 +193,8 @@ const files = {
   'never.mdx': page('openapi: openapi.json GET /never'),
   'picture.mdx': page('openapi: openapi.json GET /picture'),
   'elsewhere.mdx': page('openapi: openapi.json GET /elsewhere'),
+  'odd.mdx': page('openapi: openapi.json GET /odd/{kind}'),
+  'named.mdx': page('openapi: openapi.json GET /named'),
   'simple.mdx': page('openapi: openapi.json GET /closed\nplayground: simple'),
   'hostile.mdx': page('openapi: hostile.json GET /x/{a}'),
   'hand.mdx': page(
@@ -333,6 +370,25 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await opened.title()).toContain('Hostile');
       expect(await opened.locator('dialog.playground :is(img, script)').count()).toBe(0);
       expect(problems).toEqual([]);
+    });
+
+    test.each([
+      ['deep', 'Only the beginning is shown.'],
+      ['exact', '"id": 12345678901234567890'],
+      ['latin', 'caf\u00e9'],
+      ['broken', 'The browser got no answer that this page may read.'],
+      ['moved', `→ ${server}/v1/odd/exact`],
+    ])('shows an answer that is %s', async (kind, shown) => {
+      const opened = await tried('odd.html');
+      await opened.locator('.playground-fields').getByLabel('kind').fill(kind);
+      await opened.getByRole('button', { name: 'Send' }).click();
+      await opened.locator('.playground-answer', { hasText: shown }).waitFor();
+      expect(unmeant().filter((problem) => !problem.includes('ERR_CONTENT_DECODING_FAILED'))).toEqual([]);
+    });
+
+    test('opens where a server has a name in braces that all objects of JavaScript have', async () => {
+      const opened = await tried('named.html');
+      expect(await command(opened)).toContain('.example.invalid/named');
     });
 
     test('is an address to copy where the page says so', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { FormField } from './playground-form.ts';
 import { playgroundFiles } from './playground-files.ts';
 
@@ -70,4 +70,60 @@ test.each([
   [object, { explode: true }, 'R=100,G=200'],
 ])('header %j %j', (value, field, expected) => {
   expect(written('headerText', value, field)).toBe(JSON.stringify(expected));
+});
+
+const answerCode = readFileSync(new URL('scripts/playground/answer-text.js', import.meta.url), 'utf8');
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+/** An answer as a reader sees it. */
+const shownText = (text: string): { text: string; isWhole: boolean } =>
+  JSON.parse(
+    runInNewContext(`${answerCode}; JSON.stringify(shownText(text))`, { text, isJson }) as string,
+  ) as ReturnType<typeof shownText>;
+
+describe('the text of an answer', () => {
+  test('is JSON in lines, with its numbers, names and escapes as they were sent', () => {
+    const sent =
+      '{"id":12345678901234567890,"size":1.0,"far":1e400,"id":2,"__proto__":[],"of":{ },"a":["\\u003cb\\"",[null]]}';
+    expect(shownText(sent)).toEqual({
+      isWhole: true,
+      text: `{
+  "id": 12345678901234567890,
+  "size": 1.0,
+  "far": 1e400,
+  "id": 2,
+  "__proto__": [],
+  "of": {},
+  "a": [
+    "\\u003cb\\"",
+    [
+      null
+    ]
+  ]
+}`,
+    });
+  });
+
+  test('is what JSON.stringify makes of it, where that loses nothing', () => {
+    const value = { a: [1, 'x: {y}, [z]', { b: {}, c: [], d: true }], 'e\\"': null };
+    expect(shownText(JSON.stringify(value)).text).toBe(JSON.stringify(value, undefined, 2));
+  });
+
+  test.each([
+    ['levels', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['items', `[${'1,'.repeat(140_000)}1]`],
+    ['lines', '\n'.repeat(299_000)],
+    ['characters', 'a'.repeat(1_000_000)],
+  ])('has no more %s than a page can bear', (_name, sent) => {
+    const shown = shownText(sent);
+    expect(shown.isWhole).toBe(false);
+    expect(shown.text.length).toBeLessThan(1_000_000);
+    expect(shown.text.split('\n').length).toBeLessThanOrEqual(10_001);
+  });
 });

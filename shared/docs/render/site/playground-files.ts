@@ -8,7 +8,7 @@ import type { PlaygroundTexts } from './playground-form.ts';
 const styles = themePart(readFileSync(new URL('playground.css', import.meta.url), 'utf8'));
 
 /** Parts of the script in their order; they share one scope. */
-const parts = ['values', 'request', 'command', 'fields', 'form', 'answer', 'dialog'];
+const parts = ['values', 'request', 'command', 'fields', 'form', 'answer-text', 'answer', 'dialog'];
 
 /** What pages load when a reader opens the form: script, style sheet, and the words in each of the named languages. */
 export function playgroundFiles(textsNames: Iterable<string>): { path: string; text: string }[] {

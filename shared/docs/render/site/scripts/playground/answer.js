@@ -1,6 +1,5 @@
 // The answer: status, time, size, headers and body. Nothing of it runs: it is text, a picture or a file.
 var mostBytes = 20e6;
-var mostShown = 300000;
 /** @typedef {{ response: Response, bytes: Uint8Array<ArrayBuffer>, isWhole: boolean, milliseconds: number }} ApiAnswer */
 /** Reads up to 20 MB, and keeps what came when reading ends early. @param {Response} response @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, isWhole: boolean }>} */
 async function bodyOf(response) {
@@ -20,7 +19,9 @@ async function bodyOf(response) {
           break;
         }
       }
-    } catch (_) {
+    } catch (error) {
+      // What broke off before anything of it came is no answer.
+      if (length === 0) throw error;
       isWhole = false;
     }
   }
@@ -54,6 +55,11 @@ function answerElements(answer) {
     make('span', '', measured(answer.milliseconds, 'millisecond')),
     make('span', '', sizeOf(answer.bytes.length)),
   );
+  if (response.redirected) {
+    var place = make('bdi', 'playground-place', '→ ' + response.url);
+    place.dir = 'ltr';
+    line.append(place);
+  }
   return [line, headersOf(response), ...bodyElements(answer)];
 }
 /** @param {Response} response */
@@ -74,7 +80,8 @@ function headersOf(response) {
 function bodyElements(answer) {
   var bytes = answer.bytes;
   if (bytes.length === 0) return [make('p', 'playground-help', words.noBody)];
-  var mimeType = (answer.response.headers.get('content-type') || '').split(';')[0].trim().toLowerCase();
+  var type = answer.response.headers.get('content-type') || '';
+  var mimeType = type.split(';')[0].trim().toLowerCase();
   var note = answer.isWhole ? [] : [make('p', 'playground-help', words.onlyBeginning)];
   var download = downloadLink(bytes, mimeType, answer.response.url);
   if (/^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/.test(mimeType) && answer.isWhole && bytes.length < 5e6) {
@@ -87,24 +94,31 @@ function bodyElements(answer) {
     reader.readAsDataURL(new Blob([bytes], { type: mimeType }));
     return [...note, picture, download];
   }
-  var text = textOf(bytes, mimeType);
+  var text = textOf(bytes, type);
   if (text === undefined) return [...note, download];
-  if (text.length > mostShown) {
-    text = text.slice(0, mostShown);
-    note = [make('p', 'playground-help', words.onlyBeginning)];
-  } else if (/^\s*[[{]/.test(text) && isJson(text)) text = JSON.stringify(JSON.parse(text), undefined, 2);
+  var shown = shownText(text);
+  if (!shown.isWhole) note = [make('p', 'playground-help', words.onlyBeginning)];
   var block = codeBlock();
-  if (/json/.test(mimeType) || /^\s*[[{]/.test(text)) colourJson(block.code, text);
-  else block.code.textContent = text;
+  if (/json/.test(mimeType) || /^\s*[[{]/.test(text)) colourJson(block.code, shown.text);
+  else block.code.textContent = shown.text;
   return [...note, block.element, download];
 }
-/** Undefined for what is no text. @param {Uint8Array} bytes @param {string} mimeType */
-function textOf(bytes, mimeType) {
-  var isText = /^text\/|json|xml|javascript|yaml|urlencoded|graphql|^$/.test(mimeType);
+/** Undefined for what is no text. @param {Uint8Array} bytes @param {string} type */
+function textOf(bytes, type) {
+  var isText = /^\s*text\/|json|xml|javascript|yaml|urlencoded|graphql/i.test(type);
+  var charset = /;\s*charset="?([\w.:-]+)/i.exec(type);
   try {
-    return new TextDecoder('utf-8', { fatal: !isText || mimeType === '' }).decode(bytes);
+    return decoderOf(charset ? charset[1] : 'utf-8', !isText).decode(bytes);
   } catch (_) {
     return undefined;
+  }
+}
+/** @param {string} charset @param {boolean} fatal */
+function decoderOf(charset, fatal) {
+  try {
+    return new TextDecoder(charset, { fatal: fatal });
+  } catch (_) {
+    return new TextDecoder('utf-8', { fatal: fatal });
   }
 }
 /** @param {Uint8Array<ArrayBuffer>} bytes @param {string} mimeType @param {string} address */
@@ -171,21 +185,4 @@ function copyText(text, near, copied) {
   document.execCommand('copy');
   area.remove();
   copied();
-}
-var jsonTokens = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** @param {HTMLElement} place @param {string} text */
-function colourJson(place, text) {
-  var from = 0;
-  var made = document.createDocumentFragment();
-  // Each colour is an element: more of them would take seconds.
-  var most = 20000;
-  for (var found = jsonTokens.exec(text); found && most > 0; found = jsonTokens.exec(text), most -= 1) {
-    made.append(text.slice(from, found.index));
-    var word = found[1] || found[0];
-    made.append(make('span', found[2] ? 'json-name' : found[1] ? 'json-text' : 'json-value', word));
-    from = found.index + word.length;
-  }
-  jsonTokens.lastIndex = 0;
-  made.append(text.slice(from));
-  place.replaceChildren(made);
 }

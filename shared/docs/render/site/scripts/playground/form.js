@@ -52,7 +52,7 @@ function serverPart(form) {
     /** @returns {string} */
     function address() {
       return server.url.replace(/\{([^{}]+)\}/g, (written, name) =>
-        inputs[name] ? inputs[name].value.trim() : written,
+        Object.prototype.hasOwnProperty.call(inputs, name) ? inputs[name].value.trim() : written,
       );
     }
     if (serverUrl(address()) || Object.keys(variables).length > 0) addresses.push(address);
