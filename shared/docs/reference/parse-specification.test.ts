@@ -38,6 +38,42 @@ definitions:
     });
   });
 
+  test('may have their version as a number', () => {
+    expect(parse('openapi: 3.0\n')).toEqual({ openapi: 3 });
+    expect(() => parse('openapi: 30.0')).toThrow('does not say');
+    const swagger = 'swagger: 2.0\nhost: api.example.com\nbasePath: /v1\npaths: {}\n';
+    expect(parse(swagger)).toMatchObject({ servers: [{ url: 'http://api.example.com/v1' }] });
+  });
+
+  test('of Swagger 2 may have places where nothing stands, and keep nothing where it is a value', () => {
+    const swagger = `swagger: "2.0"
+paths:
+  /nothing:
+  /pets:
+    parameters: [null]
+    get:
+    post:
+      parameters:
+        -
+        - { in: query, name: kind, type: string, enum: [null, cat] }
+      responses:
+        204:
+        200: { description: Made }
+definitions: { Nothing: null, Pet: { type: string, example: null } }
+securityDefinitions: { none: }
+`;
+    const { paths, components } = parse(swagger) as Record<string, Record<string, unknown>>;
+    expect(paths).toMatchObject({
+      '/pets': {
+        post: {
+          parameters: [{ name: 'kind', schema: { enum: [null, 'cat'] } }],
+          responses: { 200: { description: 'Made' } },
+        },
+      },
+    });
+    expect(components?.['schemas']).toEqual({ Pet: { type: 'string', example: null } });
+  });
+
   test('keep keys that reach prototypes as keys, and have no object twice', () => {
     const names = '{"__proto__":{"a":1},"constructor":1,"prototype":2}';
     const openapi = parse(`{"openapi":"3.1.0","x":${names}}`, 'a.json')['x'];

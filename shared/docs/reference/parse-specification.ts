@@ -1,7 +1,14 @@
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { decodeSource } from '#shared/docs/project/decode-source.ts';
-import { isJsonObject, type JsonObject, type JsonValue, putValue, textOf } from '#shared/docs/project/json-values.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  putValue,
+  textOf,
+} from '#shared/docs/project/json-values.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 
 /** A specification that cannot be used. The message is for its author, and ends the sentence "<file> is left out: it …". */
@@ -30,8 +37,7 @@ export function parseSpecification(bytes: Uint8Array, file: string): JsonObject 
   const parsed = plainCopy(parse(text, file));
   if (!isJsonObject(parsed)) throw new SpecificationRefused('is no object');
   if (textOf(parsed['swagger'])?.startsWith('2') === true) return fromSwagger(parsed);
-  const version = textOf(parsed['openapi']);
-  if (version?.startsWith('3.') === true) return parsed;
+  if (/^3(?:\.|$)/.test(textOf(parsed['openapi']) ?? '')) return parsed;
   if (/^[23]\b/.test(textOf(parsed['asyncapi']) ?? '')) return parsed;
   throw new SpecificationRefused(
     'does not say "openapi": "3.0" or "3.1", "swagger": "2.0", or "asyncapi": "2.6" or "3.0"',
@@ -106,9 +112,41 @@ const unmarked = (key: string): string => (key.startsWith(mark) ? key.slice(mark
 
 function fromSwagger(swagger: JsonObject): JsonObject {
   try {
-    return plainCopy(upgradeFromTwoToThree(plainCopy(swagger, marked) as JsonObject), unmarked) as JsonObject;
+    // A version may be written as a number.
+    const whole = withoutNothing({ ...(plainCopy(swagger, marked) as JsonObject), swagger: '2.0' });
+    return plainCopy(upgradeFromTwoToThree(whole), unmarked) as JsonObject;
   } catch (error) {
     if (error instanceof SpecificationRefused) throw error;
     throw new SpecificationRefused(`is Swagger 2 that cannot be read as OpenAPI 3: ${messageOf(error).slice(0, 200)}`);
   }
+}
+
+const withoutNulls = (
+  value: JsonValue | undefined,
+  each: (item: JsonValue) => JsonValue = (item) => item,
+): JsonValue =>
+  Array.isArray(value)
+    ? value.filter((item) => item !== null).map(each)
+    : Object.fromEntries(
+        Object.entries(objectOf(value)).flatMap(([key, item]) => (item === null ? [] : [[key, each(item)]])),
+      );
+
+/** The library takes no `null` where it looks for an object: authors leave an answer empty, or a method. */
+function withoutNothing(swagger: JsonObject): JsonObject {
+  const operation = (item: JsonValue): JsonValue => {
+    if (!isJsonObject(item)) return item;
+    const { parameters, responses, ...rest } = item;
+    return {
+      ...rest,
+      ...(Array.isArray(parameters) && { parameters: withoutNulls(parameters) }),
+      ...(responses !== undefined && { responses: withoutNulls(responses) }),
+    };
+  };
+  const made: JsonObject = {
+    ...swagger,
+    paths: withoutNulls(swagger['paths'], (path) => operation(withoutNulls(path, operation))),
+  };
+  for (const key of ['parameters', 'responses', 'definitions', 'securityDefinitions'])
+    if (made[key] !== undefined) made[key] = withoutNulls(made[key]);
+  return made;
 }
