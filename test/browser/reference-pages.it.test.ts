@@ -108,6 +108,22 @@ describe.skipIf(findServer('chromium') === undefined)(
       expect(await page.locator('[id="response-400-message"]').isVisible()).toBe(true);
     });
 
+    test('a page stays at its top: only what a reader opens becomes its address', async () => {
+      const page = await site.open('api-reference/pets/add-a-pet.html');
+      const hash = (): Promise<string> => page.evaluate('location.hash');
+      // As a browser does it with those that are open from the start, and the page itself on paper.
+      await page.evaluate(`new Promise((done) => {
+        const wrong = document.getElementById('response-400');
+        wrong.addEventListener('toggle', done, { once: true });
+        wrong.open = true;
+      })`);
+      expect(await hash()).toBe('');
+      await page.locator('[id="response-201"] > summary').click();
+      expect(await hash()).toBe('');
+      await page.locator('[id="response-201"] > summary').press('Enter');
+      expect(await hash()).toBe('#response-201');
+    });
+
     test('without scripts everything is readable', async () => {
       const page = await site.open('api-reference/pets/add-a-pet.html', { javaScriptEnabled: false });
       const text = (await page.locator('main').textContent()) ?? '';

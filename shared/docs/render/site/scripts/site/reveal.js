@@ -23,9 +23,11 @@ function reveal() {
 }
 addEventListener('hashchange', reveal);
 if (location.hash) reveal();
-all('details.accordion').forEach(function (accordion) {
-  accordion.addEventListener('toggle', function () {
-    if (accordion.open && accordion.id && location.hash !== '#' + accordion.id)
+// Only what a reader opens becomes the address: browsers also report those that are open from the start, and would scroll to them.
+all('details.accordion > summary').forEach(function (summary) {
+  summary.addEventListener('click', function () {
+    var accordion = summary.parentElement;
+    if (!accordion.open && accordion.id && location.hash !== '#' + accordion.id)
       history.replaceState(null, '', '#' + encodeURIComponent(accordion.id));
   });
 });
