@@ -31,6 +31,27 @@ test('sections have the text that readers see, with snippets and variables', () 
   expect(markdown).toMatch(/^# X\n/);
 });
 
+test('words that stand apart on the page are apart: of fields, of accordions, of what opens', () => {
+  const { sections } = read(
+    [
+      '<ParamField query="createdAt" type="string" required default="now" pre={["new"]}>When.</ParamField>',
+      '',
+      '<Accordion title="200" description="OK">Inside</Accordion>',
+      '',
+      '<Expandable title="Pet"><ResponseField name="lastName" type="string">Name.</ResponseField></Expandable>',
+    ].join('\n'),
+  );
+  expect(sections[0]?.text.split('\n')).toEqual([
+    'new createdAt string query default: now required',
+    'When.',
+    '200 OK',
+    'Inside',
+    'Show Pet',
+    'lastName string',
+    'Name.',
+  ]);
+});
+
 test('what readers do not see is not there: comments, hidden elements, what is for agents only', () => {
   const { sections, markdown } = read(
     [

@@ -173,6 +173,12 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(below.match(/```\w+/g)).toEqual(['```bash']);
   });
 
+  test('shows the request first, also beside an answer of its author', async () => {
+    const page = '---\nopenapi: POST /things\n---\n\n<ResponseExample>\n```json\n{}\n```\n</ResponseExample>\n';
+    const { html } = await pageOf('responses: { 200: { description: Done } }', '', page);
+    expect(html.match(/request-example|response-example/g)).toEqual(['request-example', 'response-example']);
+  });
+
   test('has the code samples of the specification', async () => {
     const { below } = await pageOf('x-codeSamples: [{ lang: python, label: SDK, source: "client.make()" }]');
     expect(below).toContain('```python title="SDK"\nclient.make()\n```');
@@ -374,7 +380,7 @@ responses: { 200: { description: Fine, headers: { size: { description: How *larg
   const own = (id: string): string =>
     new RegExp(`<div class="field" id="${id}">(.*?)<div>`, 's').exec(made.html)?.[1]?.replaceAll(`#${id}"`, '#"') ?? id;
   const required = own('body-size');
-  expect(required).toContain('<a href="#">size</a></code><samp>enum&lt;string&gt;</samp>');
+  expect(required).toContain('<a href="#">size</a></code> <samp>enum&lt;string&gt;</samp>');
   expect(required).toContain('field-required');
   expect(own('response-200-size')).toBe(required);
   const optional = own('body-in-size');

@@ -91,13 +91,13 @@ const cases: [name: string, source: string, html: RegExp[], markdown: RegExp[]][
     'ParamField',
     '<ParamField query="limit" type="integer" required default="10">How many</ParamField>',
     [/id="param-limit"/, />required</, />query</, /default: <code>10<\/code>/],
-    [/- `limit` \(integer, required, default: 10\)/],
+    [/- `limit` \(integer, query, required, default: 10\)/],
   ],
   [
     'ResponseField',
     '<ResponseField name="id" type="string" deprecated pre={["a"]}>x</ResponseField>',
     [/<code class="deprecated"><a/, /field-pre">a</],
-    [],
+    [/- `id` \(string, a, deprecated\)/],
   ],
   [
     'RequestExample',

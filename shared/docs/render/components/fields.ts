@@ -32,30 +32,38 @@ const field: Component = {
     const element = (own: string): Element => {
       const type = contentProp(props.get('type'), context);
       return h('div', { className: ['field'], id: own }, [
-        h('div', { className: ['field-head'] }, [
-          textsProp(props, 'pre').map((label) => chip('pre', label)),
-          h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${own}` }, name)]),
-          textsProp(props, 'post').map((label) => chip('post', label)),
-          type.length > 0 ? h('samp', type) : null,
-          place === undefined ? null : chip('place', place),
-          shown === undefined
-            ? null
-            : h('span', { className: ['field-default'] }, [`${texts.defaultValue} `, h('code', shown)]),
-          required ? chip('required', texts.required) : null,
-          deprecated ? chip('deprecated', texts.deprecated) : null,
-        ]),
+        // Spaces, not only gaps: whoever reads the text alone, such as a search, needs them between the words.
+        h(
+          'div',
+          { className: ['field-head'] },
+          spaced([
+            ...textsProp(props, 'pre').map((label) => chip('pre', label)),
+            h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${own}` }, name)]),
+            ...textsProp(props, 'post').map((label) => chip('post', label)),
+            type.length > 0 ? h('samp', type) : null,
+            place === undefined ? null : chip('place', place),
+            shown === undefined
+              ? null
+              : h('span', { className: ['field-default'] }, [`${texts.defaultValue} `, h('code', shown)]),
+            required ? chip('required', texts.required) : null,
+            deprecated ? chip('deprecated', texts.deprecated) : null,
+          ]),
+        ),
         children.length === 0 ? null : h('div', context.children(children)),
       ]);
     };
     return [alike === undefined ? element(id) : { type: 'repeated', id, alike, element }];
   },
-  markdown({ props, children, alike }, write) {
+  markdown({ name: component, props, children, alike }, write) {
     const known = alike && items.get(alike);
     if (known) return [listOf(known)];
     const name = textProp(props, 'name', ...places) ?? '';
     const fallback = textProp(props, 'default');
     const facts = [
       plainText(write.line(contentNodes(props.get('type')))),
+      ...textsProp(props, 'pre'),
+      ...textsProp(props, 'post'),
+      component === 'ResponseField' ? '' : (places.find((one) => textProp(props, one) !== undefined) ?? ''),
       flagProp(props, 'required') ? 'required' : '',
       flagProp(props, 'deprecated') ? 'deprecated' : '',
       fallback === undefined ? '' : `default: ${fallback}`,
@@ -69,6 +77,9 @@ const field: Component = {
     return [listOf(item)];
   },
 };
+
+const spaced = (parts: readonly (Element | null)[]): (Element | string)[] =>
+  parts.flatMap((part) => (part === null ? [] : [' ', part])).slice(1);
 
 /** Of fields that are alike. */
 const items = new WeakMap<object, ListItem>();

@@ -1,3 +1,4 @@
+import type { ElementContent } from 'hast';
 import { icon } from '#shared/docs/render/content/icon.ts';
 import { h, toText } from '#shared/docs/render/content/content-tree.ts';
 import {
@@ -87,10 +88,18 @@ const example: Component = {
     const label = isRequest ? context.texts.request : context.texts.response;
     const attributes = { className: ['example', isRequest ? 'request-example' : 'response-example'], ariaLabel: label };
     const content = codeGroup.html(element, context);
-    context.aside.push(h('section', attributes, [h('p', { className: ['example-title'] }, label), content]));
+    const section = h('section', attributes, [h('p', { className: ['example-title'] }, label), content]);
+    // The request comes first, also where a page has the response alone and the request is made from a description.
+    const answer = isRequest ? context.aside.findIndex(isAnswer) : -1;
+    context.aside.splice(answer < 0 ? context.aside.length : answer, 0, section);
     return [];
   },
 };
+
+const isAnswer = (node: ElementContent): boolean =>
+  node.type === 'element' &&
+  Array.isArray(node.properties.className) &&
+  node.properties.className.includes('response-example');
 
 /** `Panel` takes the place of the table of contents. */
 const panel: Component = {

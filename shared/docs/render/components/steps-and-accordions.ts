@@ -90,7 +90,7 @@ const accordion: Component = {
           iconProp(element, 'accordion-icon', context),
           h('span', { className: ['accordion-title'] }, [
             title,
-            description.length > 0 ? h('span', { className: ['accordion-description'] }, description) : null,
+            description.length > 0 ? [' ', h('span', { className: ['accordion-description'] }, description)] : null,
           ]),
         ]),
         h('div', { className: ['accordion-content'] }, context.children(children)),

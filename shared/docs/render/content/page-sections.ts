@@ -3,7 +3,7 @@ export type Section = { anchor: string; heading: string; text: string };
 
 const blockTags = new Set(
   `address article aside blockquote details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul video iframe
-  li br td th`.split(/\s+/),
+  li br td th summary dt dd figcaption`.split(/\s+/),
 );
 /** Not part of the text of a page. */
 const unreadTags = new Set(['svg', 'button', 'style']);
