@@ -133,7 +133,7 @@ function ofType(schema: JsonObject, shown: string): JsonValue {
   switch (type) {
     case 'integer':
     case 'number':
-      return typeof schema['minimum'] === 'number' && schema['minimum'] > 123 ? schema['minimum'] : 123;
+      return withinBounds(schema);
     case 'boolean':
       return true;
     case 'array':
@@ -147,4 +147,18 @@ function ofType(schema: JsonObject, shown: string): JsonValue {
         byFormat.get(textOf(schema['format']) ?? '') ?? `<${shown === '' || shown === 'any' ? 'value' : 'string'}>`
       );
   }
+}
+
+/** A number that the schema allows, as far as its least and greatest say. */
+function withinBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonObject): number {
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : 1;
+  // In OpenAPI 3.0 the exclusive ones say so of the others.
+  const bound = (own: JsonValue | undefined, exclusive: JsonValue | undefined, towards: number): number[] => [
+    ...(typeof own === 'number' ? [exclusive === true ? own + towards : own] : []),
+    ...(typeof exclusive === 'number' ? [exclusive + towards] : []),
+  ];
+  const least = Math.max(...bound(minimum, exclusiveMinimum, step));
+  const greatest = Math.min(...bound(maximum, exclusiveMaximum, -step));
+  const chosen = Math.max(Math.min(123, greatest), least);
+  return Number.isFinite(chosen) ? chosen : 123;
 }

@@ -1,8 +1,16 @@
 import type { Code } from 'mdast';
-import { isJsonObject, type JsonObject, type JsonValue, objectsOf, textOf } from '#shared/docs/project/json-values.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectOf,
+  objectsOf,
+  textOf,
+} from '#shared/docs/project/json-values.ts';
 import { exampleOf, type ExampleFields, type ExampleSettings, namedExamples } from './example-value.ts';
 import { credentialOf, entriesOf, type OpenSlice, resolved, securityOf, serversOf, shownValue } from './open-slice.ts';
 import type { Operation } from './operations.ts';
+import { headerValue, parameterPairs } from './parameter-style.ts';
 import { type CodeSample, requestSamples } from './request-samples.ts';
 import type { SampleRequest } from './sample-har.ts';
 
@@ -36,11 +44,10 @@ function requestOf(
   const { document } = slice;
   const server = serversOf(slice)[0]?.url ?? 'https://api.example.com';
   const base = /^https?:\/\//.test(server) ? server : `https://api.example.com${server.startsWith('/') ? server : ''}`;
-  const valueOf = (parameter: JsonObject): string => {
-    const example = exampleOf(document, parameter, 'request');
-    return example === undefined
-      ? `<${textOf(parameter['name'])}>`
-      : shownValue(Array.isArray(example) ? (example[0] ?? '') : example);
+  const valueOf = (parameter: JsonObject): JsonValue => {
+    const media = objectOf(Object.values(objectOf(parameter['content']))[0]);
+    const written = parameter['content'] === undefined ? parameter : { ...media, ...parameter };
+    return exampleOf(document, written, 'request') ?? `<${textOf(parameter['name'])}>`;
   };
   const request: SampleRequest = { method, url: base + path, query: [], headers: [], cookies: [], body: undefined };
   for (const parameter of parameters) {
@@ -48,10 +55,10 @@ function requestOf(
     const isWanted = defaults === undefined ? parameter['example'] !== undefined : defaults === 'all';
     const isShown = parameter['required'] === true || isWanted;
     if (!isShown || name === '') continue;
-    const pair: [string, string] = [name, valueOf(parameter)];
-    if (parameter['in'] === 'query') request.query.push(pair);
-    else if (parameter['in'] === 'header') request.headers.push(pair);
-    else if (parameter['in'] === 'cookie') request.cookies.push(pair);
+    const value = valueOf(parameter);
+    if (parameter['in'] === 'query') request.query.push(...parameterPairs(parameter, name, value));
+    else if (parameter['in'] === 'header') request.headers.push([name, headerValue(parameter, value)]);
+    else if (parameter['in'] === 'cookie') request.cookies.push(...parameterPairs(parameter, name, value));
   }
   for (const { scheme } of securityOf(slice, written)[0] ?? []) {
     const { place, field, value } = credentialOf(scheme);

@@ -162,6 +162,16 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(fences).toMatchSnapshot();
   });
 
+  test('writes lists and objects of a sample as its parameters say, and numbers within their bounds', async () => {
+    const { below } = await pageOf(`parameters:
+  - { name: filter, in: query, required: true, style: deepObject, schema: { type: object, properties: { from: { type: string, format: date } } } }
+  - { name: ids, in: query, required: true, explode: false, schema: { type: array, items: { type: integer } }, example: [1, 2] }
+  - { name: of, in: query, required: true, schema: { type: array, items: { type: string } }, example: [a, b] }
+  - { name: json, in: query, required: true, content: { application/json: { schema: { type: object, properties: { a: { type: integer, maximum: 30 } } } } } }
+  - { name: weight, in: query, required: true, schema: { type: number, minimum: 0, exclusiveMinimum: true, maximum: 5 } }`);
+    expect(below).toContain("things?filter[from]=2023-12-25&ids=1,2&of=a&of=b&json=%7B%22a%22%3A30%7D&weight=5'");
+  });
+
   test('gives way to examples and parameters of its author', async () => {
     const operation =
       'parameters: [{ name: id, in: query, schema: { type: string } }, { name: more, in: query, schema: { type: string } }]';

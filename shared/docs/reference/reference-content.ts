@@ -128,7 +128,7 @@ class ReferenceWriter {
   #schema(): AddedNodes {
     const schema = this.#slice.schema ?? {};
     const example = exampleOfSchema(this.#document, schema, 'response');
-    const examples = [exampleFence('application/json', this.#texts.example, example)];
+    const examples = [exampleFence('application/json', this.#texts.example.replace(/\s*[:：]\s*$/u, ''), example)];
     const isOwn = this.#own.components.has('ResponseExample');
     return {
       above: [],

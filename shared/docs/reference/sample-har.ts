@@ -101,7 +101,8 @@ const safeAddress = (url: string): string =>
     .replace(/#.*$/s, '')
     .replaceAll(/['"`\\\s<>^|\p{Cc}]|[^\x00-\x7f]/gu, encoded);
 
-const inQuery = (value: string): string => encoded(value.toWellFormed());
+/** A comma stays: it is what separates the items of a list. */
+const inQuery = (value: string): string => encoded(value.toWellFormed()).replaceAll('%2C', ',');
 
 /** A name stays readable: `filter[name]`, `$top`. */
 const queryName = (name: string): string => inQuery(name).replaceAll(/%(?:5B|5D|24|2C|3A|40)/g, decodeURIComponent);
