@@ -377,6 +377,29 @@ test('deep fields do not take the room of those that come first', async () => {
   expect(html.match(/class="field"/g)?.length).toBeLessThan(80);
 });
 
+test('fields that have no room are named', async () => {
+  const many = Array.from({ length: 30 }, (_, at) => `f${at}: { type: string }`).join(', ');
+  const inner = '{ type: object, properties: { street: { type: string }, city: { type: string } } }';
+  const { below } = await pageOf(
+    bodyOf(
+      `type: object\nproperties: { deep: { type: object, properties: { a: { type: object, properties: { b: { type: object, properties: { ${many} } }, c: ${inner}, d: { type: array, items: ${inner} }, e: { type: array, items: { oneOf: [{ title: Book, type: object, properties: { x: { type: string } } }, { type: integer }] } } } } } } }`,
+    ),
+  );
+  for (let at = 0; at < 30; at += 1) expect(below).toContain(`\`f${at}\``);
+  expect(below).toContain('… `street`, `city`');
+  expect(below).toContain('… `Book`, `integer`');
+});
+
+test('the name of a schema is its own, also beside a response of that name', async () => {
+  const problem = "{ $ref: '#/components/responses/Problem' }";
+  const rest = `components:
+  responses: { Problem: { description: Wrong, content: { application/json: { schema: { $ref: '#/components/schemas/Problem' } } } } }
+  schemas: { Problem: { type: object, properties: { code: { type: string }, text: { type: string } } } }
+`;
+  const { html } = await pageOf(`responses: { 400: ${problem}, 404: ${problem} }`, rest);
+  expect(html).toContain('<a href="#response-400">Problem</a>');
+});
+
 test('a field that stands in many places has the id of each, and is otherwise the same', async () => {
   const size = '{ type: string, enum: [s, "a|b"], description: How *large* it is. }';
   const outer = `{ type: object, required: [size], properties: { size: ${size}, in: { type: object, properties: { size: ${size} } } } }`;

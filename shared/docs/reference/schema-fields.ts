@@ -16,6 +16,8 @@ const fieldsAtDepth = [300, 60, 45, 35] as const;
 const fieldsDeeper = 25;
 /** Of a choice between schemas, on a page: each may be a choice again. */
 const maxOptions = 400;
+/** Names in the line of fields that have no room. */
+const maxNamed = 20;
 const maxValues = 60;
 const longestValue = 120;
 
@@ -174,7 +176,7 @@ export class SchemaFields {
 
   /** The members of a field's schema, behind a mark that opens them. */
   #properties(shape: Shape, id: string, use: FieldUse, { depth, names }: Inside): Nodes[] {
-    if (depth >= maxDepth) return [];
+    if (depth >= maxDepth) return this.#brief(shape, use, { names });
     const inside = { depth: depth + 1, names: new Set([...names, ...shape.names]), anchor: id };
     const members = this.#members(shape, id, use, inside);
     const [first] = members;
@@ -183,15 +185,18 @@ export class SchemaFields {
   }
 
   #members(shape: Shape, id: string, use: FieldUse, inside: Inside): Nodes[] {
-    if (this.#isFull(inside)) return [];
+    if (this.#isFull(inside)) return this.#brief(shape, use, inside);
     const before = this.#shownBefore(shape, use, inside.anchor);
     if (before) return [before];
     const shownHere = shape.properties.filter((property) => this.#isUsed(property, use));
-    const nodes: Nodes[] = shownHere.flatMap(({ name, schema, isRequired }) =>
-      this.#isFull(inside)
-        ? []
-        : [this.field('ResponseField', { name, id: `${id}-${name}`, schema, isRequired }, use, inside)],
-    );
+    const nodes: Nodes[] = [];
+    const leftOut: Property[] = [];
+    for (const property of shownHere) {
+      const { name, schema, isRequired } = property;
+      if (this.#isFull(inside)) leftOut.push(property);
+      else nodes.push(this.field('ResponseField', { name, id: `${id}-${name}`, schema, isRequired }, use, inside));
+    }
+    nodes.push(...namedOnly(leftOut));
     for (const { kind, options } of shape.variants) nodes.push(...this.#variants(kind, options, id, use, inside));
     if (shape.additional !== undefined && inside.depth <= maxDepth) {
       const input = { name: '{key}', id: `${id}-key`, schema: shape.additional, isRequired: false };
@@ -199,6 +204,23 @@ export class SchemaFields {
     }
     if (shape.items !== undefined && inside.depth <= maxDepth) nodes.push(...this.#items(shape.items, id, use, inside));
     return nodes;
+  }
+
+  /** What has no room: a link to where it is shown, or the names of it. */
+  #brief(shape: Shape, use: FieldUse, { names }: Pick<Inside, 'names'>): Nodes[] {
+    const before = this.#shownBefore(shape, use, undefined);
+    if (before) return [before];
+    const properties = shape.properties.filter((property) => this.#isUsed(property, use));
+    const options = shape.variants.flatMap(({ options }) => options.slice(0, maxNamed));
+    const inItems = properties.length === 0 && options.length === 0 ? shape.items : undefined;
+    if (inItems === undefined)
+      return namedOnly(
+        properties,
+        options.map((option) => nameOf(this.#document, option)),
+      );
+    const items = this.#shape(inItems);
+    if (items.items !== undefined || items.names.some((name) => names.has(name))) return [];
+    return this.#brief(items, use, { names });
   }
 
   #isFull({ depth }: Inside): boolean {
@@ -261,6 +283,16 @@ export class SchemaFields {
       : this.#shape(schema);
     return use === 'request' ? !isReadOnly : !isWriteOnly;
   }
+}
+
+/** Fields that have no room are a line: `… country, zip`. */
+function namedOnly(properties: readonly Property[], options: readonly string[] = []): Nodes[] {
+  const names = [...properties.map(({ name }) => name), ...options];
+  if (names.length === 0) return [];
+  const shown = names.slice(0, maxNamed).flatMap((name) => [text(', '), code(name)]);
+  return [
+    { type: 'paragraph', children: [text('… '), ...shown.slice(1), ...(names.length > maxNamed ? [text(', …')] : [])] },
+  ];
 }
 
 /** By the words that are on them. */

@@ -159,7 +159,7 @@ export class Slicer {
         this.#unresolved.add(reference);
         return undefined;
       }
-      const wanted = lastName(reference);
+      const wanted = nameInSlice(reference);
       name = wanted;
       for (let count = this.#counts.get(wanted) ?? 2; this.#taken.has(name); count += 1) {
         name = `${wanted}-${count}`;
@@ -184,6 +184,14 @@ function briefly(schema: JsonValue): JsonValue {
   const type = properties !== undefined ? 'object' : items !== undefined ? 'array' : undefined;
   return { ...(type !== undefined && { type }), ...Object.fromEntries(plain) };
 }
+
+/** The same, with its kind where it is no schema: a page shows names of schemas, and a response may have the name of one. */
+const nameInSlice = (reference: string): string => {
+  const kind = /^#\/components\/(\w+)\/[^/]+$/.exec(reference)?.[1];
+  return kind === undefined || kind === 'schemas'
+    ? lastName(reference)
+    : `${kind}.${lastName(reference)}`.slice(0, 100);
+};
 
 /** `Pet` for `#/components/schemas/Pet`. */
 const lastName = (reference: string): string => {
