@@ -51,6 +51,12 @@ describe('the settings of a site', () => {
       expect(said[0]).toContain(name);
   });
 
+  test('with a name that is not known are said, because the right one has no effect then', () => {
+    const { config, said } = used({ ...good, sitUrl: 'https://docs.acme.test' });
+    expect(config).toEqual(good);
+    expect(said).toEqual(['_bindery/config.js: There is no setting "sitUrl".']);
+  });
+
   test.each(['', 'svc_0123', `svc_${'0'.repeat(36)}`])('without a good key (%s) search uses its own index', (key) => {
     const { config, said } = used({ ...good, assistantKey: key });
     expect(config.features).toMatchObject({ search: 'bundle', assistant: false });

@@ -56,6 +56,9 @@ function usableConfig(found) {
   Object.keys(wanted).forEach(function (name) {
     if (!Object.prototype.hasOwnProperty.call(features, name)) wrong.push('There is no feature "' + name + '".');
   });
+  Object.keys(given).forEach(function (name) {
+    if (!Object.prototype.hasOwnProperty.call(config, name)) wrong.push('There is no setting "' + name + '".');
+  });
   if (['server', 'bundle', 'off'].indexOf(features.search) < 0) {
     wrong.push('features.search must be "server", "bundle" or "off".');
     features.search = 'off';
