@@ -18,10 +18,12 @@ export type Vocabulary = {
 
 /** How much a word counts that is only written alike. */
 const similarShare = 0.7;
+/** Looking for similar words goes through the vocabulary. Where more words are unknown they are no typos, but a log or another language. */
+const mostCorrected = 8;
 
 /**
- * The words of a question with their synonyms. A word that no page has is searched by words that are written alike. Compound names that no page has
- * are left to their parts. Undefined when nothing is asked.
+ * The words of a question with their synonyms. A word that no page has is searched by words that are written alike, if it is one of the first of
+ * these. Compound names that no page has are left to their parts. Undefined when nothing is asked.
  */
 export async function searchedQuery(
   query: string,
@@ -35,15 +37,17 @@ export async function searchedQuery(
   const all = new Set([...terms, ...terms.flatMap((term) => [...(variants.get(term)?.keys() ?? [])])]);
   const having = new Map(await vocabulary.passagesWith([...all]));
   const words: QueryWord[] = [];
+  let corrected = 0;
   for (const term of terms) {
     const own = new Map(
       [[term, 1], ...(variants.get(term) ?? [])].filter(([each]) => having.has(each as string)) as [string, number][],
     );
     if (own.size === 0) {
       if (isCompoundOf(term, terms)) continue;
-      const similar = await vocabulary.similarTerms(term);
+      corrected += 1;
+      const similar = corrected > mostCorrected ? [] : await vocabulary.similarTerms(term);
       for (const other of similar) own.set(other, similarShare);
-      const counts = await vocabulary.passagesWith(similar);
+      const counts = similar.length === 0 ? [] : await vocabulary.passagesWith(similar);
       for (const [other, count] of counts) having.set(other, count);
     }
     const count = having.get(term) ?? Math.max(0, ...[...own.keys()].map((each) => having.get(each) ?? 0));

@@ -1,6 +1,7 @@
 import { link, mkdir, mkdtemp, open, readdir, readlink, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { searchFiltersContract } from './search-filters.contract.ts';
 import { searchIndexContract } from './search-index.contract.ts';
@@ -113,5 +114,19 @@ test.runIf(process.platform === 'linux')('of many domains that are searched some
   expect(await openFiles()).toBe(40);
   await index.close();
   expect(await openFiles()).toBe(0);
+  await end();
+});
+
+test('of a huge vocabulary a part alone is compared with a misspelt word', async () => {
+  const { folder, file, index, end } = await filledIndex();
+  const misspelt = async (): Promise<number> => (await index.search({ ...scope, query: 'wrods', limit: 5 })).length;
+  expect(await misspelt()).toBeGreaterThan(0);
+  await index.close();
+  const db = new DatabaseSync(file);
+  db.exec("UPDATE terms SET id = 100001 WHERE term = 'word'");
+  db.close();
+  const again = sqliteSearchIndex(folder);
+  expect(await again.search({ ...scope, query: 'wrods', limit: 5 })).toEqual([]);
+  await again.close();
   await end();
 });

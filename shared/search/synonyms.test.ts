@@ -53,3 +53,10 @@ test('a word in hundreds of groups brings a hundred terms or so into a question'
   expect(terms.length).toBeGreaterThanOrEqual(100);
   expect(terms.length).toBeLessThan(120);
 });
+
+test('a phrase that a question repeats is looked up once, however many groups have it', () => {
+  const phrase = 'b c d e f g h';
+  const groups = Array.from({ length: 500 }, () => ['a', ...Array.from({ length: 19 }, (_, at) => `${phrase} w${at}`)]);
+  const terms = ownVariantsIn(groups, 'a '.repeat(300))['a'] ?? {};
+  expect(Object.keys(terms)).toEqual(expect.arrayContaining(['w0', 'w18']));
+});

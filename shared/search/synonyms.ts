@@ -87,19 +87,19 @@ export type Synonyms = {
 
 /** A word or phrase as terms. A compound name has a second form, as it is written in one: `libSQL` is also `libsql`. */
 type Expression = readonly (readonly string[])[];
-type Groups = ReadonlyMap<
-  string,
-  readonly { phrase: readonly string[]; own: Expression; group: readonly Expression[] }[]
->;
+type Entry = { phrase: readonly string[]; own: Expression; group: readonly Expression[] };
+type Groups = ReadonlyMap<string, readonly Entry[]>;
 
 /** By the first term of each form of each expression. */
 function compiled(groups: readonly (readonly string[])[]): Groups {
-  const byFirst = new Map<string, { phrase: readonly string[]; own: Expression; group: readonly Expression[] }[]>();
+  const byFirst = new Map<string, Entry[]>();
   for (const group of groups.map((entries) => entries.map(formsOf).filter((forms) => forms.length > 0))) {
     for (const own of group) {
       for (const phrase of own) {
         const first = phrase[0] ?? '';
-        byFirst.set(first, [...(byFirst.get(first) ?? []), { phrase, own, group }]);
+        const entries = byFirst.get(first) ?? [];
+        entries.push({ phrase, own, group });
+        byFirst.set(first, entries);
       }
     }
   }
@@ -139,10 +139,14 @@ function addFrom(
   most: number,
 ): void {
   let left = most;
+  // A question may repeat a phrase, and one that was added brings nothing new.
+  const added = new Set<Entry>();
   for (const [at, term] of sequence.entries()) {
-    for (const { phrase, own, group } of groups.get(term) ?? []) {
+    for (const entry of groups.get(term) ?? []) {
+      const { phrase, own, group } = entry;
       if (left <= 0) return;
-      if (!isAt(sequence, at, phrase)) continue;
+      if (added.has(entry) || !isAt(sequence, at, phrase)) continue;
+      added.add(entry);
       for (const part of phrase) left -= addGroup(found, part, phrase, own, group);
     }
   }
@@ -181,7 +185,14 @@ function addGroup(
   return variants.size - before;
 }
 
-const topical = (phrase: readonly string[]): readonly string[] => analyzeQuery(phrase.join(' '));
+const topicalOf = new WeakMap<readonly string[], readonly string[]>();
+
+/** Found out once for each phrase: one may be in hundreds of groups that a question brings in. */
+function topical(phrase: readonly string[]): readonly string[] {
+  const known = topicalOf.get(phrase) ?? analyzeQuery(phrase.join(' '));
+  topicalOf.set(phrase, known);
+  return known;
+}
 
 /** The built-in groups alone. */
 export const builtInSynonyms = synonymsOf();
