@@ -1,5 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { LRUCache } from 'lru-cache';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { mostCandidates, mostLinkedPages, mostLinks } from './candidate-limits.ts';
 import type { ElasticsearchCall, ElasticsearchSettings } from './elasticsearch-connection.ts';
 import {
@@ -196,7 +197,10 @@ export function elasticsearchCandidates(
     { filter, exclude }: SearchQuery,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number>> {
-    const reader = JSON.stringify([version.build, [...(filter?.groups ?? [])].sort(), [...(exclude ?? [])].sort()]);
+    // A digest: readers may name 100 groups of 200 characters, and there is a key for each target.
+    const reader = sha256Of(
+      JSON.stringify([version.build, [...(filter?.groups ?? [])].sort(), [...(exclude ?? [])].sort()]),
+    );
     const keyOf = (target: string): string => `${reader} ${target}`;
     const unknown = targets.filter((target) => !linkCounts.has(keyOf(target)));
     if (unknown.length > 0) {
