@@ -153,3 +153,14 @@ test.each([
   const squeezed = (value: string): string => value.replaceAll(/\s+/g, '');
   expect(squeezed(passages.map((passage) => passage.text).join(''))).toBe(squeezed(text));
 });
+
+test('a long heading and thousands of headings make no more of a page than anybody reads', () => {
+  const long = { anchor: 'long', heading: '𝒳'.repeat(500_000), text: 'sentence. '.repeat(1_000) };
+  const passages = cutPassages([
+    long,
+    ...Array.from({ length: 100_000 }, (_, at) => ({ anchor: `a${at}`, heading: 'H', text: '' })),
+  ]);
+  expect(passages).toHaveLength(2_000);
+  expect(passages.filter(({ anchor }) => anchor === 'long').length).toBeGreaterThan(5);
+  expect(Math.max(...passages.map(({ heading }) => heading.length))).toBe(500);
+});

@@ -90,18 +90,24 @@ export function readPage(page: PageToRead) {
 export const passageCharacters = 1_200;
 /** A shorter rest makes no passage of its own and stays with the text before it. */
 const scrapCharacters = 200;
+/** A heading stands with each passage below it. */
+const headingCharacters = 500;
+/** Of a page, whose title and keywords stand with each of them. Its texts make 200 or so, further ones are headings. */
+const mostPassages = 2_000;
 
 /**
  * Cuts sections into passages of about 1,200 characters: at empty lines if there are any, else at line ends, ends of sentences, words, and
  * in the end anywhere. Sections are never mixed, so each passage has one anchor. A heading without text is a passage, too: a reader may
- * look for its words.
+ * look for its words. What authors make longer than anybody reads is cut: a long heading, and the end of a page of thousands of headings.
  */
 export function cutPassages(sections: readonly PageSection[]): PageSection[] {
-  return sections.flatMap(({ anchor, heading, text }) => {
+  const passages = sections.slice(0, mostPassages).flatMap(({ anchor, heading: written, text }) => {
+    const heading = written.length <= headingCharacters ? written : written.slice(0, headingCharacters).toWellFormed();
     const pieces = cutText(text.trim());
     if (pieces.length === 0) return heading === '' ? [] : [{ anchor, heading, text: heading }];
     return pieces.map((piece) => ({ anchor, heading, text: piece }));
   });
+  return passages.slice(0, mostPassages);
 }
 
 function cutText(text: string, separators: readonly RegExp[] = boundaries): string[] {

@@ -72,3 +72,31 @@ test('what the navigation calls a page is another name of it', () => {
   expect(names({ sidebarTitle: 'X' })).toEqual([]);
   expect(names({})).toEqual([]);
 });
+
+test('what stands with each passage is short, however long its author made it', () => {
+  const long = 'word '.repeat(10_000);
+  const keywords = ['first', ...Array.from({ length: 5_000 }, (_, at) => `keyword ${at}`)];
+  const page = searchPage(
+    entry({
+      ...{
+        title: long,
+        sidebarTitle: `Other ${long}`,
+        description: long,
+        keywords,
+        frontmatter: { openapi: 'GET /users' },
+      },
+      ...{ language: long, version: long, tag: long, groups: [long] },
+    }),
+    [{ anchor: '', heading: '', text: 'Text' }],
+    none,
+    made,
+  );
+  const { title, names, language, version, tag, groups } = page;
+  expect([title, ...names].map(({ length }) => length)).toEqual([500, 500]);
+  expect([language, version, tag].map((name) => name?.length)).toEqual([200, 200, 200]);
+  expect(page.keywords.slice(0, 2)).toEqual(['GET /users', 'first']);
+  expect(page.keywords.join('').length).toBeLessThanOrEqual(2_000);
+  expect(page.passages[0]?.text.length).toBeLessThan(2_100);
+  // Who may see the page is never cut.
+  expect(groups).toEqual([long]);
+});

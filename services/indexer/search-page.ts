@@ -8,6 +8,9 @@ type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<
 /** Puts passages of other languages and versions behind equal ones of the default. */
 const otherDivisionShare = 0.6;
 
+/** Characters of what stands with every passage of a page, and of its description: frontmatter may have 64 KB, and is indexed as often as there are passages. */
+const mostOf = { title: 500, keywords: 2_000, description: 2_000, division: 200 };
+
 /** A page as the search index takes it. Its first passage begins with its description, which says what the page is about. */
 export function searchPage(
   page: PageEntry,
@@ -15,7 +18,11 @@ export function searchPage(
   defaults: DefaultDivisions,
   made: Pick<SearchPage, 'key' | 'links' | 'markdown' | 'peoplesMarkdown'>,
 ): SearchPage {
-  const { path, title, sidebarTitle, keywords, groups, language, version, tag, frontmatter } = page;
+  const { path, groups, frontmatter } = page;
+  const title = upTo(mostOf.title, page.title);
+  const sidebarTitle = upTo(mostOf.title, page.sidebarTitle);
+  // Longer ones cannot be asked for.
+  const [language, version, tag] = [page.language, page.version, page.tag].map((name) => upTo(mostOf.division, name));
   const operation = [frontmatter.openapi, frontmatter.api, frontmatter.asyncapi].filter(
     (value) => typeof value === 'string',
   );
@@ -23,15 +30,32 @@ export function searchPage(
     path,
     title,
     names: sidebarTitle === undefined || sidebarTitle === title ? [] : [sidebarTitle],
-    keywords: [...keywords, ...operation],
+    keywords: upToTogether(mostOf.keywords, [...operation, ...page.keywords]),
     language,
     version,
     tag,
     groups,
-    boost: boostOf(frontmatter.boost) * shareOf(language, defaults.languages) * shareOf(version, defaults.versions),
-    passages: withDescription(page, passages),
+    boost:
+      boostOf(frontmatter.boost) *
+      shareOf(page.language, defaults.languages) *
+      shareOf(page.version, defaults.versions),
+    passages: withDescription(title, upTo(mostOf.description, page.description), passages),
     ...made,
   };
+}
+
+function upTo<T extends string | undefined>(most: number, text: T): T | string {
+  return text === undefined || text.length <= most ? text : text.slice(0, most).toWellFormed();
+}
+
+/** The first of these texts, as many as have so few characters together. */
+function upToTogether(most: number, texts: readonly string[]): string[] {
+  let characters = 0;
+  const end = texts.findIndex((text) => {
+    characters += text.length;
+    return characters > most;
+  });
+  return end === -1 ? [...texts] : texts.slice(0, end);
 }
 
 /** The default of each choice between languages or versions in the navigation, or its first. */
@@ -53,7 +77,11 @@ export function defaultDivisions(navigation: readonly NavigationNode[]): Default
   return { languages, versions };
 }
 
-function withDescription({ title, description }: PageEntry, passages: readonly PageSection[]): PageSection[] {
+function withDescription(
+  title: string,
+  description: string | undefined,
+  passages: readonly PageSection[],
+): PageSection[] {
   const [first, ...others] = passages;
   const lead = description?.trim() ?? '';
   if (first?.anchor === '' && first.heading === '') {

@@ -24,7 +24,7 @@ export type SiteContent = {
 export type ReadingContext = { pool: Pick<ChildPool, 'run'>; slots: number; logger: Logger };
 
 /** Counts up when what is made of a page for the search changes elsewhere than in the code that renders. */
-const readingVersion = 4;
+const readingVersion = 5;
 /** Their passages are held in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;
