@@ -5,6 +5,7 @@ test('addresses are those of the site, safe in Markdown links', () => {
   expect(pageUrl('guides/x', 'install')).toBe('/guides/x#install');
   expect(pageUrl('index', '')).toBe('/');
   expect(pageUrl('a b/c?(1)', 'über')).toBe('/a%20b/c%3F%281%29#%C3%BCber');
+  expect(pageUrl('half\ud800', 'of\udfff')).toBe('/half%EF%BF%BD#of%EF%BF%BD');
 });
 
 test('whatever a client calls the current page', () => {

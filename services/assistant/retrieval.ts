@@ -118,7 +118,7 @@ function sentence(kind: string, value: string | null | undefined, known: readonl
 export function pageUrl(path: string, anchor: string): string {
   const page = path === 'index' ? '/' : `/${path}`;
   const fragment = anchor === '' ? '' : `#${anchor}`;
-  return encodeURI(page).replaceAll(/[?#()]/g, percent) + encodeURI(fragment).replaceAll(/[()]/g, percent);
+  return encoded(page).replaceAll(/[?#()]/g, percent) + encoded(fragment).replaceAll(/[()]/g, percent);
 }
 
 /** No path of a page is as long. */
@@ -139,6 +139,9 @@ export function pagePathOf(currentPath: string | null | undefined): string | und
   path = path.replaceAll(/^\/+|(?<!\/)\/+$/g, '').replace(/\.(html|md)$/, '');
   return path === '' ? 'index' : path;
 }
+
+/** Halves of characters have no address. */
+const encoded = (text: string): string => encodeURI(text.toWellFormed());
 
 /** Parentheses end links in Markdown, so they are encoded too. */
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -73,3 +73,10 @@ test('a question in another language than all that was found hears so', () => {
   expect(languageNotice('如何删除工作区', [{ text: 'npm rm', language: 'cn' }])).toBeUndefined();
   expect(languageNotice(question, [{ ...english, language: 'not a language!' }])).toContain('English');
 });
+
+test('a language that a site gave a name of its own is not named', () => {
+  const question = 'Wie kann ich das machen und warum ist es nicht so?';
+  for (const language of ['日本語', 'x\r\ny: z', 'l'.repeat(100_000), '__proto__'])
+    expect(languageNotice(question, [{ text: 'x', language }])).toBeUndefined();
+  expect(languageNotice(question, [{ text: 'x', language: 'fr-CA' }])).toContain('French');
+});

@@ -137,9 +137,10 @@ export function languageNotice(
   return `The question seems to be in ${nameOf(asked)}, and what was found is in ${theirs}. ${finds} there; ask in ${theirs} to find more.`;
 }
 
-/** `pt-BR` is Portuguese; `cn` and `jp` are names of countries that sites use. */
+/** `pt-BR` is Portuguese; `cn` and `jp` are names of countries that sites use. Sites call languages what they like: undefined for what is no code of one. */
 function baseOf(language: string | undefined): string | undefined {
-  const base = language?.toLowerCase().split(/[-_]/)[0];
+  const base = language?.toLowerCase().split(/[-_]/)[0] ?? '';
+  if (!/^[a-z]{2,3}$/.test(base)) return undefined;
   return base === 'cn' ? 'zh' : base === 'jp' ? 'ja' : base;
 }
 
