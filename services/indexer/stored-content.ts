@@ -3,7 +3,7 @@ import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { Poison } from '#shared/runtime/failures.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
 import type { SiteContent } from './site-pages.ts';
 
@@ -17,7 +17,7 @@ const cachedCharacters = 16 * 1024 * 1024;
 
 /** A content version in the object store. Throws `ContentBroken` when there is no readable site model. */
 export async function openStoredContent(
-  objectStore: ObjectStore,
+  objectStore: Pick<ObjectStore, 'get'>,
   scope: SearchScope,
   signal: AbortSignal,
 ): Promise<SiteContent> {
@@ -44,7 +44,11 @@ export async function openStoredContent(
   };
 }
 
-async function readModel(objectStore: ObjectStore, scope: SearchScope, signal: AbortSignal): Promise<SiteModel> {
+async function readModel(
+  objectStore: Pick<ObjectStore, 'get'>,
+  scope: SearchScope,
+  signal: AbortSignal,
+): Promise<SiteModel> {
   try {
     const model = await readSiteModel(objectStore, scope, { signal: within(signal) });
     if (model !== undefined) return model;
@@ -55,4 +59,4 @@ async function readModel(objectStore: ObjectStore, scope: SearchScope, signal: A
   throw new ContentBroken(`There is no site model of ${scope.contentVersion} in the object store.`);
 }
 
-const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(storeDeadlineMs)]);
+const within = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, storeWithin(storeDeadlineMs)]);

@@ -1,5 +1,7 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
+import { Unavailable } from '#shared/runtime/failures.ts';
+import { hungCall } from '../../test/support/hung-call.ts';
 import { exportCommit, exportState, testCaller } from '../../test/support/make-commit.ts';
 import { type MemoryBus, memoryBus } from '../../test/support/memory-bus.ts';
 import { checkClockSkew, type LinkSignerParts, signLink } from './sign-link.ts';
@@ -60,6 +62,18 @@ test('who cannot be recorded gets no link', async () => {
     throw new Error('the bus is full');
   };
   await expect(signLink(parts, caller, jobId)).rejects.toThrow('the bus is full');
+});
+
+test('a store that does not answer is a system that is down', async () => {
+  await job({ phase: 'completed', bundle });
+  parts.objectStore.head = (_key, options) => hungCall(options);
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  await Promise.all([
+    expect(signLink(parts, caller, jobId)).rejects.toBeInstanceOf(Unavailable),
+    vi.advanceTimersByTimeAsync(5_000),
+  ]);
+  expect(bus.recorded.access).toEqual([]);
 });
 
 test.each([

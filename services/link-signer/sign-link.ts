@@ -7,7 +7,7 @@ import { answerCall, internalApp, type InternalServerOptions } from '#shared/htt
 import type { BusParts } from '#shared/messaging/bus.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
 
 export type LinkSignerParts = {
   bus: Pick<BusParts, 'exports' | 'access'>;
@@ -36,7 +36,7 @@ export async function signLink(parts: LinkSignerParts, caller: Caller, jobId: st
       `The job ${jobId} is not completed. Poll its status until it says "completed", then ask again.`,
     );
   }
-  const head = await parts.objectStore.head(bundle.key, { signal: AbortSignal.timeout(storeWithinMs) });
+  const head = await parts.objectStore.head(bundle.key, { signal: storeWithin(storeWithinMs) });
   if (head === undefined) {
     throw new ApiError('not_found', `The bundle of ${jobId} has been removed. Replay the job to make it again.`);
   }

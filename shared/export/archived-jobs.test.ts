@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { archivedJobKey } from '#shared/contracts/stored-objects.ts';
 import type { ExportCommit } from '#shared/aggregates/export-job/export-job.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
+import { hungCall } from '../../test/support/hung-call.ts';
 import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { memoryLog } from '../../test/support/memory-log.ts';
-import { Poison } from '#shared/runtime/failures.ts';
+import { Poison, Unavailable } from '#shared/runtime/failures.ts';
 import { logWithArchive } from './archived-jobs.ts';
 
 const { organization, jobId } = exportState();
@@ -45,6 +46,19 @@ test('a history that is taken out of the log while it is read goes on in the arc
     },
   };
   expect(await revisions(logWithArchive(leaking, archive).history(subject))).toEqual([1, 2, 3]);
+});
+
+test('an archive that does not answer is a system that is down', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const log = logWithArchive(
+    memoryLog<ExportCommit>(async () => {}),
+    { get: (_key, options) => hungCall(options) },
+  );
+  await Promise.all([
+    expect(log.last(subject)).rejects.toBeInstanceOf(Unavailable),
+    vi.advanceTimersByTimeAsync(5_000),
+  ]);
 });
 
 test('a history that is nowhere is empty', async () => {

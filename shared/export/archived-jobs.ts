@@ -9,7 +9,7 @@ import { verifyChain } from '#shared/messaging/commit-chain.ts';
 import type { EventLog, StoredCommit } from '#shared/messaging/event-log.ts';
 import { BadMessage, parseMessage } from '#shared/messaging/parse-message.ts';
 import { Poison } from '#shared/runtime/failures.ts';
-import type { ObjectStore, ReadOptions } from '#shared/storage/object-store.ts';
+import { type ObjectStore, type ReadOptions, storeWithin } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
 
 const readWithinMs = 5_000;
@@ -25,7 +25,7 @@ export function logWithArchive(
 ): EventLog<ExportCommit> {
   const archived = async (subject: string): Promise<StoredCommit<ExportCommit>[]> => {
     try {
-      const job = await archivedJobOf(objectStore, subject, { signal: AbortSignal.timeout(readWithinMs) });
+      const job = await archivedJobOf(objectStore, subject, { signal: storeWithin(readWithinMs) });
       return job === undefined ? [] : commitsOf(job);
     } catch (error) {
       throw error instanceof BrokenObject ? new BadMessage(error.message, { cause: error }) : error;

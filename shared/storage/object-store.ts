@@ -75,6 +75,17 @@ export class ObjectStoreUnavailable extends Unavailable {
   override name = 'ObjectStoreUnavailable';
 }
 
+/**
+ * Ends a call to the store, as `signal`, when it takes longer than `withinMs`: with `ObjectStoreUnavailable`, so that whoever asked tries again
+ * later. The `TimeoutError` of `AbortSignal.timeout` would count as a fault of ours.
+ */
+export function storeWithin(withinMs: number): AbortSignal {
+  const late = new AbortController();
+  const reason = () => new ObjectStoreUnavailable(`the object store did not answer within ${withinMs} ms`);
+  setTimeout(() => late.abort(reason()), withinMs).unref();
+  return late.signal;
+}
+
 const recentMs = 12 * hourMs;
 
 /**

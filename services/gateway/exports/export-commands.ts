@@ -8,6 +8,7 @@ import { handleCommand } from '#shared/messaging/handle-command.ts';
 import { contentLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
+import { storeWithin } from '#shared/storage/object-store.ts';
 import { askBus, askedLog, writeWithinMs } from '../ask-bus.ts';
 import { commandOrigin, requestBehind, type RequestOrigin } from '../audit/request-behind.ts';
 import { keyRefusal, type Principal, resolveDomain } from '../auth/authenticate.ts';
@@ -233,7 +234,7 @@ async function storeSelection({ objectStore }: GatewayContext, organization: str
   // Also when it exists: garbage collection goes by the age of objects that the log does not name yet.
   await objectStore.put(key, Buffer.from(text), {
     contentType: 'application/json',
-    signal: AbortSignal.timeout(putWithinMs),
+    signal: storeWithin(putWithinMs),
   });
   return key;
 }

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Unavailable } from '#shared/runtime/failures.ts';
+import { hungCall } from '../../../test/support/hung-call.ts';
 import { sitePages } from './site-pages.ts';
 
 const content = (digit: string) => ({
@@ -23,4 +25,14 @@ test('keeps as many page paths as there is room for, and reads the others again'
   );
   for (const version of '1231233') expect((await pages(content(version)))?.paths.has(`${version}-0`)).toBe(true);
   expect(read.join('')).toBe('12333');
+});
+
+test('a store that does not answer is a system that is down', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const pages = sitePages({ get: (_key, options) => hungCall(options) });
+  await Promise.all([
+    expect(pages(content('1'))).rejects.toBeInstanceOf(Unavailable),
+    vi.advanceTimersByTimeAsync(60_000),
+  ]);
 });

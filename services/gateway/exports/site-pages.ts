@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, storeWithin } from '#shared/storage/object-store.ts';
 
 /** A large site has 30 MB of paths, and one organization may ask for many versions of it. */
 const mostKeptCharacters = 50_000_000;
@@ -39,7 +39,7 @@ export function sitePages(objectStore: Pick<ObjectStore, 'get'>, mostCharacters 
     const key = siteModelKey(content);
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const bytes = await objectStore.get(key, { signal: AbortSignal.timeout(withinMs) });
+    const bytes = await objectStore.get(key, { signal: storeWithin(withinMs) });
     if (bytes === undefined) return undefined;
     const model = pagesSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
     const pages = {
