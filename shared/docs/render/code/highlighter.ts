@@ -1,3 +1,4 @@
+import { jsonLines } from './json-lines.ts';
 import { prismLanguages, tokenize } from './prism.ts';
 import { classifiedLines, type Token } from './token-classes.ts';
 
@@ -52,14 +53,15 @@ export function knownLanguage(written: string): string | undefined {
 export function highlight(code: string, written: string): Token[][] {
   const language = knownLanguage(written);
   if (language === undefined) return plainLines(code);
-  if (code.length <= maxLineLength) return classifiedLines(tokenize(code, language), language);
+  if (code.length <= maxLineLength) return coloured(code, language);
   return piecesOf(code.split('\n')).flatMap((piece) => {
     const [line = ''] = piece;
-    return line.length > maxLineLength
-      ? [plainLine(line)]
-      : classifiedLines(tokenize(piece.join('\n'), language), language);
+    return line.length > maxLineLength ? [plainLine(line)] : coloured(piece.join('\n'), language);
   });
 }
+
+const coloured = (code: string, language: string): Token[][] =>
+  (language === 'json' ? jsonLines(code) : undefined) ?? classifiedLines(tokenize(code, language), language);
 
 /** Lines in pieces that may be coloured at once. A long line is a piece of its own. */
 function piecesOf(lines: readonly string[]): string[][] {
