@@ -32,7 +32,10 @@ export function requestFences(
     given.length > 0 || autogenerate === false
       ? given
       : requestSamples(requestOf(slice, operation, parameters, defaults), languages);
-  return samples.map(({ language, title, code: value }) => fence(language, title, value));
+  return samples.map(({ language, title, code, shared }) => ({
+    ...fence(language, title, code),
+    ...(shared && { data: { shared } }),
+  }));
 }
 
 function requestOf(

@@ -17,9 +17,11 @@ import {
   type SampleRequest,
   textsIn,
 } from './sample-har.ts';
+import type { SharedCode } from '#shared/docs/render/evaluate/static-tree.ts';
+import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { jsonText, phpText, type Quoting, rubyText, scriptText, shellText, TextMarks } from './sample-literals.ts';
 
-export type CodeSample = { language: string; title: string; code: string };
+export type CodeSample = { language: string; title: string; code: string; shared?: SharedCode };
 
 type Language = {
   names: string[];
@@ -104,8 +106,48 @@ const languages: Language[] = [
   },
 ];
 
+/** Requests of an interface often differ in their path alone: then their code does, too. */
+const recentSamples = new RecentValues<CodeSample[]>(500_000);
+
 /** The request in the named languages, or in all eight. A language that is not known is left out. The same request gives the same code. */
 export function requestSamples(request: SampleRequest, wanted?: readonly string[]): CodeSample[] {
+  const found = withoutPath(request);
+  if (found === undefined) return samplesOf(request, wanted);
+  const { mark, path, marked } = found;
+  return recentSamples
+    .get(JSON.stringify([marked, wanted]), () => samplesOf(marked, wanted))
+    .map(({ code, ...sample }) => ({
+      ...sample,
+      code: code.replaceAll(mark, path),
+      shared: { code, mark, text: path },
+    }));
+}
+
+/** One that no language and no library writes in another way than it is. */
+const plainPath = /^https?:\/\/[a-z0-9.-]+(?::\d+)?((?:\/(?=[^/]*[^./])(?:[\w.~-]|\{[\w.-]{1,100}\})+)+\/?)$/;
+const longestPath = 200;
+/** Python has a longer address in a line of its own. */
+const shortAddress = 40;
+
+/** A request with a mark for its path that the library treats as it would treat the path. */
+function withoutPath(request: SampleRequest): { marked: SampleRequest; mark: string; path: string } | undefined {
+  const { url } = request;
+  const path = plainPath.exec(url)?.[1];
+  if (path === undefined || path.length > longestPath) return undefined;
+  const host = url.slice(0, -path.length);
+  const texts = textsIn({ ...request, url: host });
+  const hasBraces = path.includes('{');
+  for (let name = 'zq'; name.length < shortAddress; name += 'q') {
+    const mark = hasBraces ? `/{${name}}` : `/${name}`;
+    const isLong = (address: string): boolean => address.length > shortAddress;
+    if (isLong(host + mark) && !isLong(url)) return undefined;
+    if (isLong(host + mark) === isLong(url) && !texts.some((text) => text.includes(name)))
+      return { marked: { ...request, url: host + mark }, mark, path };
+  }
+  return undefined;
+}
+
+function samplesOf(request: SampleRequest, wanted: readonly string[] | undefined): CodeSample[] {
   const chosen =
     wanted === undefined
       ? languages

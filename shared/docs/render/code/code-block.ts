@@ -1,12 +1,18 @@
 import type { Element, ElementContent } from 'hast';
 import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
+import type { SharedCode } from '#shared/docs/render/evaluate/static-tree.ts';
 import { namedIcon } from '#shared/docs/render/content/icon.ts';
 import { escapeHtmlText, SafeHtml } from '../html.ts';
 import { h, type Typeset } from '../content/content-tree.ts';
 import { RecentValues } from '../recent-values.ts';
 import { highlight, plainLines, type Token } from './highlighter.ts';
 
-type CodeInput = { code: string; language?: string | null | undefined; meta?: string | null | undefined };
+type CodeInput = {
+  code: string;
+  language?: string | null | undefined;
+  meta?: string | null | undefined;
+  shared?: SharedCode | undefined;
+};
 
 const expandableFromLines = 14;
 /** Characters of code that a page may have in colours. Code that is made to take long would take seconds for more. */
@@ -17,7 +23,7 @@ export function codeBlock(input: CodeInput, context: ContentContext, bare = fals
   const { language, meta, title } = codeFacts(input);
   if (language === 'mermaid') return diagram(input.code, context, meta);
   context.codeLength += input.code.length;
-  const coloured = codeHtml(input.code, context.codeLength > maxColoured ? '' : language, meta);
+  const coloured = codeHtml(input.code, context.codeLength > maxColoured ? '' : language, meta, input.shared);
   if (coloured.hasBidi) {
     context.report('bidi-in-code', 'A code block has characters that reorder text; they are shown by their numbers.');
   }
@@ -108,7 +114,7 @@ type CodeHtml = Pick<Typeset, 'html' | 'text'> & {
  * Inside of `<code>`: a span for each line where some line looks different, for most code would be a quarter shorter without. Marks `[!code ++]`, `[!code --]`, `[!code highlight]`, `[!code focus]` in
  * comments have their effect.
  */
-export function codeHtml(code: string, language: string, meta: FenceMeta): CodeHtml {
+export function codeHtml(code: string, language: string, meta: FenceMeta, shared?: SharedCode): CodeHtml {
   const hasBidi = bidi.test(code);
   bidi.lastIndex = 0;
   const marks = new Map<number, string>();
@@ -118,7 +124,7 @@ export function codeHtml(code: string, language: string, meta: FenceMeta): CodeH
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
   const html = (): SafeHtml => {
     const byLine = meta.lines || meta.highlighted.size > 0 || meta.focused.size > 0 || marks.size > 0;
-    if (!byLine) return plainHtml(text, language);
+    if (!byLine) return (text === code && shared && sharedHtml(shared, language)) || plainHtml(text, language);
     const written = linesOf(text, language).map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1)));
     return new SafeHtml(written.join('\n'));
   };
@@ -130,6 +136,17 @@ const recentHtml = new RecentValues<SafeHtml>(500_000);
 
 const plainHtml = (text: string, language: string): SafeHtml =>
   recentHtml.get(`${language}\n${text}`, () => new SafeHtml(linesOf(text, language).map(tokensHtml).join('\n')));
+
+/** HTML of shared code between the places of its mark; none where colours take the mark apart. */
+const recentParts = new RecentValues<string[]>(500_000);
+
+function sharedHtml({ code, mark, text }: SharedCode, language: string): SafeHtml | undefined {
+  const parts = recentParts.get(`${language}\n${mark}\n${code}`, () => {
+    const made = plainHtml(code, language).text.split(mark);
+    return made.length === code.split(mark).length ? made : [];
+  });
+  return parts.length === 0 ? undefined : new SafeHtml(parts.join(escapeHtmlText(text)));
+}
 
 const linesOf = (text: string, language: string): Token[][] =>
   language === '' ? plainLines(text) : highlight(text, language);

@@ -88,7 +88,7 @@ const codeBlockComponent: Component = {
 };
 
 const blockOf = (code: Code, context: ContentContext, bare: boolean): Element =>
-  codeBlock({ code: code.value, language: code.lang, meta: code.meta }, context, bare);
+  codeBlock({ code: code.value, language: code.lang, meta: code.meta, shared: code.data?.shared }, context, bare);
 
 /** Fences and `CodeBlock`s, in any nesting of wrappers. */
 function codesIn(nodes: readonly Nodes[]): Code[] {

@@ -11,8 +11,13 @@ export type StaticElement = {
   props: StaticProps;
   children: Nodes[];
   position?: Root['position'];
-  /** Elements that have the same object here differ in their id alone, and have no address in them: what is written of one serves for all. */
+  /**
+   * Elements that have the same object here differ in `id` alone, and have no address in them: what is written of one serves for all. They share
+   * their props and children.
+   */
   alike?: object;
+  /** Beside `alike`: what would be the prop of that name. */
+  id?: string;
 };
 
 /** Children without an element around them. */
@@ -59,10 +64,16 @@ export type Island = {
   line?: number;
 };
 
+/** Code that differs from that of other pages by a text in a string alone: `code` with `mark` where it has `text`, which is plain everywhere. */
+export type SharedCode = { code: string; mark: string; text: string };
+
 declare module 'mdast' {
   interface HeadingData {
     /** The heading without what components of the project show in it. */
     name?: string;
+  }
+  interface CodeData {
+    shared?: SharedCode;
   }
   interface ListData {
     /** It goes on with the fields of the next such list. */
