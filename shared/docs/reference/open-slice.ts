@@ -4,10 +4,13 @@ import {
   type JsonValue,
   objectOf,
   objectsOf,
+  putValue,
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
+import { RecentValues } from '#shared/docs/render/recent-values.ts';
 import { type Operation, operationsOf, resolvePointer } from './operations.ts';
+import { linesOfSlice } from './slice-operation.ts';
 
 /** What the page of an operation, a schema or a channel is made from, opened. */
 export type OpenSlice = {
@@ -23,16 +26,41 @@ export type OpenSlice = {
 
 /** Opens a slice that publication made, maybe an earlier version of it. Undefined: it has nothing to show. */
 export function openSlice(text: string): OpenSlice | undefined {
-  let document: unknown;
+  let read: { document: unknown; hasSides: boolean };
   try {
-    document = JSON.parse(text);
+    read = readSlice(text);
   } catch {
     return undefined;
   }
+  const { document, hasSides } = read;
   if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
   const opened = openDocument(document as JsonObject);
-  return opened && { ...opened, hasSides: /"(?:readOnly|writeOnly)":true/.test(text) };
+  return opened && { ...opened, hasSides };
 }
+
+type Definition = { value: JsonObject; hasSides: boolean };
+
+/** Operations of an interface share their schemas. Nobody changes what was parsed. */
+const recentDefinitions = new RecentValues<Definition>(2_000_000);
+
+function readSlice(text: string): { document: unknown; hasSides: boolean } {
+  const lines = linesOfSlice(text);
+  if (lines === undefined) return { document: JSON.parse(text), hasSides: saysSides(text) };
+  const document = JSON.parse(lines.document) as { components: { schemas: JsonObject } };
+  const { schemas } = document.components;
+  let hasSides = saysSides(lines.document);
+  for (const line of lines.definitions) {
+    const { value, hasSides: has } = recentDefinitions.get(line, () => ({
+      value: JSON.parse(line) as JsonObject,
+      hasSides: saysSides(line),
+    }));
+    for (const name in value) putValue(schemas, name, value[name] ?? null);
+    hasSides ||= has;
+  }
+  return { document, hasSides };
+}
+
+const saysSides = (json: string): boolean => /"(?:readOnly|writeOnly)":true/.test(json);
 
 /** What a document has to show: its first operation, its schema, or its channel. */
 export function openDocument(slice: JsonObject): OpenSlice | undefined {

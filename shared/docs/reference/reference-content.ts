@@ -199,12 +199,13 @@ class ReferenceWriter {
         isRequired: alternatives.length === securityOf(this.#slice, written).length,
         description: description.filter((part) => part !== '').join('\n\n'),
       };
-      const made = this.#fields.field('ParamField', input, 'request');
-      if (scopes.length > 0)
-        made.children.push(paragraph(...scopes.flatMap((scope, at) => [text(at === 0 ? '' : ', '), code(scope)])));
-      made.props = new Map([...made.props, ['post', [place]]]);
-      delete made.alike;
-      shown.set(name, made);
+      const { alike: _, id, props, children, ...made } = this.#fields.field('ParamField', input, 'request');
+      const listed = scopes.flatMap((scope, at) => [text(at === 0 ? '' : ', '), code(scope)]);
+      shown.set(name, {
+        ...made,
+        props: new Map([...props, ['id', id ?? input.id], ['post', [place]]]),
+        children: scopes.length > 0 ? [...children, paragraph(...listed)] : children,
+      });
     }
     return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];
   }

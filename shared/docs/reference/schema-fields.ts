@@ -35,6 +35,8 @@ export type FieldInput = {
   example?: JsonValue | undefined;
 };
 
+type FieldKind = 'ParamField' | 'ResponseField';
+
 export type FieldOptions = { texts: InterfaceTexts; parser: ParseOptions['parser']; params?: ParamSettings };
 
 /** What the fields of a page share. `use`: a request has no read-only fields, a response no write-only ones; a schema by itself has both. */
@@ -44,8 +46,6 @@ export class SchemaFields {
   readonly #parser: ParseOptions['parser'];
   readonly #params: ParamSettings;
   readonly #hasSides: boolean;
-  /** By the object of the specification: most are asked for more than once. */
-  readonly #shapes = new Map<JsonValue | undefined, Shape>();
   /** Where on the page a schema with a name is shown with its members. */
   readonly #shownAt = new Map<string, string>();
   #fields = 0;
@@ -58,40 +58,44 @@ export class SchemaFields {
     this.#texts = texts;
     this.#parser = parser;
     this.#params = params;
-    const leaves = leavesByTexts.get(texts) ?? new RecentValues<StaticElement>(1_000_000);
-    leavesByTexts.set(texts, leaves);
-    this.#leaves = leaves;
-    this.#settings = `${parser} ${JSON.stringify(params)}`;
+    this.#leaves = leavesFor(texts, `${parser} ${JSON.stringify(params)}`);
   }
 
   /** What `field` makes of those that have nothing inside them, for all pages. */
-  readonly #leaves: RecentValues<StaticElement>;
-  readonly #settings: string;
+  readonly #leaves: Leaves;
 
   #shape(schema: JsonValue | undefined): Shape {
-    const known = this.#shapes.get(schema);
-    if (known !== undefined) return known;
-    const shape = shapeOf(this.#document, schema);
-    this.#shapes.set(schema, shape);
-    return shape;
+    return shapeOf(this.#document, schema);
   }
 
   /** A field with everything inside it. */
-  field(
-    kind: 'ParamField' | 'ResponseField',
-    input: FieldInput,
-    use: FieldUse,
-    inside: Inside = outermost,
-  ): StaticElement {
+  field(kind: FieldKind, input: FieldInput, use: FieldUse, inside: Inside = outermost): StaticElement {
     this.#fields += 1;
-    const { id, schema, ...facts } = input;
+    const { id, schema } = input;
     if (!isLeaf(schema)) return this.#field(kind, input, use, inside);
-    const key = `${kind} ${use} ${this.#settings} ${JSON.stringify([facts, schema])}`;
-    const made = this.#leaves.get(key, () => withAlike(this.#field(kind, input, use, inside)));
-    return { ...made, props: new Map(made.props).set('id', id), children: [...made.children] };
+    const made = this.#leaf(kind, input, schema, use, inside);
+    return made.alike === undefined ? { ...made, props: new Map(made.props).set('id', id) } : { ...made, id };
   }
 
-  #field(kind: 'ParamField' | 'ResponseField', input: FieldInput, use: FieldUse, inside: Inside): StaticElement {
+  /** Looked up by the object of the schema, which pages share, and by what it says. */
+  #leaf(kind: FieldKind, input: FieldInput, schema: JsonObject, use: FieldUse, inside: Inside): StaticElement {
+    const { id: _, schema: _2, ...facts } = input;
+    const { byText, bySchema } = this.#leaves;
+    const key = `${kind} ${use} ${JSON.stringify(facts)}`;
+    let known = bySchema.get(schema);
+    if (known === undefined) {
+      known = new Map();
+      bySchema.set(schema, known);
+    }
+    let made = known.get(key);
+    if (made === undefined) {
+      made = byText.get(`${key} ${JSON.stringify(schema)}`, () => withAlike(this.#field(kind, input, use, inside)));
+      known.set(key, made);
+    }
+    return made;
+  }
+
+  #field(kind: FieldKind, input: FieldInput, use: FieldUse, inside: Inside): StaticElement {
     const shape = this.#shape(input.schema);
     const { defaultValue } = shape;
     const circle = shape.names.find((name) => inside.names.has(name));
@@ -295,8 +299,29 @@ function namedOnly(properties: readonly Property[], options: readonly string[] =
   ];
 }
 
-/** By the words that are on them. */
-const leavesByTexts = new WeakMap<InterfaceTexts, RecentValues<StaticElement>>();
+/** Fields that differ in their id alone, made once. */
+type Leaves = {
+  byText: RecentValues<StaticElement>;
+  bySchema: WeakMap<JsonObject, Map<string, StaticElement>>;
+};
+
+/** By the words that are on them, and by the settings that change them. */
+const leavesByTexts = new WeakMap<InterfaceTexts, Map<string, Leaves>>();
+const mostSettings = 100;
+
+function leavesFor(texts: InterfaceTexts, settings: string): Leaves {
+  let bySettings = leavesByTexts.get(texts);
+  if (bySettings === undefined || bySettings.size > mostSettings) {
+    bySettings = new Map();
+    leavesByTexts.set(texts, bySettings);
+  }
+  let leaves = bySettings.get(settings);
+  if (leaves === undefined) {
+    leaves = { byText: new RecentValues(1_000_000), bySchema: new WeakMap() };
+    bySettings.set(settings, leaves);
+  }
+  return leaves;
+}
 
 /** It refers to nothing, and nothing is inside it that has fields or words of its own. */
 function isLeaf(schema: JsonValue | undefined): schema is JsonObject {

@@ -49,26 +49,38 @@ const constraintKeys = [
 
 /** A schema in the document of a slice. Never throws: what a schema cannot say is left out. */
 export const shapeOf = (document: JsonObject, schema: JsonValue | undefined): Shape =>
-  onceForReference(shapes, document, schema, makeShape);
+  once(shapes, document, schema, makeShape);
 
-/** By document and reference: many fields may be of one large schema, and a document of a slice does not change. */
-type ByReference<Made> = WeakMap<JsonObject, Map<string, Made>>;
-const shapes: ByReference<Shape> = new WeakMap();
-const merges: ByReference<ReturnType<typeof mergeParts>> = new WeakMap();
+/** By document, and reference or schema: many fields may be of one large schema, and a document of a slice does not change. */
+type BySchema<Made> = WeakMap<JsonObject, Map<JsonValue, Made>>;
+const shapes: BySchema<Shape> = new WeakMap();
+const merges: BySchema<ReturnType<typeof mergeParts>> = new WeakMap();
 
-function onceForReference<Made>(
-  made: ByReference<Made>,
+function once<Made>(
+  made: BySchema<Made>,
   document: JsonObject,
   schema: JsonValue | undefined,
   make: (document: JsonObject, schema: JsonValue | undefined) => Made,
 ): Made {
-  const reference = isJsonObject(schema) ? schema['$ref'] : undefined;
-  if (typeof reference !== 'string' || Object.keys(objectOf(schema)).length > 1) return make(document, schema);
-  const known = made.get(document) ?? new Map<string, Made>();
-  made.set(document, known);
-  const value = known.get(reference) ?? make(document, schema);
-  known.set(reference, value);
+  if (!isJsonObject(schema)) return make(document, schema);
+  let known = made.get(document);
+  if (known === undefined) {
+    known = new Map();
+    made.set(document, known);
+  }
+  const { $ref: reference } = schema;
+  const key = typeof reference === 'string' && isLone(schema) ? reference : schema;
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make(document, schema);
+    known.set(key, value);
+  }
   return value;
+}
+
+function isLone(schema: JsonObject): boolean {
+  for (const key in schema) if (key !== '$ref') return false;
+  return true;
 }
 
 function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
@@ -124,13 +136,15 @@ export function exampleIn(schema: JsonObject): JsonValue | undefined {
 export const merge = (
   document: JsonObject,
   schema: JsonValue | undefined,
-): Readonly<{ merged: JsonObject; names: readonly string[] }> => onceForReference(merges, document, schema, mergeParts);
+): Readonly<{ merged: JsonObject; names: readonly string[] }> =>
+  // Most fields are no more than a type with a description.
+  isJsonObject(schema) && !isOfParts(schema)
+    ? { merged: schema, names: noNames }
+    : once(merges, document, schema, mergeParts);
 
-const noNames: string[] = [];
+const noNames: readonly string[] = [];
 
 function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merged: JsonObject; names: string[] } {
-  // Most fields are no more than a type with a description.
-  if (isJsonObject(schema) && !isOfParts(schema)) return { merged: schema, names: noNames };
   const names = new Set<string>();
   let parts = 0;
   const of = (value: JsonValue | undefined, depth: number): JsonObject => {

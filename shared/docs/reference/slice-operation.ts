@@ -22,7 +22,10 @@ const enough = 1_500;
 
 /** The specification of one page, and what was wrong with its references. */
 export type OperationSlice = {
-  /** JSON: an OpenAPI document that has this operation or schema alone, and the components that it reaches. */
+  /**
+   * JSON: an OpenAPI document that has this operation or schema alone, and the components that it reaches, each in a line of its own: slices
+   * share them, and so they need not be parsed again.
+   */
   text: string;
   /** References to nothing in the file; a few of them. */
   unresolved: string[];
@@ -134,21 +137,23 @@ export class Slicer {
   /** What was copied, the head of its document, and all that both refer to. */
   document(head: JsonObject, content: JsonObject, securitySchemes?: JsonObject): OperationSlice {
     const schemes = securitySchemes && (this.copy(securitySchemes) as JsonObject);
-    const definitions: JsonObject = {};
+    const definitions: string[] = [];
     // More are added while those before are copied.
     for (const reference of this.#open) {
       const target = resolvePointer(this.#specification, reference) ?? {};
       const name = this.#names.get(reference) ?? '';
-      definitions[name] = this.#copied < enough ? this.copy(target) : briefly(target);
+      const copied = this.#copied < enough ? this.copy(target) : briefly(target);
+      definitions.push(`${JSON.stringify(name)}:${JSON.stringify(copied)}`);
     }
     const { title, version } = objectOf(this.#specification['info']);
     const made: JsonObject = {
       ...head,
       info: { title: textOf(title) ?? '', version: textOf(version) ?? '' },
       ...content,
-      components: { ...(schemes && { securitySchemes: schemes }), schemas: definitions },
+      components: { ...(schemes && { securitySchemes: schemes }), schemas: {} },
     };
-    return { text: JSON.stringify(made), unresolved: [...this.#unresolved].slice(0, 5), isCut: this.#isCut };
+    const text = withDefinitions(JSON.stringify(made), definitions);
+    return { text, unresolved: [...this.#unresolved].slice(0, 5), isCut: this.#isCut };
   }
 
   /** Where the value of a reference is in the new document. */
@@ -171,6 +176,24 @@ export class Slicer {
     }
     return `#/components/schemas/${name}`;
   }
+}
+
+/** What stands around the definitions of a document, which are its last object. */
+const [beforeDefinitions, behindDefinitions] = ['"schemas":{', '}}}'];
+
+const withDefinitions = (document: string, definitions: readonly string[]): string =>
+  definitions.length === 0
+    ? document
+    : [document.slice(0, -behindDefinitions.length), definitions.join('\n,'), behindDefinitions].join('\n');
+
+/** The document of a slice without its definitions, and each of them as the text of an object; undefined: they do not stand in lines. */
+export function linesOfSlice(text: string): { document: string; definitions: string[] } | undefined {
+  const [head = '', ...lines] = text.split('\n');
+  if (lines.pop() !== behindDefinitions || !head.endsWith(beforeDefinitions)) return undefined;
+  return {
+    document: head + behindDefinitions,
+    definitions: lines.map((line) => `{${line.startsWith(',') ? line.slice(1) : line}}`),
+  };
 }
 
 const maxBriefText = 150;

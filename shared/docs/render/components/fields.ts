@@ -1,6 +1,8 @@
 import type { Element } from 'hast';
 import type { List, ListItem } from 'mdast';
+import type { ContentContext } from '#shared/docs/render/content/content-context.ts';
 import { h } from '#shared/docs/render/content/content-tree.ts';
+import type { StaticElement, StaticProps } from '#shared/docs/render/evaluate/static-tree.ts';
 import {
   type Component,
   type Components,
@@ -18,41 +20,16 @@ const places = ['path', 'query', 'body', 'header', 'cookie'] as const;
 
 /** `ParamField`: a parameter of an operation, at the address `param-<name>`. `ResponseField`: a field of an answer, or any option. */
 const field: Component = {
-  html({ name: component, props, children, alike }, context) {
-    const { texts } = context;
+  html(element, context) {
+    const { name: component, props, alike, id: own } = element;
     const isParameter = component !== 'ResponseField';
-    const place = isParameter ? places.find((one) => textProp(props, one) !== undefined) : undefined;
-    const name = (place && textProp(props, place)) ?? textProp(props, 'name') ?? '';
-    const chip = (kind: string, label: string) => h('span', { className: ['field-chip', `field-${kind}`] }, label);
-    const required = flagProp(props, 'required') || (props.has('optional') && props.get('optional') === false);
-    const deprecated = flagProp(props, 'deprecated');
-    const fallback = props.get('default');
-    const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
+    if (alike !== undefined && own !== undefined) {
+      const id = context.anchors.claimWritten(own);
+      return [{ type: 'repeated', id, alike, element: (each) => fieldElement(element, each, context) }];
+    }
+    const name = nameOf(props, placeOf(element));
     const id = context.anchors.claim(isParameter ? `param-${name}` : name, textProp(props, 'id'));
-    const element = (own: string): Element => {
-      const type = contentProp(props.get('type'), context);
-      return h('div', { className: ['field'], id: own }, [
-        // Spaces, not only gaps: whoever reads the text alone, such as a search, needs them between the words.
-        h(
-          'div',
-          { className: ['field-head'] },
-          spaced([
-            ...textsProp(props, 'pre').map((label) => chip('pre', label)),
-            h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${own}` }, name)]),
-            ...textsProp(props, 'post').map((label) => chip('post', label)),
-            type.length > 0 ? h('samp', type) : null,
-            place === undefined ? null : chip('place', place),
-            shown === undefined
-              ? null
-              : h('span', { className: ['field-default'] }, [`${texts.defaultValue} `, h('code', shown)]),
-            required ? chip('required', texts.required) : null,
-            deprecated ? chip('deprecated', texts.deprecated) : null,
-          ]),
-        ),
-        children.length === 0 ? null : h('div', context.children(children)),
-      ]);
-    };
-    return [alike === undefined ? element(id) : { type: 'repeated', id, alike, element }];
+    return [fieldElement(element, id, context)];
   },
   markdown({ name: component, props, children, alike }, write) {
     const known = alike && items.get(alike);
@@ -80,6 +57,44 @@ const field: Component = {
 
 const spaced = (parts: readonly (Element | null)[]): (Element | string)[] =>
   parts.flatMap((part) => (part === null ? [] : [' ', part])).slice(1);
+
+const placeOf = ({ name, props }: StaticElement): (typeof places)[number] | undefined =>
+  name === 'ResponseField' ? undefined : places.find((one) => textProp(props, one) !== undefined);
+
+const nameOf = (props: StaticProps, place: string | undefined): string =>
+  (place && textProp(props, place)) ?? textProp(props, 'name') ?? '';
+
+function fieldElement(field: StaticElement, id: string, context: ContentContext): Element {
+  const { props, children } = field;
+  const { texts } = context;
+  const place = placeOf(field);
+  const chip = (kind: string, label: string) => h('span', { className: ['field-chip', `field-${kind}`] }, label);
+  const required = flagProp(props, 'required') || (props.has('optional') && props.get('optional') === false);
+  const deprecated = flagProp(props, 'deprecated');
+  const fallback = props.get('default');
+  const shown = typeof fallback === 'boolean' ? String(fallback) : textProp(props, 'default', 'initialValue');
+  const type = contentProp(props.get('type'), context);
+  return h('div', { className: ['field'], id }, [
+    // Spaces, not only gaps: whoever reads the text alone, such as a search, needs them between the words.
+    h(
+      'div',
+      { className: ['field-head'] },
+      spaced([
+        ...textsProp(props, 'pre').map((label) => chip('pre', label)),
+        h('code', deprecated ? { className: ['deprecated'] } : {}, [h('a', { href: `#${id}` }, nameOf(props, place))]),
+        ...textsProp(props, 'post').map((label) => chip('post', label)),
+        type.length > 0 ? h('samp', type) : null,
+        place === undefined ? null : chip('place', place),
+        shown === undefined
+          ? null
+          : h('span', { className: ['field-default'] }, [`${texts.defaultValue} `, h('code', shown)]),
+        required ? chip('required', texts.required) : null,
+        deprecated ? chip('deprecated', texts.deprecated) : null,
+      ]),
+    ),
+    children.length === 0 ? null : h('div', context.children(children)),
+  ]);
+}
 
 /** Of fields that are alike. */
 const items = new WeakMap<object, ListItem>();
