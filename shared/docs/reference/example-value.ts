@@ -9,7 +9,7 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 import { resolved } from './open-slice.ts';
-import { exampleIn, merge, type Property, shapeOf } from './schema-shape.ts';
+import { exampleIn, merge, plainTypeOf, type Property, shapeOf } from './schema-shape.ts';
 
 /** `api.examples` of docs.json. */
 export type ExampleSettings = {
@@ -98,6 +98,7 @@ export function exampleOfSchema(
     const [first] = Array.isArray(merged['enum']) ? merged['enum'] : [];
     if (first !== undefined) return first;
     if (depth > deepest || values > maxValues || names.some((name) => active.has(name))) return emptyOf(merged);
+    if (!isOfOthers(merged)) return ofType(merged, () => plainTypeOf(document, merged));
     const inside = new Set([...active, ...names]);
     const shape = shapeOf(document, part);
     if (shape.properties.length > 0 || shape.additional !== undefined) {
@@ -117,17 +118,22 @@ export function exampleOfSchema(
     const [option] = shape.variants[0]?.options ?? [];
     if (option !== undefined) return make(option, depth + 1, inside);
     if (shape.items !== undefined) return [make(shape.items, depth + 1, inside)];
-    return ofType(merged, shape.type);
+    return ofType(merged, () => shape.type);
   };
   return make(schema, 0, new Set());
 }
 
 const isRequired = ({ isRequired }: Property): boolean => isRequired;
 
-const emptyOf = (schema: JsonObject): JsonValue =>
-  schema['type'] === 'array' ? [] : schema['properties'] === undefined ? ofType(schema, '') : {};
+/** Other schemas are inside it. */
+const isOfOthers = ({ properties, additionalProperties, items, oneOf, anyOf }: JsonObject): boolean =>
+  [properties, additionalProperties, items, oneOf, anyOf].some((part) => part !== undefined);
 
-function ofType(schema: JsonObject, shown: string): JsonValue {
+const emptyOf = (schema: JsonObject): JsonValue =>
+  schema['type'] === 'array' ? [] : schema['properties'] === undefined ? ofType(schema, () => '') : {};
+
+/** `shownType`: as a reader sees it. */
+function ofType(schema: JsonObject, shownType: () => string): JsonValue {
   const written = schema['type'];
   const type = Array.isArray(written) ? written.find((each) => each !== 'null') : written;
   switch (type) {
@@ -142,10 +148,11 @@ function ofType(schema: JsonObject, shown: string): JsonValue {
       return {};
     case 'null':
       return null;
-    default:
-      return (
-        byFormat.get(textOf(schema['format']) ?? '') ?? `<${shown === '' || shown === 'any' ? 'value' : 'string'}>`
-      );
+    default: {
+      const known = byFormat.get(textOf(schema['format']) ?? '');
+      if (known !== undefined) return known;
+      return ['', 'any'].includes(shownType()) ? '<value>' : '<string>';
+    }
   }
 }
 

@@ -4,7 +4,6 @@ import {
   type JsonValue,
   objectOf,
   objectsOf,
-  putValue,
   textOf,
   textsOf,
 } from '#shared/docs/project/json-values.ts';
@@ -38,29 +37,27 @@ export function openSlice(text: string): OpenSlice | undefined {
   return opened && { ...opened, hasSides };
 }
 
-type Definition = { value: JsonObject; hasSides: boolean };
-
 /** Operations of an interface share their schemas. Nobody changes what was parsed. */
-const recentDefinitions = new RecentValues<Definition>(2_000_000);
+const recentDefinitions = new RecentValues<JsonObject>(2_000_000);
 
+/** Definitions are parsed when they are asked for: a page shows few of those that it could reach. */
 function readSlice(text: string): { document: unknown; hasSides: boolean } {
+  const hasSides = text.includes('"readOnly":true') || text.includes('"writeOnly":true');
   const lines = linesOfSlice(text);
-  if (lines === undefined) return { document: JSON.parse(text), hasSides: saysSides(text) };
+  if (lines === undefined) return { document: JSON.parse(text), hasSides };
   const document = JSON.parse(lines.document) as { components: { schemas: JsonObject } };
-  const { schemas } = document.components;
-  let hasSides = saysSides(lines.document);
   for (const line of lines.definitions) {
-    const { value, hasSides: has } = recentDefinitions.get(line, () => ({
-      value: JSON.parse(line) as JsonObject,
-      hasSides: saysSides(line),
-    }));
-    for (const name in value) putValue(schemas, name, value[name] ?? null);
-    hasSides ||= has;
+    // No name has a quote in it.
+    const name = line.slice(1, line.indexOf('"', 1));
+    let value: JsonValue | undefined;
+    const get = (): JsonValue => {
+      value ??= recentDefinitions.get(`{${line}}`, () => JSON.parse(`{${line}}`) as JsonObject)[name] ?? null;
+      return value;
+    };
+    Object.defineProperty(document.components.schemas, name, { get, enumerable: true });
   }
   return { document, hasSides };
 }
-
-const saysSides = (json: string): boolean => /"(?:readOnly|writeOnly)":true/.test(json);
 
 /** What a document has to show: its first operation, its schema, or its channel. */
 export function openDocument(slice: JsonObject): OpenSlice | undefined {
@@ -77,8 +74,9 @@ const maxReferences = 20;
 
 /** What a value refers to, through several references if need be, with what stands beside them; and the names of those it went through. */
 export function resolved(document: JsonObject, value: JsonValue | undefined): { value: JsonObject; names: string[] } {
-  const names: string[] = [];
   let made = objectOf(value);
+  if (made['$ref'] === undefined) return { value: made, names: [] };
+  const names: string[] = [];
   while (names.length < maxReferences) {
     const reference = made['$ref'];
     if (typeof reference !== 'string') return { value: made, names };

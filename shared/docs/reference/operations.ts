@@ -184,6 +184,7 @@ export function resolvePointer(document: JsonObject, reference: string): JsonObj
 
 /** `a%20b~1c` is the key `a b/c`. Some authors leave `%` as it is. */
 function keyOf(object: JsonObject, part: string): string | undefined {
+  if (!part.includes('~') && !part.includes('%')) return Object.hasOwn(object, part) ? part : undefined;
   const asWritten = part.replaceAll('~1', '/').replaceAll('~0', '~');
   if (part.includes('%')) {
     try {

@@ -79,9 +79,10 @@ export class SchemaFields {
 
   /** Looked up by the object of the schema, which pages share, and by what it says. */
   #leaf(kind: FieldKind, input: FieldInput, schema: JsonObject, use: FieldUse, inside: Inside): StaticElement {
-    const { id: _, schema: _2, ...facts } = input;
     const { byText, bySchema } = this.#leaves;
-    const key = `${kind} ${use} ${JSON.stringify(facts)}`;
+    const { name, isRequired, isDeprecated, description, example } = input;
+    const rest = description === undefined && example === undefined ? '' : JSON.stringify([description, example]);
+    const key = `${kind} ${use} ${isRequired} ${isDeprecated === true} ${rest} ${name}`;
     let known = bySchema.get(schema);
     if (known === undefined) {
       known = new Map();

@@ -47,6 +47,8 @@ const constraintKeys = [
   .join(' ')
   .split(' ');
 
+const kindsOfChoice = ['oneOf', 'anyOf'] as const;
+
 /** A schema in the document of a slice. Never throws: what a schema cannot say is left out. */
 export const shapeOf = (document: JsonObject, schema: JsonValue | undefined): Shape =>
   once(shapes, document, schema, makeShape);
@@ -87,11 +89,12 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
   const { merged, names } = merge(document, schema);
   const properties = objectOf(merged['properties']);
   const required = new Set(textsOf(merged['required']));
-  const variants = (['oneOf', 'anyOf'] as const).flatMap((kind) => {
+  const variants: Shape['variants'] = [];
+  for (const kind of kindsOfChoice) {
     const written = merged[kind];
     const options = Array.isArray(written) ? written.filter((option) => !isNull(option)) : [];
-    return options.length === 0 ? [] : [{ kind, options }];
-  });
+    if (options.length > 0) variants.push({ kind, options });
+  }
   const { additionalProperties, items } = merged;
   const mint = objectOf(merged['x-mint']);
   return {
@@ -104,12 +107,7 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
     defaultValue: merged['x-default'] ?? merged['default'],
     example: exampleIn(merged),
     values: valuesOf(merged),
-    constraints: constraintKeys.flatMap((key) => {
-      const value = merged[key];
-      return value === undefined || value === null || typeof value === 'object' || value === false
-        ? []
-        : [`${key}: ${shownValue(value)}`];
-    }),
+    constraints: constraintsOf(merged),
     properties: Object.entries(properties).map(([name, property]) => {
       return { name, schema: property, isRequired: required.has(name) };
     }),
@@ -123,6 +121,16 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
     written: merged,
     names,
   };
+}
+
+function constraintsOf(schema: JsonObject): string[] {
+  const constraints: string[] = [];
+  for (const key of constraintKeys) {
+    const value = schema[key];
+    if (value === undefined || value === null || typeof value === 'object' || value === false) continue;
+    constraints.push(`${key}: ${shownValue(value)}`);
+  }
+  return constraints;
 }
 
 /** The first example that a schema gives; OpenAPI 3.0 has one, 3.1 a list. */
@@ -157,7 +165,7 @@ function mergeParts(document: JsonObject, schema: JsonValue | undefined): { merg
     const written = [...(Array.isArray(allOf) ? allOf : []), ...(lone === undefined ? [] : [lone])];
     if (written.length === 0) return own;
     const { allOf: _, ...rest } = own;
-    if (lone !== undefined) for (const key of ['oneOf', 'anyOf'] as const) delete rest[key];
+    if (lone !== undefined) for (const key of kindsOfChoice) delete rest[key];
     let made: JsonObject = rest;
     for (const part of written) {
       if (parts > maxParts) break;
@@ -179,7 +187,7 @@ function both(first: JsonObject, second: JsonObject): JsonObject {
     made['properties'] = { ...objectOf(second['properties']), ...objectOf(first['properties']) };
   const required = [...textsOf(second['required']), ...textsOf(first['required'])];
   if (required.length > 0) made['required'] = [...new Set(required)];
-  for (const kind of ['oneOf', 'anyOf'] as const) {
+  for (const kind of kindsOfChoice) {
     const [own, other] = [first[kind], second[kind]];
     if (Array.isArray(own) && Array.isArray(other)) made[kind] = [...own, ...other];
   }
@@ -190,7 +198,7 @@ const isNull = (schema: JsonValue): boolean => isJsonObject(schema) && schema['t
 
 /** `anyOf: [X, null]` is X that may be null. */
 function loneOption(schema: JsonObject): JsonValue | undefined {
-  for (const kind of ['oneOf', 'anyOf'] as const) {
+  for (const kind of kindsOfChoice) {
     const options = schema[kind];
     if (!Array.isArray(options)) continue;
     const others = options.filter((option) => !isNull(option));
@@ -200,7 +208,7 @@ function loneOption(schema: JsonObject): JsonValue | undefined {
 }
 
 const hasNullOption = (schema: JsonObject): boolean =>
-  (['oneOf', 'anyOf'] as const).some((kind) => {
+  kindsOfChoice.some((kind) => {
     const options = schema[kind];
     return Array.isArray(options) && options.some(isNull);
   });
@@ -211,6 +219,10 @@ function valuesOf(schema: JsonObject): Shape['values'] {
   const values = Array.isArray(written) ? written : schema['const'] === undefined ? [] : [schema['const']];
   return values.map((value) => ({ value, description: textOf(descriptions[shownValue(value)]) }));
 }
+
+/** What a reader sees as the type of a schema that is no reference and of no parts. */
+export const plainTypeOf = (document: JsonObject, schema: JsonObject): string =>
+  typeOf(document, schema, variantsIn(schema), 0);
 
 /** Words for the type of a schema, from itself and the types right inside it. */
 function typeOf(document: JsonObject, schema: JsonObject, variants: Shape['variants'], depth: number): string {
@@ -240,7 +252,7 @@ function itemType(document: JsonObject, items: JsonValue | undefined, depth: num
 }
 
 const variantsIn = (schema: JsonObject): Shape['variants'] =>
-  (['oneOf', 'anyOf'] as const).flatMap((kind) => {
+  kindsOfChoice.flatMap((kind) => {
     const options = schema[kind];
     return Array.isArray(options) ? [{ kind, options }] : [];
   });

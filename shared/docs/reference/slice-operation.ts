@@ -186,13 +186,13 @@ const withDefinitions = (document: string, definitions: readonly string[]): stri
     ? document
     : [document.slice(0, -behindDefinitions.length), definitions.join('\n,'), behindDefinitions].join('\n');
 
-/** The document of a slice without its definitions, and each of them as the text of an object; undefined: they do not stand in lines. */
+/** The document of a slice without its definitions, and each of them as `"name":value`; undefined: they do not stand in lines. */
 export function linesOfSlice(text: string): { document: string; definitions: string[] } | undefined {
   const [head = '', ...lines] = text.split('\n');
   if (lines.pop() !== behindDefinitions || !head.endsWith(beforeDefinitions)) return undefined;
   return {
     document: head + behindDefinitions,
-    definitions: lines.map((line) => `{${line.startsWith(',') ? line.slice(1) : line}}`),
+    definitions: lines.map((line) => (line.startsWith(',') ? line.slice(1) : line)),
   };
 }
 

@@ -1,4 +1,15 @@
-import type { BlockContent, List, ListItem, Nodes, Paragraph, PhrasingContent, Root } from 'mdast';
+import type {
+  BlockContent,
+  Code,
+  Heading,
+  List,
+  ListItem,
+  Nodes,
+  Paragraph,
+  PhrasingContent,
+  Root,
+  Strong,
+} from 'mdast';
 import { gfmToMarkdown } from 'mdast-util-gfm';
 import { defaultHandlers, type Handle, toMarkdown } from 'mdast-util-to-markdown';
 import { type MarkdownWriter, plainText, textProp } from '#shared/docs/render/components/component.ts';
@@ -63,9 +74,19 @@ function bodyFrom({ text, nodes }: NonNullable<Page['source']>, children: readon
   }
 }
 
-/** Text that is Markdown already, as descriptions are: to look for what must be escaped would take most of a page's time. */
+/**
+ * Text that is Markdown already, as descriptions are: to look for what must be escaped would take most of a page's time. What is plain is written
+ * here, as the library would write it.
+ */
 const addedMarkdown = (nodes: readonly Nodes[]): string =>
-  markdownOf(nodes, { text: addedText, inlineCode: addedCode, paragraph: addedParagraph, list: fieldList });
+  markdownOf(nodes, {
+    text: addedText,
+    inlineCode: addedCode,
+    paragraph: addedParagraph,
+    heading: addedHeading,
+    code: addedFence,
+    list: fieldList,
+  });
 
 const addedText = ({ value }: { value: string }): string => value;
 const addedCode = ({ value }: { value: string }): string =>
@@ -73,12 +94,38 @@ const addedCode = ({ value }: { value: string }): string =>
 
 const addedParagraph: Handle = (node: Paragraph, parent, state, info) => {
   let line = '';
-  for (const child of node.children) {
-    if (child.type === 'text') line += addedText(child);
-    else if (child.type === 'inlineCode') line += addedCode(child);
-    else return defaultHandlers.paragraph(node, parent, state, info);
+  for (const [at, child] of node.children.entries()) {
+    const text = child.type === 'strong' && at === 0 ? addedStrong(child, node.children[1]) : addedWords(child);
+    if (text === undefined) return defaultHandlers.paragraph(node, parent, state, info);
+    line += text;
   }
   return line;
+};
+
+const addedWords = (node: PhrasingContent): string | undefined =>
+  node.type === 'text' ? addedText(node) : node.type === 'inlineCode' ? addedCode(node) : undefined;
+
+/** Bold words at the start of a line, with a space or nothing behind them. */
+function addedStrong({ children: [only, other] }: Strong, next: PhrasingContent | undefined): string | undefined {
+  if (next !== undefined && !(next.type === 'text' && next.value.startsWith(' '))) return undefined;
+  const text = only === undefined || other !== undefined ? undefined : addedWords(only);
+  return text === undefined || /^\s|[*_]|\s$|^$/.test(text) ? undefined : `**${text}**`;
+}
+
+const addedHeading: Handle = (node: Heading, parent, state, info) => {
+  const [only, other] = node.children;
+  return only?.type === 'text' && other === undefined && /^[^\s].*$/.test(only.value)
+    ? `${'#'.repeat(node.depth)} ${only.value}`
+    : defaultHandlers.heading(node, parent, state, info);
+};
+
+const plainInfo = /^[A-Za-z0-9 ="',.+#-]+$/;
+
+const addedFence: Handle = (node: Code, parent, state, info) => {
+  const { lang, meta, value } = node;
+  if (!plainInfo.test(lang ?? '') || !plainInfo.test(meta ?? '') || value === '' || value.includes('```'))
+    return defaultHandlers.code(node, parent, state, info);
+  return `\`\`\`${lang} ${meta}\n${value}\n\`\`\``;
 };
 
 /** Of items that several pages have. They begin with a paragraph, so that no list before them changes them. */
