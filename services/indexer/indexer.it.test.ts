@@ -213,6 +213,14 @@ const harms: [string, Harm][] = [
   ['without a table', changeDatabase('DROP TABLE passages')],
   ['without a column', changeDatabase('ALTER TABLE facts DROP COLUMN heading')],
   ['of another shape', changeDatabase('PRAGMA user_version = 1')],
+  [
+    'with another letter in a text',
+    async (file) => {
+      const bytes = await readFile(file);
+      bytes.write('Turquoise', bytes.indexOf('turquoise button'));
+      await writeFile(file, bytes);
+    },
+  ],
   ['a folder', async (file) => rm(file).then(() => mkdir(join(file, 'inside'), { recursive: true }))],
 ];
 

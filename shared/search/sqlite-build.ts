@@ -6,6 +6,7 @@ import { packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
 import type { IndexBuild, SearchPage } from './search-index.ts';
+import { isSound } from './sqlite-passages.ts';
 import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
 import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 
@@ -69,8 +70,7 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
     await copyToChange(base, building);
     db = new DatabaseSync(building);
     const shape = db.prepare('PRAGMA user_version').get()?.['user_version'];
-    const health = db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'];
-    if (shape === sqliteShape && health === 'ok') return db;
+    if (shape === sqliteShape && isSound(db)) return db;
   } catch {
     // A base is a help, no need: without one everything is written.
   }

@@ -15,6 +15,7 @@ import {
 import type { PassageEngine } from './search-passages.ts';
 import { similarTo } from './similar-terms.ts';
 import { pageOfPassage, positionOfPassage, sqliteShape } from './sqlite-schema.ts';
+import { isSealWhole } from './sqlite-seal.ts';
 import { nearestIn, readMatrix, type VectorMatrix, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 import { synonymsOf } from './synonyms.ts';
 
@@ -326,9 +327,12 @@ const matching = (terms: readonly string[]): string => terms.map((term) => `"${t
 const optional = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
 
-function isSound(db: DatabaseSync): boolean {
+/** Whether the whole file is sound. Reads all of it. Throws where that cannot be done now. */
+export function isSound(db: DatabaseSync): boolean {
   try {
-    return db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
+    const file = db.location();
+    const isWhole = file === null ? undefined : isSealWhole(file);
+    return isWhole ?? db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok';
   } catch (error) {
     if (isDamage(error)) return false;
     throw error;

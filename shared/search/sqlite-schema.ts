@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, open, rename, stat } from 'node:fs/promises';
+import { sealFile } from './sqlite-seal.ts';
 
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
 export const sqliteShape = 6;
@@ -70,6 +71,7 @@ export async function copyToChange(file: string, copy: string): Promise<void> {
 export async function putInPlace(building: string, file: string): Promise<void> {
   const handle = await open(building, 'r+');
   try {
+    await sealFile(handle);
     await handle.sync();
   } finally {
     await handle.close();

@@ -13,6 +13,8 @@ import { isDamage, isSoundFile, openSqlitePassages, type SqlitePassages, unavail
 /** Each takes 2 to 3 MB: pages that it has read, and statements. */
 const openFiles = 40;
 const keptSound = 10_000;
+/** A disk may lose what nobody wrote to. */
+const soundForMs = 6 * hourMs;
 const abandonedAfterMs = hourMs;
 /** Of vectors of all files together, in memory: some 100,000 of 1,024 numbers. */
 const keptVectorBytes = 128_000_000;
@@ -28,8 +30,8 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     maxSize: keptVectorBytes,
     sizeCalculation: ({ numbers, ids }) => 1 + numbers.byteLength + ids.byteLength,
   });
-  /** Files whose whole content was looked at since they were last written. */
-  const sound = new LRUCache<string, true>({ max: keptSound });
+  /** Files whose whole content was looked at since they were last written, and not long ago. */
+  const sound = new LRUCache<string, true>({ max: keptSound, ttl: soundForMs });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
     join(folder, token(organization), token(domain), `${token(contentVersion)}.db`);
 
