@@ -2,7 +2,7 @@ import type { Client, estypes } from '@elastic/elasticsearch';
 import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import { hourMs, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { analyzeText } from './analyze-text.ts';
-import { type ElasticsearchCall, isOurMistake } from './elasticsearch-connection.ts';
+import { type ElasticsearchCall, isOurMistake, requireMissingIndex } from './elasticsearch-connection.ts';
 import {
   documentShape,
   exact,
@@ -232,6 +232,7 @@ export async function storedVersion(
       ),
     signal,
   );
+  if ((answer as { found?: boolean } | null)?.found === undefined) requireMissingIndex(answer);
   if (!answer.found || answer._source === undefined) return undefined;
   return { document: answer._source, sequence: answer._seq_no ?? 0, term: answer._primary_term ?? 0 };
 }

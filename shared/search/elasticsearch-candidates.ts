@@ -2,7 +2,12 @@ import type { estypes } from '@elastic/elasticsearch';
 import { LRUCache } from 'lru-cache';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { mostCandidates, mostLinkedPages, mostLinks } from './candidate-limits.ts';
-import type { ElasticsearchCall, ElasticsearchSettings } from './elasticsearch-connection.ts';
+import {
+  documentsIn,
+  type ElasticsearchCall,
+  type ElasticsearchSettings,
+  isMissingIndex,
+} from './elasticsearch-connection.ts';
 import {
   divisionKey,
   everyone,
@@ -153,7 +158,7 @@ export function elasticsearchCandidates(
           ),
         signal,
       );
-      for (const item of answer.docs ?? []) {
+      for (const item of documentsIn(answer)) {
         if ('error' in item) {
           if (isMissingIndex(item.error)) continue;
           throw new SearchUnavailable(
@@ -379,9 +384,6 @@ function numbered(terms: readonly string[], numbers: TermNumbers): { id: number;
     return id === undefined ? [] : [{ id, term }];
   });
 }
-
-export const isMissingIndex = ({ type }: { type?: string | undefined }): boolean =>
-  type === 'index_not_found_exception';
 
 function bytesOf(one: Kept): number {
   const own = 200;

@@ -85,6 +85,27 @@ export function refusalStatus(error: unknown): number | undefined {
   return error instanceof Error && error.cause !== undefined ? refusalStatus(error.cause) : undefined;
 }
 
+export const isMissingIndex = ({ type }: { type?: string | undefined }): boolean =>
+  type === 'index_not_found_exception';
+
+/**
+ * That the cluster has no index is an answer; that there is nothing at this address is none. Something between us and the cluster says 404, too, or
+ * answers without an error.
+ * @throws SearchUnavailable where an answer that lacks what was asked for does not say why
+ */
+export function requireMissingIndex(answer: unknown): void {
+  const error = (answer as { error?: unknown } | null)?.error;
+  if (typeof error === 'object' && error !== null && isMissingIndex(error)) return;
+  throw new SearchUnavailable('What answers at the address of Elasticsearch does not answer as it does.');
+}
+
+/** Of an answer to a request for documents; none where there is no index. @throws SearchUnavailable as `requireMissingIndex` */
+export function documentsIn<T>(answer: { docs?: T[] }): T[] {
+  const docs = (answer as { docs?: T[] } | null)?.docs;
+  if (docs === undefined) requireMissingIndex(answer);
+  return docs ?? [];
+}
+
 /** A refused request or document that is wrong will stay wrong: only then no later try helps. */
 export const isOurMistake = (status: number | undefined): boolean => status === 400 || status === 413;
 

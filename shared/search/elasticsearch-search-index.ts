@@ -6,15 +6,14 @@ import {
   finishRemoval,
   removeElasticsearchVersion,
 } from './elasticsearch-build.ts';
+import { anyOf, buildFilter, type Candidate, elasticsearchCandidates, split } from './elasticsearch-candidates.ts';
 import {
-  anyOf,
-  buildFilter,
-  type Candidate,
-  elasticsearchCandidates,
+  connectElasticsearch,
+  documentsIn,
+  type ElasticsearchSettings,
   isMissingIndex,
-  split,
-} from './elasticsearch-candidates.ts';
-import { connectElasticsearch, type ElasticsearchSettings, refusalStatus } from './elasticsearch-connection.ts';
+  refusalStatus,
+} from './elasticsearch-connection.ts';
 import {
   aliasOf,
   documentShape,
@@ -89,7 +88,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       signal,
     );
     const sources = new Map<string, VersionDocument | PageDocument | PassageDocument>();
-    for (const item of answer.docs ?? []) {
+    for (const item of documentsIn(answer)) {
       if ('error' in item && !isMissingIndex(item.error)) {
         throw new SearchUnavailable(`Elasticsearch cannot send documents now: ${item.error.reason ?? item.error.type}`);
       }

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { elasticsearchSearchIndex } from './elasticsearch-search-index.ts';
+import { SearchUnavailable } from './search-index.ts';
+
+const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
+const product = { 'x-elastic-product': 'Elasticsearch' };
+const json = { ...product, 'content-type': 'application/json' };
+const noIndex = '{"error":{"type":"index_not_found_exception","reason":"no such index"},"status":404}';
+
+/** All that a server of these answers says of a content version, which nothing is known of, and to the wish to remove it. */
+async function said(status: number, headers: Record<string, string>, body: string): Promise<unknown[]> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, headers).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const nodes = [`http://127.0.0.1:${port}`];
+  const index = elasticsearchSearchIndex({ product: 'elasticsearch', nodes, prefix: 'x', shards: 1, replicas: 0 });
+  const answers = await Promise.allSettled([
+    index.search({ ...scope, query: 'word', limit: 1 }),
+    index.findPage(scope, 'page', []),
+    index.facets(scope),
+    index.passageCount(scope),
+    index.remove(scope),
+  ]);
+  await index.close();
+  server.closeAllConnections();
+  server.close();
+  return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason));
+}
+
+test('a cluster without the index has nothing', async () => {
+  expect(await said(404, json, noIndex)).toEqual([[], undefined, undefined, undefined, undefined]);
+});
+
+test.each([
+  ['a page that says that there is nothing', 404, { 'content-type': 'text/html' }, '<html>Not found</html>'],
+  ['another server', 404, json, '{"error":"no handler"}'],
+  ['an answer to nothing', 200, json, '{}'],
+  ['nothing', 200, json, 'null'],
+  ['a redirect', 302, { ...product, location: 'http://127.0.0.1:1/' }, ''],
+  ['a page of a proxy that failed', 502, { 'content-type': 'text/html' }, '<html>Bad gateway</html>'],
+  ['another product', 200, { 'content-type': 'application/json' }, '{}'],
+  ['a refusal', 401, json, '{"error":{"type":"security_exception","reason":"no"},"status":401}'],
+])('%s is no answer of a cluster', async (_, status, headers, body) => {
+  const unavailable = expect.any(SearchUnavailable);
+  expect(await said(status, headers, body)).toEqual([1, 2, 3, 4, 5].map(() => unavailable));
+});
