@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { analyzeText } from './analyze-text.ts';
@@ -81,8 +82,15 @@ async function copyOf(base: string, building: string): Promise<DatabaseSync | un
 
 function empty(building: string): DatabaseSync {
   const db = new DatabaseSync(building);
-  db.exec(sqliteSchema);
-  return db;
+  try {
+    db.exec(sqliteSchema);
+    return db;
+  } catch (error) {
+    // A disk that is full is tried again and again.
+    db.close();
+    rmSync(building, { force: true });
+    throw error;
+  }
 }
 
 class PassageWriter {

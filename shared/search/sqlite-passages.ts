@@ -362,6 +362,14 @@ export function isDamage(error: unknown): boolean {
     (primary === plainError && /no such (table|column)|malformed|fts5 file format/.test(String(error)))
   );
 }
+/** Whether the disk is at fault, as when it is full, or may not be written to. */
+export function isStorageFailure(error: unknown): boolean {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  if (typeof code === 'number') return storageFailures.has(code & 255);
+  return error instanceof Error && 'syscall' in error;
+}
+/** SQLite's numbers for a file that is busy, locked, for reading alone, cannot be read or written, is full, or cannot be opened. */
+const storageFailures = new Set([5, 6, 8, 10, 13, 14]);
 const plainError = 1;
 const corrupt = 11;
 const notADatabase = 26;

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { searchFiltersContract } from './search-filters.contract.ts';
 import { searchIndexContract } from './search-index.contract.ts';
 import { SearchUnavailable } from './search-index.ts';
+import { isStorageFailure } from './sqlite-passages.ts';
 import { searchVectorsContract } from './vectors/search-vectors.contract.ts';
 import { sqliteSearchIndex } from './sqlite-search-index.ts';
 
@@ -128,5 +129,23 @@ test('of a huge vocabulary a part alone is compared with a misspelt word', async
   const again = sqliteSearchIndex(folder);
   expect(await again.search({ ...scope, query: 'wrods', limit: 5 })).toEqual([]);
   await again.close();
+  await end();
+});
+
+test('a place that cannot be written to is unavailable, and the wrong use of a build is not', async () => {
+  const { folder, index, end } = await filledIndex();
+  await writeFile(join(folder, 'globex'), 'no folder');
+  await expect(index.startBuild({ ...scope, organization: 'globex' })).rejects.toBeInstanceOf(SearchUnavailable);
+  const wrong = await index.startBuild({ ...scope, contentVersion: 'cv_2' });
+  await expect(wrong.add([{} as never])).rejects.toBeInstanceOf(TypeError);
+  await wrong.abandon();
+  const statement = (errcode: number) => Object.assign(new Error('SQLite says'), { errcode });
+  // Full; cannot be written; a constraint; malformed.
+  expect([13, 10 + 3 * 256, 19, 11].map((code) => isStorageFailure(statement(code)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
   await end();
 });

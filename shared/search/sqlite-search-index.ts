@@ -8,7 +8,14 @@ import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable }
 import { searchPassages } from './search-passages.ts';
 import { buildSqlitePassages } from './sqlite-build.ts';
 import { startSqliteVectors, type VectorMatrix } from './vectors/sqlite-vectors.ts';
-import { isDamage, isSoundFile, openSqlitePassages, type SqlitePassages, unavailable } from './sqlite-passages.ts';
+import {
+  isDamage,
+  isSoundFile,
+  isStorageFailure,
+  openSqlitePassages,
+  type SqlitePassages,
+  unavailable,
+} from './sqlite-passages.ts';
 
 /** Each takes 2 to 3 MB: pages that it has read, and statements. */
 const openFiles = 40;
@@ -81,10 +88,19 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
   return {
     async startBuild(scope, { from, synonyms } = {}) {
       const file = fileOf(scope);
-      await mkdir(dirname(file), { recursive: true });
-      await removeAbandoned(dirname(file));
       const base = from === undefined ? undefined : fileOf({ ...scope, contentVersion: from });
-      return buildSqlitePassages(file, base, synonyms);
+      return storing(file, async () => {
+        await mkdir(dirname(file), { recursive: true });
+        await removeAbandoned(dirname(file));
+        const build = await buildSqlitePassages(file, base, synonyms);
+        return {
+          known: build.known,
+          add: (pages) => storing(file, () => build.add(pages)),
+          keep: (paths) => storing(file, () => build.keep(paths)),
+          commit: () => storing(file, () => build.commit()),
+          abandon: () => build.abandon(),
+        };
+      });
     },
     async passageCount(scope) {
       try {
@@ -124,8 +140,10 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     async remove(scope) {
       const file = fileOf(scope);
       open.delete(file);
-      await rm(file, { recursive: true, force: true });
-      await rm(`${file}.damaged`, { recursive: true, force: true });
+      await storing(file, async () => {
+        await rm(file, { recursive: true, force: true });
+        await rm(`${file}.damaged`, { recursive: true, force: true });
+      });
     },
     check: async () => {
       await mkdir(folder, { recursive: true });
@@ -134,6 +152,15 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       open.clear();
     },
   };
+}
+
+/** A disk that is full or away says nothing about what is stored: then it is tried for as long as that lasts. */
+async function storing<T>(file: string, store: () => Promise<T>): Promise<T> {
+  try {
+    return await store();
+  } catch (error) {
+    throw isStorageFailure(error) ? unavailable(file, error) : error;
+  }
 }
 
 /** Ids become file names: nothing else may reach the file system. */
