@@ -10,6 +10,7 @@ import type { OrchestratorContext } from './context.ts';
 import { fairQueue } from './fair-queue.ts';
 import { type ActiveJob, type JobRegistry, stateOf } from './job-registry.ts';
 import { makePlan } from './make-plan.ts';
+import { presentChunks } from './present-chunks.ts';
 
 const atOnce = 2;
 const againAfterMs = 1_000;
@@ -121,7 +122,8 @@ async function planJob(context: PlanContext, state: ExportJobState): Promise<Exp
       contentType: 'application/json',
     });
     crashPoint('after-plan-object', 'orchestrator');
-    const made = { planHash, rendererVersion, chunkCount: plan.chunks.length, pageTotal: plan.pageTotal };
+    const present = await presentChunks(context.objectStore, plan);
+    const made = { planHash, rendererVersion, chunkCount: plan.chunks.length, pageTotal: plan.pageTotal, present };
     if (replacedVersion === undefined) return { type: 'Plan', ...made };
     context.logger.warn(
       { jobId, replacedVersion, rendererVersion },

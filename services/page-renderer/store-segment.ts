@@ -2,6 +2,7 @@ import { blobKey, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/co
 import { packStored, type StoredFile } from '#shared/export/bundle/pack-export.ts';
 import { type PackedSegment, sidecarBytes, sidecarOf } from '#shared/export/bundle/packed-segment.ts';
 import type { SegmentSummary } from '#shared/export/bundle/segment-writer.ts';
+import { storedSegment } from '#shared/export/export-objects.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -78,10 +79,5 @@ export function existingSegment<T extends { sizeBytes: number }>(
   signal: AbortSignal,
   read: (objectStore: ObjectStore, organization: string, key: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  return retryUnavailable(retry, signal, async () => {
-    const sidecar = await read(objectStore, organization, key);
-    if (sidecar === undefined) return undefined;
-    const segment = await objectStore.head(segmentKey(organization, key), { signal });
-    return segment?.sizeBytes === sidecar.sizeBytes ? sidecar : undefined;
-  });
+  return retryUnavailable(retry, signal, () => storedSegment(objectStore, organization, key, read, signal));
 }

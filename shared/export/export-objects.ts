@@ -6,6 +6,7 @@ import {
   planKey,
   type SegmentDigest,
   segmentDigestSchema,
+  segmentKey,
   type SegmentSidecar,
   segmentSidecarSchema,
   sidecarKey,
@@ -49,6 +50,20 @@ function sidecarReader<T>(schema: z.ZodType<T>) {
 function withoutTexts(stored: Uint8Array): Uint8Array {
   const end = Buffer.from(stored.buffer, stored.byteOffset, stored.length).indexOf(textsBegin);
   return end < 0 ? stored : Buffer.concat([stored.subarray(0, end), Buffer.from('}')]);
+}
+
+/** What `read` gives of the sidecar of a segment that is stored: then nothing has to be rendered. Undefined when it is not, or not whole. */
+export async function storedSegment<T extends { sizeBytes: number }>(
+  objectStore: ObjectStore,
+  organization: string,
+  key: string,
+  read: (objectStore: ObjectStore, organization: string, key: string) => Promise<T | undefined>,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
+  const sidecar = await read(objectStore, organization, key);
+  if (sidecar === undefined) return undefined;
+  const segment = await objectStore.head(segmentKey(organization, key), signal === undefined ? {} : { signal });
+  return segment?.sizeBytes === sidecar.sizeBytes ? sidecar : undefined;
 }
 
 /** The texts behind a sidecar, as `sidecarBytes` wrote them. Undefined when there is no such sidecar. */

@@ -6,13 +6,13 @@ const commitDelayMs = 250;
 /** Shorter waits mean nothing, because starts are derived. */
 const shortestWaitMs = 100;
 
-/** One lane for each worker in order of its first work; the bundler comes last. Pure. */
+/** One lane for each worker in order of its first work, and one for what was there before; the bundler comes last. Pure. */
 export function lanesOf(events: readonly TimedEvent[], phases: readonly Phase[]): Lane[] {
   const rendering = phases.filter(({ name }) => name === 'rendering');
   return [...barsByWorker(events)].map(([worker, bars]) => {
     const rows = rowsOf(bars);
     const chunks = rows.flat().filter(({ work }) => work === 'chunk');
-    const waits = gaps(worker === bundler ? [] : rendering, chunks);
+    const waits = gaps(worker === bundler || worker === orchestrator ? [] : rendering, chunks);
     return {
       worker,
       rows,
@@ -25,6 +25,8 @@ export function lanesOf(events: readonly TimedEvent[], phases: readonly Phase[])
 }
 
 const bundler = 'bundler';
+/** It found chunks that were there before. */
+const orchestrator = 'orchestrator';
 
 function barsByWorker(events: readonly TimedEvent[]): Map<string, LooseBar[]> {
   const byWorker = new Map<string, LooseBar[]>();

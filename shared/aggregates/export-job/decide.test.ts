@@ -94,6 +94,27 @@ test('a plan starts the rendering, once', () => {
   expect(given(requested(), plan).when(plan).types).toEqual([]);
 });
 
+test('a plan of which segments are stored already: renderers get the others', () => {
+  const present = [0, 2].map((chunk) => ({ chunk, pageCount: 10 }));
+  const plan = { type: 'Plan', planHash: sha256, rendererVersion, chunkCount: 3, pageTotal: 30, present } as const;
+  const { types, events, state } = given(requested()).when(plan);
+  expect(types).toEqual(['PagesPlanned', 'ChunkRendered', 'ChunkRendered']);
+  expect(events[2]?.data).toMatchObject({ chunk: 2, pageCount: 10, reused: true, renderer: 'orchestrator' });
+  expect(state).toMatchObject({ phase: 'rendering', pageCount: 20, chunkCount: 3 });
+  expect(given(requested(), plan).when(facts(rendered(1))).types).toEqual(['ChunkRendered', 'RenderingFinished']);
+});
+
+test('a plan all of whose segments are stored already: the closing segment is next', () => {
+  const present = Array.from({ length: 1_200 }, (_, chunk) => ({ chunk, pageCount: 1 }));
+  const plan = { type: 'Plan', planHash: sha256, rendererVersion, pageTotal: 1_200, present } as const;
+  expect(given(requested()).when({ ...plan, chunkCount: 1_000, present: present.slice(0, 1_000) }).state.phase).toBe(
+    'closing',
+  );
+  // More than a commit can hold are left to the renderers.
+  const { state } = given(requested()).when({ ...plan, chunkCount: 1_200 });
+  expect(state).toMatchObject({ phase: 'rendering', pageCount: 1_000 });
+});
+
 test('all chunks in, in any order and more than once: the closing segment is next', () => {
   const { types, state } = given(requested(), planned(3)).when(
     facts(rendered(2), rendered(0), rendered(2, 2), rendered(1)),

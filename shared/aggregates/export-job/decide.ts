@@ -16,17 +16,20 @@ import {
 } from './export-job.ts';
 import { failedPagesSentence } from './failed-pages.ts';
 
+/** `present`: chunks of it whose segments are stored already. */
+type MadePlan = {
+  planHash: string;
+  rendererVersion: string;
+  chunkCount: number;
+  pageTotal: number;
+  present?: readonly PresentChunk[];
+};
+export type PresentChunk = { chunk: number; pageCount: number };
+
 export type ExportCommand =
-  | { type: 'Plan'; planHash: string; rendererVersion: string; chunkCount: number; pageTotal: number }
+  | ({ type: 'Plan' } & MadePlan)
   /** Only while the job is pinned to `replacedVersion`. */
-  | {
-      type: 'Replan';
-      replacedVersion: string;
-      planHash: string;
-      rendererVersion: string;
-      chunkCount: number;
-      pageTotal: number;
-    }
+  | ({ type: 'Replan'; replacedVersion: string } & MadePlan)
   | { type: 'FoldFacts'; facts: readonly Fact[] }
   | { type: 'TimeOutChunk'; chunk: number; attempt: number }
   | { type: 'TimeOutClosing'; attempt: number }
@@ -89,13 +92,13 @@ function handle(
 ): ExportEvent[] {
   switch (command.type) {
     case 'Plan': {
-      const { type: _, ...data } = command;
-      return state.phase === 'requested' ? [{ type: 'PagesPlanned', version: 1, data }] : [];
+      const { type: _, present, ...data } = command;
+      return state.phase === 'requested' ? [{ type: 'PagesPlanned', version: 1, data }, ...reused(present)] : [];
     }
     case 'Replan': {
-      const { type: _, ...data } = command;
+      const { type: _, present, ...data } = command;
       const isPinned = waitsForRenderers(state) && state.rendererVersion === data.replacedVersion;
-      return isPinned ? [{ type: 'PagesReplanned', version: 1, data }] : [];
+      return isPinned ? [{ type: 'PagesReplanned', version: 1, data }, ...reused(present)] : [];
     }
     case 'TimeOutChunk': {
       const { chunk, attempt } = command;
@@ -110,6 +113,14 @@ function handle(
       return [exportFailed(state, command.error)];
   }
 }
+
+/** Renderers find those that are too many for one commit. */
+const reused = (present: readonly PresentChunk[] = []): ExportEvent[] =>
+  present.slice(0, mostChunksAtOnce).map((found) => ({
+    type: 'ChunkRendered',
+    version: 1,
+    data: { ...found, attempt: 1, renderer: 'orchestrator', reused: true, durationMs: 0 },
+  }));
 
 /** Pages fail alone: the job ends only when every other page has been rendered. */
 function whenAllChunksEnded(state: ExportJobState): ExportEvent[] {
@@ -208,8 +219,8 @@ function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEv
   }
 }
 
-/** One commit holds no more: it would be larger than the log takes, and the job could not go on. The rest is found when all is there again. */
-const mostLostAtOnce = 1_000;
+/** One commit is about no more: it would be larger than the log takes, and the job could not go on. Lost ones beyond that are found when all is there again. */
+const mostChunksAtOnce = 1_000;
 
 /** Only segments that the state believes to exist can be lost. */
 function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {
@@ -218,7 +229,7 @@ function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, k
   const chunks = data.chunks.filter(isThere);
   // The closing segment is always rendered after the chunks.
   const lost = chunks.some((chunk) => chunk >= 0) ? chunks.filter((chunk) => chunk >= 0) : chunks;
-  return [...new Set(lost)].slice(0, mostLostAtOnce).map((chunk) => ({
+  return [...new Set(lost)].slice(0, mostChunksAtOnce).map((chunk) => ({
     type: 'SegmentLost',
     version: 1,
     data: { chunk, reason: data.reason, ...(chunk < 0 ? {} : { pageCount: known.pagesOf?.(chunk).length ?? 0 }) },

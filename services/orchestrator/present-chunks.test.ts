@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { type PlanChunk, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { sidecarBytes, sidecarOf } from '#shared/export/bundle/packed-segment.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { presentChunks } from './present-chunks.ts';
+
+const organization = 'acme';
+const bytes = Buffer.from('a segment');
+const sidecar = sidecarBytes(
+  sidecarOf({ sha256: sha256Of('x'), crc32: 1, rawLength: 20, sizeBytes: bytes.length, files: [] }),
+  [],
+);
+const chunksOf = (count: number): PlanChunk[] =>
+  Array.from({ length: count }, (_, at) => ({
+    kind: 'pages',
+    key: sha256Of(String(at)),
+    paths: [`a-${at}`, `b-${at}`],
+  }));
+
+/** A store that has whole segments of these chunks; it counts what it is asked for. */
+function storeOf(chunks: readonly PlanChunk[], sizeOf: (key: string) => number | undefined = () => bytes.length) {
+  const sidecars = new Set(chunks.map(({ key }) => sidecarKey(organization, key)));
+  const segments = new Set(chunks.map(({ key }) => segmentKey(organization, key)));
+  const asked: string[] = [];
+  const store: Pick<ObjectStore, 'get' | 'head'> = {
+    get: async (key) => {
+      asked.push(key);
+      return sidecars.has(key) ? sidecar : undefined;
+    },
+    head: async (key) => {
+      const sizeBytes = segments.has(key) ? sizeOf(key) : undefined;
+      return sizeBytes === undefined ? undefined : { sizeBytes, modifiedAt: new Date(0), metadata: {} };
+    },
+  };
+  return { store: store as ObjectStore, asked };
+}
+
+test('chunks that are stored are found, in their order, with the number of their pages', async () => {
+  const chunks = chunksOf(100);
+  const { store } = storeOf(chunks.filter((_, at) => at !== 48));
+  const found = await presentChunks(store, { organization, chunks });
+  expect(found.map(({ chunk }) => chunk)).toEqual([...chunks.keys()].filter((at) => at !== 48));
+  expect(found[0]).toEqual({ chunk: 0, pageCount: 2 });
+});
+
+test('a segment that is gone or cut is not there, whatever its sidecar says', async () => {
+  const chunks = chunksOf(5);
+  const sizes = new Map([
+    [segmentKey(organization, chunks[1]?.key ?? ''), undefined],
+    [segmentKey(organization, chunks[3]?.key ?? ''), 3],
+  ]);
+  const { store } = storeOf(chunks, (key) => (sizes.has(key) ? sizes.get(key) : bytes.length));
+  const found = await presentChunks(store, { organization, chunks });
+  expect(found.map(({ chunk }) => chunk)).toEqual([0, 2, 4]);
+});
+
+test('of a new site only some are looked for', async () => {
+  const { store, asked } = storeOf([]);
+  expect(await presentChunks(store, { organization, chunks: chunksOf(2_000) })).toEqual([]);
+  expect(asked.length).toBeLessThan(10);
+});

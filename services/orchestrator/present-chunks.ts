@@ -1,0 +1,38 @@
+import type { PresentChunk } from '#shared/aggregates/export-job/decide.ts';
+import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
+import { readSegmentDigest, storedSegment } from '#shared/export/export-objects.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+
+/** An export without a change looks for all, and waits for the store. */
+const atOnce = 16;
+/** As many are looked for first, all over the site: a new site has none of them, and is not asked for the others. */
+const lookedForFirst = 8;
+
+/**
+ * Chunks of a plan whose segments are stored already, by number. A task, a renderer and a fact for each of them would cost more than all else in an export
+ * after a small change. Renderers look again for those that are handed out. Rejects with `ObjectStoreUnavailable`.
+ */
+export async function presentChunks(
+  objectStore: ObjectStore,
+  { organization, chunks }: Pick<ExportPlan, 'organization' | 'chunks'>,
+): Promise<PresentChunk[]> {
+  const present = async (numbers: readonly number[]): Promise<PresentChunk[]> => {
+    const found = await inParallel(numbers, atOnce, async (number): Promise<PresentChunk[]> => {
+      const chunk = chunks[number];
+      if (chunk === undefined) return [];
+      const digest = await storedSegment(objectStore, organization, chunk.key, readSegmentDigest);
+      return digest === undefined
+        ? []
+        : [{ chunk: number, pageCount: chunk.kind === 'pages' ? chunk.paths.length : 0 }];
+    });
+    return found.flat();
+  };
+  const apart = Math.max(1, Math.floor(chunks.length / lookedForFirst));
+  const isFirst = (number: number): boolean => number % apart === 0;
+  const numbers = [...chunks.keys()];
+  const first = await present(numbers.filter(isFirst));
+  if (first.length === 0) return [];
+  const others = await present(numbers.filter((number) => !isFirst(number)));
+  return [...first, ...others].sort((a, b) => a.chunk - b.chunk);
+}
