@@ -189,6 +189,29 @@ responses: { 201: { description: Made, content: { application/json: { schema: { 
     expect(html.match(/request-example|response-example/g)).toEqual(['request-example', 'response-example']);
   });
 
+  test('says which credentials go together, where a token comes from and what its scopes allow', async () => {
+    const flow =
+      '{ authorizationUrl: "https://a.example/auth", tokenUrl: "https://a.example/token", scopes: { read: Reads all., write: Writes. } }';
+    const schemes = `components: { securitySchemes: { token: { type: http, scheme: bearer }, key: { type: apiKey, in: header, name: X-Key }, login: { type: http, scheme: basic }, oauth: { type: oauth2, flows: { authorizationCode: ${flow} } } } }`;
+    const several = await pageOf('security: [{ token: [], key: [] }, { login: [] }, { key: [], token: [] }]', schemes);
+    expect(several.withoutCode).toContain(
+      'One of: `Authorization: Bearer <token>` + `X-Key`, `Authorization: Basic <credentials>`, `X-Key` + ',
+    );
+    expect(several.withoutCode).not.toContain('required');
+    const shared = await pageOf('security: [{ token: [], key: [] }, { key: [] }]', schemes);
+    expect(shared.withoutCode).toContain('`X-Key` (string, header, required)');
+    const oauth = await pageOf('security: [{ oauth: [read] }]', schemes);
+    for (const shown of ['`tokenUrl: https://a.example/token`', '`read` – Reads all.', 'string, header, required'])
+      expect(oauth.withoutCode).toContain(shown);
+    expect(oauth.withoutCode).not.toContain('One of:');
+    expect(oauth.withoutCode).not.toContain('Writes');
+  });
+
+  test('of an operation at the address of its server shows that', async () => {
+    const { html } = await pageOf('', '', '---\napi: GET https://region.example.com\n---\n');
+    expect(html).toMatch(/class="endpoint">.{1,100}>https:\/\/region\.example\.com</);
+  });
+
   test('has the code samples of the specification', async () => {
     const { below } = await pageOf('x-codeSamples: [{ lang: python, label: SDK, source: "client.make()" }]');
     expect(below).toContain('```python title="SDK"\nclient.make()\n```');

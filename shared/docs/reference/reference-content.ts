@@ -18,6 +18,7 @@ import {
   securityOf,
   serversOf,
 } from './open-slice.ts';
+import { flowAddresses, scopeNodes, waysIn } from './authorization-nodes.ts';
 import { operationForm } from './operation-form.ts';
 import { exampleFence, requestFences, responseFences } from './operation-examples.ts';
 import { ChannelWriter } from './channel-content.ts';
@@ -149,7 +150,8 @@ class ReferenceWriter {
     const whole = isCalled ? (serversOf(this.#slice)[0]?.url ?? '') + path : path;
     const endpoint = {
       method: isCalled ? method : 'WEBHOOK',
-      address: this.#options.isFullUrl === true ? whole : path,
+      // An operation at the address of its server has no path to show.
+      address: this.#options.isFullUrl === true || path === '' ? whole : path,
     };
     const isShown = !this.#options.hasDescription && !isHead;
     return {
@@ -186,7 +188,8 @@ class ReferenceWriter {
   }
 
   #authorizations(written: JsonObject): Nodes[] {
-    const alternatives = securityOf(this.#slice, written).filter((schemes) => schemes.length > 0);
+    const all = securityOf(this.#slice, written);
+    const alternatives = all.filter((schemes) => schemes.length > 0);
     const shown = new Map<string, StaticElement>();
     for (const { name, scheme, scopes } of alternatives.flat()) {
       const { place, field, value } = credentialOf(scheme);
@@ -196,18 +199,19 @@ class ReferenceWriter {
         name: field,
         id: `authorization-${field}`,
         schema: { type: 'string' },
-        isRequired: alternatives.length === securityOf(this.#slice, written).length,
+        isRequired: all.every((schemes) => schemes.some((each) => each.name === name)),
         description: description.filter((part) => part !== '').join('\n\n'),
       };
       const { alike: _, id, props, children, ...made } = this.#fields.field('ParamField', input, 'request');
-      const listed = scopes.flatMap((scope, at) => [text(at === 0 ? '' : ', '), code(scope)]);
       shown.set(name, {
         ...made,
         props: new Map([...props, ['id', id ?? input.id], ['post', [place]]]),
-        children: scopes.length > 0 ? [...children, paragraph(...listed)] : children,
+        children: [...children, ...flowAddresses(scheme), ...scopeNodes(scheme, scopes)],
       });
     }
-    return shown.size === 0 ? [] : [heading(this.#texts.authorizations, 'authorizations'), ...shown.values()];
+    if (shown.size === 0) return [];
+    const ways = alternatives.length > 1 ? [waysIn(this.#texts.oneOf, alternatives)] : [];
+    return [heading(this.#texts.authorizations, 'authorizations'), ...ways, ...shown.values()];
   }
 
   #parameterSections(parameters: JsonObject[]): Nodes[] {

@@ -1,0 +1,46 @@
+import type { Nodes } from 'mdast';
+import { type JsonObject, objectOf, textOf } from '#shared/docs/project/json-values.ts';
+import { credentialOf, lineOf, type SecurityScheme } from './open-slice.ts';
+import { addressList, code, paragraph, text } from './reference-nodes.ts';
+
+const maxAlternatives = 10;
+const maxScopes = 100;
+
+/** Which credentials go together: `One of: A + B, C`. */
+export function waysIn(label: string, alternatives: readonly SecurityScheme[][]): Nodes {
+  const ways = alternatives.slice(0, maxAlternatives).map((schemes) =>
+    schemes.slice(0, maxAlternatives).flatMap(({ scheme }, at) => {
+      const { field, value } = credentialOf(scheme);
+      return [...(at === 0 ? [] : [text(' + ')]), code(value === undefined ? field : `${field}: ${value}`)];
+    }),
+  );
+  const more = alternatives.length > maxAlternatives ? [text(', …')] : [];
+  return paragraph(text(`${label} `), ...ways.flatMap((way, at) => (at === 0 ? way : [text(', '), ...way])), ...more);
+}
+
+const flowsOf = ({ flows }: JsonObject): JsonObject[] => Object.values(objectOf(flows)).map(objectOf);
+
+/** Where a token comes from, by the names that it has in the description. */
+export function flowAddresses(scheme: JsonObject): Nodes[] {
+  const keys = ['authorizationUrl', 'tokenUrl', 'openIdConnectUrl'];
+  const lines = [scheme, ...flowsOf(scheme)].flatMap((part) =>
+    keys.flatMap((key) => {
+      const address = textOf(part[key]);
+      return address === undefined ? [] : [`${key}: ${address.slice(0, 300)}`];
+    }),
+  );
+  return [...new Set(lines)].slice(0, maxAlternatives).map((line) => paragraph(code(line)));
+}
+
+/** Scopes in a line; each with what it allows, where its scheme says so. */
+export function scopeNodes(scheme: JsonObject, scopes: readonly string[]): Nodes[] {
+  const known = Object.assign(
+    Object.create(null),
+    ...flowsOf(scheme).map((flow) => objectOf(flow['scopes'])),
+  ) as JsonObject;
+  const shown = scopes.slice(0, maxScopes).map((scope) => ({ scope, meaning: lineOf(known[scope]) }));
+  if (shown.length === 0) return [];
+  if (shown.every(({ meaning }) => meaning === undefined || meaning === ''))
+    return [paragraph(...shown.flatMap(({ scope }, at) => [text(at === 0 ? '' : ', '), code(scope)]))];
+  return [addressList(shown.map(({ scope, meaning }) => ({ url: scope, description: meaning })))];
+}
