@@ -89,7 +89,12 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
       request.setEncoding('utf8').on('data', (part: string) => (text += part));
       request.on('end', () => {
         const body = JSON.parse(text) as Record<string, unknown>;
-        bodies.push({ ...body, url: request.url, key: request.headers.authorization });
+        bodies.push({
+          ...body,
+          url: request.url,
+          key: request.headers.authorization,
+          threadKey: request.headers['x-thread-key'],
+        });
         gone.push(new Promise((resolve) => response.on('close', resolve)));
         response.setHeader('content-type', 'text/event-stream');
         write(response, body);
@@ -213,6 +218,37 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     expect(await ask(opened, 'Two?')).toContain('Yes.');
     expect(bodies[2]?.['threadId']).toBeUndefined();
     expect(bodies[2]?.['messages']).toHaveLength(3);
+  });
+
+  test('tells no platform of threads with another one, and begins anew where what was kept is none of its own', async () => {
+    const answer = (response: ServerResponse): void => {
+      response.setHeader('x-thread-key', 'key_1');
+      response.end(start + delta('Yes.') + finish);
+    };
+    const first = await scripted(answer);
+    const second = await scripted(answer);
+    const { opened, context, problems } = await site(first.platform);
+    await opened.locator('.assistant-entry').click();
+    await ask(opened, 'One?');
+    await ask(opened, 'Two?');
+    expect(first.bodies.map(({ threadKey }) => threadKey)).toEqual([undefined, 'key_1']);
+    await context.route('**/_bindery/config.js', async (route) => {
+      const text = await (await route.fetch()).text();
+      await route.fulfill({ body: text.replace(first.platform.serverUrl, second.platform.serverUrl) });
+    });
+    const damaged = { threadId: 'th_1', threadKey: '', turns: [{ question: 'x', text: 'y', sources: [{ url: 7 }] }] };
+    const place = `bindery-assistant:docs@${second.platform.serverUrl}`;
+    for (const kept of [undefined, damaged]) {
+      if (kept !== undefined)
+        await context.addInitScript(`sessionStorage.setItem('${place}', ${JSON.stringify(JSON.stringify(kept))})`);
+      await opened.reload();
+      await panelOf(opened).waitFor();
+      await ask(opened, 'Three?');
+      const asked = second.bodies.at(-1);
+      expect([asked?.['threadKey'], asked?.['threadId']]).toEqual([undefined, undefined]);
+      expect(asked?.['messages']).toHaveLength(1);
+    }
+    expect(problems).toEqual([]);
   });
 
   test('makes text of scripts, no links of javascript, loads no pictures and passes over unknown chunks', async () => {

@@ -295,6 +295,29 @@ describeWithServers(['chromium'], 'the search of the platform', () => {
     expect(requests.filter((url) => url.includes('/discovery/v1/search/docs'))).toHaveLength(1);
   });
 
+  test('shows of an answer what is a page of the site, as text and no longer than a reader sees', async () => {
+    const { opened, context } = await start();
+    const about = { title: '<b>Keys</b>', heading: 'Old', url: '/x#%E0%A4' };
+    const passage = { content: 'word', path: 'guides/keys', metadata: about };
+    const json = [
+      ...['/evil.example/a', '//evil.example', '../../other/a', 'a/./b', '', 7].map((path) => ({ ...passage, path })),
+      ...[null, 'x', { ...passage, metadata: null }, { ...passage, content: {} }],
+      { ...passage, metadata: { ...about, title: 5 } },
+      { ...passage, content: 'word '.repeat(400_000) },
+    ];
+    await context.route('**/discovery/**', (route) =>
+      route.fulfill({ headers: { 'access-control-allow-origin': '*' }, json }),
+    );
+    await ask(opened, 'word');
+    await whenFound(opened, '<b>Keys</b>');
+    const links = await opened
+      .locator('.search-results a[href]')
+      .evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    expect(links).toEqual(['./guides/keys.html', './guides/keys.html#%25E0%25A4']);
+    expect(await opened.locator('.search-text mark').count()).toBeGreaterThan(5);
+    expect((await opened.locator('.search-text').textContent())?.length).toBeLessThan(200);
+  });
+
   test.each([
     ['is not reachable', 'does not answer right now', 'abort'],
     ['has had too many requests', 'too many searches', 429],

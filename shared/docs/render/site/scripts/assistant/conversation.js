@@ -5,7 +5,8 @@
 /** @typedef {{ threadId: string, threadKey: string, turns: ConversationTurn[] }} Conversation */
 var mostTurns = 30;
 var mostKeptText = 300000;
-var conversationName = 'bindery-assistant:' + config.domain;
+/** A host may have several sites, and a thread belongs to its platform: another one must not learn its key. */
+var conversationName = 'bindery-assistant:' + config.domain + '@' + config.serverUrl;
 
 /** @returns {Conversation} */
 function newConversation() {
@@ -17,9 +18,17 @@ function keptConversation() {
     var kept = JSON.parse(sessionStorage.getItem(conversationName));
     var isWhole = kept.turns.every(
       /** @param {any} turn */
-      (turn) => typeof turn.question === 'string' && typeof turn.text === 'string' && Array.isArray(turn.sources),
+      (turn) =>
+        typeof turn.question === 'string' &&
+        typeof turn.text === 'string' &&
+        turn.sources.every(
+          /** @param {any} source */
+          (source) => typeof source.url === 'string' && typeof source.title === 'string',
+        ),
     );
-    return isWhole ? kept : newConversation();
+    return isWhole && typeof kept.threadId === 'string' && typeof kept.threadKey === 'string'
+      ? kept
+      : newConversation();
   } catch (_) {
     return newConversation();
   }

@@ -94,6 +94,27 @@ function askIndex(query, everywhere) {
   return { pages: pages, words: found.words, isWhole: partsFor(everywhere).every((part) => partsThere[part.number]) };
 }
 
+/** @typedef {{ content: string, path: string, metadata: { title: string, heading: string, url: string } }} Passage */
+var longestTitle = 300;
+var longestPassage = 4000;
+/** A platform may answer anything. What leads out of the site is none of its pages. @param {any} value @returns {value is Passage} */
+function isPassage(value) {
+  var about = value && value.metadata;
+  return (
+    about &&
+    [value.content, value.path, about.title, about.heading, about.url].every((text) => typeof text === 'string') &&
+    /** @type {Passage} */ (value).path.split('/').every((name) => !/^\.{0,2}$/.test(name))
+  );
+}
+/** The id that an address points at, whatever stands there. @param {string} hash */
+function idIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch (_) {
+    return hash.slice(1);
+  }
+}
+
 var withinMs = 6000;
 /** The request to the platform that is under way. @type {AbortController} */
 var underWay;
@@ -111,29 +132,33 @@ function askPlatform(query, everywhere) {
       filter: everywhere ? {} : { language: place.language, version: place.version },
     }),
     credentials: 'same-origin',
+    referrerPolicy: 'no-referrer',
     signal: request.signal,
   })
     .then(function (response) {
       if (!response.ok) throw { status: response.status };
       return response.json();
     })
-    .then(
-      /** @param {{ content: string, path: string, metadata: { title: string, heading: string, url: string } }[]} passages */
-      function (passages) {
-        /** @type {FoundPage[]} */
-        var pages = [];
-        passages.forEach(function (passage) {
+    .then(function (passages) {
+      /** @type {FoundPage[]} */
+      var pages = [];
+      passages.filter(isPassage).forEach(
+        /** @param {Passage} passage */
+        function (passage) {
           var about = passage.metadata;
-          var anchor = about.url.indexOf('#') < 0 ? '' : decodeURIComponent(about.url.split('#')[1]);
           addFound(
             pages,
-            { path: passage.path, title: about.title, trail: trailOf(passage.path) },
-            { anchor: anchor, heading: about.heading, text: passage.content },
+            { path: passage.path, title: about.title.slice(0, longestTitle), trail: trailOf(passage.path) },
+            {
+              anchor: idIn(about.url.replace(/^[^#]*/, '')),
+              heading: about.heading.slice(0, longestTitle),
+              text: passage.content.slice(0, longestPassage),
+            },
           );
-        });
-        return { pages: pages, words: wordsOf(query, root.lang), isWhole: true };
-      },
-    )
+        },
+      );
+      return { pages: pages, words: wordsOf(query, root.lang), isWhole: true };
+    })
     .finally(() => clearTimeout(timer));
 }
 /** Titles of the groups around a page, as far as the sidebar has it. @param {string} path */
