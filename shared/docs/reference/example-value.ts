@@ -117,6 +117,7 @@ export function exampleOfSchema(
     }
     const [option] = shape.variants[0]?.options ?? [];
     if (option !== undefined) return make(option, depth + 1, inside);
+    if (shape.firstItems.length > 0) return shape.firstItems.map((item) => make(item, depth + 1, inside));
     if (shape.items !== undefined) return [make(shape.items, depth + 1, inside)];
     return ofType(merged, () => shape.type);
   };

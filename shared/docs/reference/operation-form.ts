@@ -134,7 +134,7 @@ function fieldOf(document: JsonObject, place: FormField['in'], name: string, sch
   const shape = shapeOf(document, schema);
   const { merged } = merge(document, schema);
   const items = shape.items === undefined ? undefined : shapeOf(document, shape.items);
-  const isList = items !== undefined || shape.type.endsWith('[]');
+  const isList = items !== undefined || shape.firstItems.length > 0 || shape.type.endsWith('[]');
   const isObject = shape.properties.length > 0 || shape.additional !== undefined || /^object\b/.test(shape.type);
   const isFile = (part: JsonObject): boolean =>
     place === 'form' &&

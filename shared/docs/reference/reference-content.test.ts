@@ -237,6 +237,47 @@ ${components}`;
     expect(below).toContain('"name": "<string>"');
   });
 
+  test('of a schema says once what it is', async () => {
+    const rest = 'components:\n  schemas:\n    Named: { description: What has a name., type: string }\n';
+    const page = '---\nopenapi-schema: Named\n---\n';
+    const { html, below } = await pageOf('summary: Make', rest, page);
+    expect(html.split('<main')[1]?.match(/What has a name\./g)).toHaveLength(1);
+    expect(below).toContain('`string`');
+    const own = await pageOf('summary: Make', rest, page.replace('Named', 'Named\ndescription: Ours'));
+    expect(own.below).toContain('What has a name.');
+  });
+
+  test('has the first items of a list, and properties like a pattern', async () => {
+    const { withoutCode, below } = await pageOf(
+      bodyOf(`type: object
+properties:
+  place: { type: array, prefixItems: [{ type: number, description: North }, { type: number }], items: false }
+  old: { type: array, items: [{ type: string }, { type: integer }] }
+  open: { prefixItems: [{ type: string }], items: { type: number } }
+  marks: { patternProperties: { ^x-: { type: string, description: Any } } }
+  around: { prefixItems: [{ $ref: '#/components/schemas/Around' }] }
+  nothing: { const: null }
+  some: { enum: [null, 1] }`),
+      "components:\n  schemas:\n    Around: { prefixItems: [{ $ref: '#/components/schemas/Around' }] }\n",
+    );
+    expect(withoutCode.replaceAll(/\n+/g, '\n')).toContain(`- \`place\` ([number, number])
+  - \`[0]\` (number)
+    North
+  - \`[1]\` (number)
+- \`old\` ([string, integer])
+  - \`[0]\` (string)
+  - \`[1]\` (integer)
+- \`open\` ([string, ...number[]])
+  - \`[0]\` (string)
+- \`marks\` (object)
+  - \`/^x-/\` (string)
+    Any
+- \`around\` (`);
+    expect(withoutCode).toContain('`nothing` (null)');
+    expect(withoutCode).toContain('`some` (enum<null | number>)');
+    expect(below.replaceAll(/\s+/g, '')).toContain('"place":[123,123],"old":["<string>",123],"open":["<string>"]');
+  });
+
   test('says when a reference leads nowhere, and goes on', async () => {
     const { withoutCode, codes } = await pageOf(
       bodyOf(

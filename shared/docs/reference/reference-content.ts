@@ -131,10 +131,12 @@ class ReferenceWriter {
     const example = exampleOfSchema(this.#document, schema, 'response');
     const examples = [exampleFence('application/json', this.#texts.example.replace(/\s*[:：]\s*$/u, ''), example)];
     const isOwn = this.#own.components.has('ResponseExample');
+    const { description } = resolved(this.#document, schema).value;
+    const isInHead = !this.#options.hasDescription && lineOf(description) !== undefined;
     return {
       above: [],
       below: [
-        ...this.#fields.body(schema, 'schema', 'schema'),
+        ...this.#fields.body(schema, 'schema', 'schema', undefined, isInHead),
         ...(isOwn ? [] : [element('ResponseExample', {}, examples)]),
       ],
     };

@@ -133,15 +133,18 @@ export class SchemaFields {
     return circle === undefined ? type : type.replace('object', nameOfReference(circle));
   }
 
-  /** What a body is: its properties as fields, or the type of what has none. `anchor`: an address on the page that leads to it. */
-  body(schema: JsonValue | undefined, id: string, use: FieldUse, anchor?: string): Nodes[] {
+  /**
+   * What a body is: its properties as fields, or the type of what has none. `anchor`: an address on the page that leads to it. `isDescribed`: what it
+   * is stands above it.
+   */
+  body(schema: JsonValue | undefined, id: string, use: FieldUse, anchor?: string, isDescribed = false): Nodes[] {
     const shape = this.#shape(schema);
     const inside: Inside = { depth: 0, names: new Set(shape.names), anchor };
     const shown = this.#members(shape, id, use, inside);
     const isPlainObject = shape.type === 'object' && shape.properties.length > 0;
     return [
       ...(isPlainObject ? [] : [{ type: 'paragraph' as const, children: [code(shape.type)] }]),
-      ...this.description(shape.description, true),
+      ...(isDescribed ? [] : this.description(shape.description, true)),
       ...this.#facts(shape, undefined),
       ...shown,
     ];
@@ -196,7 +199,8 @@ export class SchemaFields {
     const shownHere = shape.properties.filter((property) => this.#isUsed(property, use));
     const nodes: Nodes[] = [];
     const leftOut: Property[] = [];
-    for (const property of shownHere) {
+    const first = shape.firstItems.map((schema, at) => ({ name: `[${at}]`, schema, isRequired: false }));
+    for (const property of [...shownHere, ...shape.patterns, ...first]) {
       const { name, schema, isRequired } = property;
       if (this.#isFull(inside)) leftOut.push(property);
       else nodes.push(this.field('ResponseField', { name, id: `${id}-${name}`, schema, isRequired }, use, inside));
@@ -334,7 +338,10 @@ function isLeaf(schema: JsonValue | undefined): schema is JsonObject {
   return true;
 }
 
-const outsideLeaves = new Set(['$ref', 'allOf', 'oneOf', 'anyOf', 'properties', 'additionalProperties', 'items']);
+const outsideLeaves = new Set([
+  ...['$ref', 'allOf', 'oneOf', 'anyOf', 'items', 'prefixItems'],
+  ...['properties', 'patternProperties', 'additionalProperties'],
+]);
 
 function isPlainType(items: JsonValue | undefined): boolean {
   if (!isJsonObject(items)) return false;

@@ -26,6 +26,10 @@ export type Shape = {
   properties: Property[];
   /** Of an array. */
   items: JsonValue | undefined;
+  /** Of an array: its first items, each with a schema of its own. */
+  firstItems: readonly JsonValue[];
+  /** Of properties whose names are like a pattern. */
+  patterns: Property[];
   /** Of properties without a fixed name. */
   additional: JsonValue | undefined;
   variants: { kind: 'oneOf' | 'anyOf'; options: JsonValue[] }[];
@@ -40,6 +44,7 @@ export type Shape = {
 export type Property = { name: string; schema: JsonValue; isRequired: boolean };
 
 const maxParts = 200;
+const maxFirstItems = 20;
 const constraintKeys = [
   'minimum exclusiveMinimum maximum exclusiveMaximum multipleOf minLength maxLength pattern',
   'minItems maxItems uniqueItems minProperties maxProperties contentMediaType contentEncoding',
@@ -95,7 +100,7 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
     const options = Array.isArray(written) ? written.filter((option) => !isNull(option)) : [];
     if (options.length > 0) variants.push({ kind, options });
   }
-  const { additionalProperties, items } = merged;
+  const { additionalProperties } = merged;
   const mint = objectOf(merged['x-mint']);
   return {
     type: typeOf(document, merged, variants, 0),
@@ -111,7 +116,11 @@ function makeShape(document: JsonObject, schema: JsonValue | undefined): Shape {
     properties: Object.entries(properties).map(([name, property]) => {
       return { name, schema: property, isRequired: required.has(name) };
     }),
-    items,
+    items: itemsOf(merged),
+    firstItems: firstItemsOf(merged),
+    patterns: Object.entries(objectOf(merged['patternProperties'])).map(([pattern, property]) => {
+      return { name: `/${pattern}/`, schema: property, isRequired: false };
+    }),
     additional:
       isJsonObject(additionalProperties) && Object.keys(additionalProperties).length > 0
         ? additionalProperties
@@ -131,6 +140,15 @@ function constraintsOf(schema: JsonObject): string[] {
     constraints.push(`${key}: ${shownValue(value)}`);
   }
   return constraints;
+}
+
+/** `items` of JSON Schema before 2020 may be a list of what is `prefixItems` today. `false`: there are no more. */
+const itemsOf = ({ items }: JsonObject): JsonValue | undefined =>
+  Array.isArray(items) || items === false ? undefined : items;
+
+function firstItemsOf({ prefixItems, items }: JsonObject): JsonValue[] {
+  const written = Array.isArray(prefixItems) ? prefixItems : items;
+  return Array.isArray(written) ? written.slice(0, maxFirstItems) : [];
 }
 
 /** The first example that a schema gives; OpenAPI 3.0 has one, 3.1 a list. */
@@ -238,10 +256,19 @@ function typeOf(document: JsonObject, schema: JsonObject, variants: Shape['varia
 }
 
 function oneType(document: JsonObject, schema: JsonObject, type: string, depth: number): string {
-  if (type === 'array') return `${itemType(document, schema['items'], depth)}[]`;
+  if (type === 'array') return arrayType(document, schema, depth);
   if (Array.isArray(schema['enum'])) return `enum<${type}>`;
   const format = textOf(schema['format']);
   return format === undefined ? type : `${type}<${format}>`;
+}
+
+/** `[string, integer]` for one whose first items each have a schema, `string[]` for all others. */
+function arrayType(document: JsonObject, schema: JsonObject, depth: number): string {
+  const [items, first] = [itemsOf(schema), firstItemsOf(schema)];
+  const others = first.length > 0 && items === undefined ? '' : `${itemType(document, items, depth)}[]`;
+  if (first.length === 0) return others;
+  const shown = first.slice(0, 4).map((item) => itemType(document, item, depth));
+  return `[${[...shown, ...(first.length > 4 || others !== '' ? [`...${others}`] : [])].join(', ')}]`;
 }
 
 function itemType(document: JsonObject, items: JsonValue | undefined, depth: number): string {
@@ -257,17 +284,21 @@ const variantsIn = (schema: JsonObject): Shape['variants'] =>
     return Array.isArray(options) ? [{ kind, options }] : [];
   });
 
+const objectKeys = ['properties', 'patternProperties', 'additionalProperties'];
+
+const typeOfValue = (value: JsonValue): string => (value === null ? 'null' : typeof value);
+
 function typesWithoutName(
   document: JsonObject,
   schema: JsonObject,
   variants: Shape['variants'],
   depth: number,
 ): string[] {
-  if (schema['properties'] !== undefined || schema['additionalProperties'] !== undefined) return ['object'];
-  if (schema['items'] !== undefined) return [`${itemType(document, schema['items'], depth)}[]`];
+  if (objectKeys.some((key) => schema[key] !== undefined)) return ['object'];
+  if (schema['items'] !== undefined || schema['prefixItems'] !== undefined) return [arrayType(document, schema, depth)];
   const { const: constant, enum: values } = schema;
-  if (constant !== undefined) return [typeof constant === 'object' ? 'object' : typeof constant];
-  if (Array.isArray(values)) return [`enum<${[...new Set(values.map((value) => typeof value))].join(' | ')}>`];
+  if (constant !== undefined) return [typeOfValue(constant)];
+  if (Array.isArray(values)) return [`enum<${[...new Set(values.map(typeOfValue))].join(' | ')}>`];
   const options = variants.flatMap(({ options }) => options);
   if (options.length === 0 || depth > 2) return ['any'];
   return options.slice(0, 4).map((option) => {
