@@ -156,5 +156,7 @@ describe('marking', () => {
     expect(shown).toMatch(/^… .*the needle is here .* …$/);
     expect(shown.length).toBeLessThan(170);
     expect(snippet('short', 'needle')).toBe('short');
+    // A row of a section has one line.
+    expect(snippet(`${'straw '.repeat(16)}needle and hay`, 'needle')).toMatch(/^… (?:straw ){1,6}needle and hay$/);
   });
 });

@@ -61,7 +61,6 @@ var snippetLength = 150;
 /** @param {string} text @param {QueryWord[]} words */
 function snippet(text, words) {
   var plain = text.replace(/\s+/g, ' ').trim();
-  if (plain.length <= snippetLength) return plain;
   var ranges = rangesOf(plain, words);
   var best = 0;
   var most = 0;
