@@ -24,6 +24,10 @@ test.each([
   ['2.30.11', 'from 2.30.11 on'],
   ['GET /v1/jobs/{id}/events', 'at /v1/jobs/:jobId/events it'],
   ['x-thread-id:', 'X-Thread-Id: t'],
+  ['/v1/jobs/{id}', "curl 'https://api.example.com/v1/jobs/{jobId}'"],
+  ['/v1/jobs/42/events', '`GET https://example.com/api/v1/jobs/{jobId}/events`'],
+  ['HTTPS_PROXY=http://10.0.0.1:3128', 'Set HTTPS_PROXY first.'],
+  ['--max-size=4096', 'pass --max-size=8192'],
   ['"rotating a key"', 'After you rotate a key, wait.'],
   ['«one  two»', 'one\ntwo'],
 ])('%s is found in "%s"', (query, text) => {

@@ -19,7 +19,8 @@ const mostQueryCharacters = 2_000;
 /** The parts of a question that are meant as they stand; most questions have none. Pure. */
 export function exactSpans(query: string): ExactSpan[] {
   const spans = new Map<string, ExactSpan>();
-  const asked = new Set(analyzeQuery(query));
+  // The value of what is set is seldom in the documentation, and it may be long.
+  const asked = new Set(analyzeQuery(query.split(/\s+/).map(withoutValue).join(' ')));
   const add = (literals: readonly string[], text: string): void => {
     const [key] = literals;
     if (key === undefined || key.length > mostCharacters || spans.size === mostSpans || spans.has(key)) return;
@@ -65,16 +66,25 @@ const plainText = (text: string): string =>
     .replaceAll(/\s+/g, ' ');
 const parameter = '{}';
 
-/** Not in the middle of a longer word; a part of a name between underscores is a word. */
-const patternOf = (literal: string): RegExp =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${literal.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'u');
+/**
+ * Not in the middle of a longer word; a part of a name between underscores is a word. A path may stand behind a host or the first parts of a longer one:
+ * samples have whole addresses.
+ */
+const patternOf = (literal: string): RegExp => {
+  const before = literal.startsWith('/') ? '' : '(?<![\\p{L}\\p{N}])';
+  return new RegExp(`${before}${literal.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?![\\p{L}\\p{N}])`, 'u');
+};
+
+/** What a flag or a variable of the environment is set to. */
+const value = /(?<=^-{1,2}[\w-]+|^[A-Z][A-Z0-9_]*)=.*$/s;
+const withoutValue = (word: string): string => word.replace(value, '');
 
 /** Without what stands around a name where it was copied: brackets, quotes, the value of a flag, arguments, punctuation. Of an address the path. */
 function nameIn(word: string): string {
   const url = /^https?:\/\/[^/\s]+(\/[^\s?#]*)/i.exec(word)?.[1];
   return (url ?? word)
     .replace(/^[([{'"$<,;]+/, '')
-    .replace(/(?<=^-{1,2}[\w-]+|^[A-Z][A-Z0-9_]*)=.*$/s, '')
+    .replace(value, '')
     .replace(/\(.*$/s, '')
     .replace(/[)\]'",;:?!.]+$/, '')
     .replace(/(?<![{\w])\}+$/, '');

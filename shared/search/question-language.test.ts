@@ -61,6 +61,9 @@ test('a question in another language than all that was found hears so', () => {
   expect(languageNotice(question, [english])).toBe(
     'The question seems to be in German, and what was found is in English. Names, codes and identifiers of it are found there; ask in English to find more.',
   );
+  expect(languageNotice(question, [english, { text: 'npm rm', language: 'ja' }])).toMatch(
+    /found is in English and Japanese\. .* ask in English or Japanese to find more\.$/,
+  );
   expect(languageNotice(question, [])).toBe(
     'The question seems to be in German, and nothing was found. Names, codes and identifiers of it are found in any language.',
   );

@@ -10,6 +10,8 @@ const variantsIn = (question: string): Record<string, string[]> =>
 test('a word has the others of its group, and a phrase counts as one', () => {
   expect(variantsIn('a backup')['backup']).toEqual(expect.arrayContaining(['restor', 'snapshot', 'recov']));
   expect(variantsIn('sign in')['sign']).toEqual(expect.arrayContaining(['login', 'authent']));
+  expect(variantsIn('turn it off')['turn']).toEqual(expect.arrayContaining(['disabl', 'deactiv']));
+  expect(variantsIn('several sites')['several']).toEqual(['multipl']);
   expect(variantsIn('a sign of it')['sign']).toBeUndefined();
 });
 
