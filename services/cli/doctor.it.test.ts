@@ -300,6 +300,24 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
     );
   }, 40_000);
 
+  test('says which setting is wrong when a search engine speaks HTTPS, HTTP or for another product', async () => {
+    const elasticsearch = await serve((_, answer) => {
+      answer.setHeader('x-elastic-product', 'Elasticsearch').setHeader('content-type', 'application/json');
+      answer.end(JSON.stringify({ version: { number: '9.4.3' }, tagline: 'You Know, for Search' }));
+    });
+    // What a server does that expects TLS.
+    const closing = await serve((request) => request.socket.destroy());
+    const said = (url: string, engine = 'elasticsearch') =>
+      saidWith({ BINDERY_SEARCH_ENGINE: engine, BINDERY_ELASTICSEARCH_URL: url });
+    expect(await said(addressOf(elasticsearch).replace('http:', 'https:'))).toMatch(
+      /It seems to speak HTTP without TLS: set BINDERY_ELASTICSEARCH_URL to its address with http:/,
+    );
+    expect(await said(addressOf(closing))).toContain('set BINDERY_ELASTICSEARCH_URL to its address with https://');
+    expect(await said(addressOf(elasticsearch), 'opensearch')).toMatch(
+      /does not say that it is OpenSearch\.\n +→ If it is Elasticsearch, set BINDERY_SEARCH_ENGINE=elasticsearch/,
+    );
+  }, 40_000);
+
   test('says when there are no vectors', async () => {
     expect(await saidWith({ BINDERY_EMBEDDING_MODEL: 'none' })).toContain('There are no vectors');
     const opensearch = { BINDERY_SEARCH_ENGINE: 'opensearch', BINDERY_ELASTICSEARCH_URL: elsewhere };

@@ -19,6 +19,16 @@ export async function inspectElasticsearch(settings: ElasticsearchSettings): Pro
   try {
     const { version } = await ask('say its version', (client, within) => client.info({}, within));
     const who = `${names[settings.product]} ${version.number} at ${where}`;
+    // The calls are nearly the same, so much would go well for a while.
+    const isOpenSearch = (version as { distribution?: unknown }).distribution === 'opensearch';
+    if (settings.product === 'opensearch' && !isOpenSearch) {
+      return [
+        fault(
+          `The search engine at ${where} does not say that it is OpenSearch.`,
+          'If it is Elasticsearch, set BINDERY_SEARCH_ENGINE=elasticsearch.',
+        ),
+      ];
+    }
     const findings = [versionFinding(who, version.number, oldest[settings.product])];
     // What an older one answers is not known.
     if (findings.some(({ level }) => level === 'fault')) return findings;
@@ -45,10 +55,23 @@ function unusable(where: string, error: unknown): Finding {
       'Set BINDERY_ELASTICSEARCH_USERNAME and _PASSWORD, or BINDERY_ELASTICSEARCH_API_KEY.',
     );
   }
+  // Without Node's own advice, which is about its command line.
+  const reason = messageOf(error).replace(/; if the root CA is installed locally.*$|[.]$/, '');
   return fault(
-    `The search engine at ${where} cannot be used: ${messageOf(error).replace(/[.]$/, '')}.`,
-    'Start it, or set BINDERY_ELASTICSEARCH_URL to its address.',
+    `The search engine at ${where} cannot be used: ${reason}.`,
+    adviceFor(where, reason) ?? 'Start it, or set BINDERY_ELASTICSEARCH_URL to its address.',
   );
+}
+
+/** For what TLS says in words of its own. */
+function adviceFor(where: string, reason: string): string | undefined {
+  if (/certificate|self-signed/i.test(reason))
+    return 'Set BINDERY_ELASTICSEARCH_CA_FILE to the certificate of the authority that signs for it, and ask it by a name that is in its certificate.';
+  if (where.startsWith('https:') && /wrong version number|packet length too long|EPROTO/i.test(reason))
+    return 'It seems to speak HTTP without TLS: set BINDERY_ELASTICSEARCH_URL to its address with http://.';
+  if (where.startsWith('http:') && /other side closed|socket hang up|ECONNRESET/i.test(reason))
+    return 'If it speaks HTTPS, set BINDERY_ELASTICSEARCH_URL to its address with https://.';
+  return undefined;
 }
 
 /** A user who may search and index need not see the cluster. */
