@@ -4,15 +4,16 @@ import { addCommands } from './commands.ts';
 
 /** What the command would say to these arguments. */
 async function complaintAbout(args: string[]): Promise<string> {
+  let written = '';
   const program = new Command('bindery')
-    .configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
+    .configureOutput({ writeErr: (text) => void (written += text), writeOut: () => undefined })
     .exitOverride();
   await addCommands(program);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) expect(error.exitCode).toBe(1);
-    return error instanceof Error ? error.message : String(error);
+    return `${error instanceof Error ? error.message : String(error)}\n${written}`;
   }
   throw new Error('nothing was wrong');
 }
@@ -43,6 +44,14 @@ test.each([
   ['audit list --ndjson --json', 'cannot be used with'],
   ['usage --month 2026-01 --months 2026-01..2026-02', 'cannot be used with'],
   ['search acme x --min-score 2', 'a number from 0 to 1'],
+  ['search acme --dry-run', 'Put -- before a query that begins with a hyphen'],
+  [
+    'bench search ./no-such-folder --key svc_x --url http://127.0.0.1:1',
+    './no-such-folder cannot be measured: there is no such folder.',
+  ],
+  ['bench search package.json/x', 'package.json/x cannot be measured: there is no such folder.'],
+  ['bench search ./package.json', './package.json cannot be measured: it is no folder.'],
+  ['bench search docs nowhere.jsonl', 'The questions in nowhere.jsonl cannot be read: there is no such file.'],
   ['dead show x', 'It must be the id of a letter as "bindery dead list" shows it.'],
   ['dead retry projector.EXPORTS.7 x --why late', 'It must be the id of a letter as "bindery dead list" shows it.'],
   ['audit verify --job x', 'It must be the id of an export job'],

@@ -27,6 +27,8 @@ type Options = ConnectionOptions & {
 type Site = {
   pages(): Promise<AskedPage[]>;
   search(question: SearchQuestion): Promise<string[]>;
+  /** Whether search knows a page at this path. */
+  has(path: string): Promise<boolean>;
   /** What the figures are not. */
   note?: string;
   close(): Promise<void>;
@@ -76,7 +78,9 @@ async function benchSearch(named: string, file: string | undefined, options: Opt
     const text = [recallText(rows.length > 1 ? [...rows, all] : rows), ...(misses ? missedLines(missed) : [])].join(
       '\n',
     );
+    const lost = given === undefined ? [] : await withoutPage(missed, site);
     output.result({ site: named, kinds: rows, all, missed }, text);
+    if (lost.length > 0) output.note(lostText(lost));
     if (minRecall !== undefined && all.recallAt5 < minRecall) {
       output.note(`recall@5 is ${all.recallAt5.toFixed(3)}, less than ${minRecall}.`);
       process.exitCode = 1;
@@ -87,12 +91,18 @@ async function benchSearch(named: string, file: string | undefined, options: Opt
 }
 
 async function openSite(named: string, options: Options, mostPages: number): Promise<Site> {
-  const isFolder = (await stat(named).catch(() => undefined))?.isDirectory() === true;
-  if (!isFolder) {
+  const there = await stat(named).catch(() => undefined);
+  if (there?.isDirectory() !== true) {
+    // No domain has such a name, so a folder is meant.
+    if (/[/\\]|^\.+$|^~/.test(named)) {
+      const why = there === undefined ? 'there is no such folder' : 'it is no folder';
+      throw new Error(`${named} cannot be measured: ${why}. Name the folder that has docs.json, or a domain.`);
+    }
     const domain = domainSite(connect(options, 'assistant'), named);
     return {
       pages: () => domain.pages(mostPages),
       search: (question) => domain.search(question),
+      has: (path) => domain.has(path),
       note: 'Links and descriptions of a published site answer the questions that are made of them: measure its folder to leave them out.',
       close: async () => undefined,
     };
@@ -108,5 +118,27 @@ function missedLines(missed: readonly Missed[]): string[] {
     const instead = found.length === 0 ? 'nothing' : found.map((path) => `/${path}`).join(', ');
     return `  ${printable(`${kind}: "${query.slice(0, 100)}" → /${pages[0] ?? ''}; found ${instead}`)}`;
   });
-  return ['', `${counted(missed.length, 'question')} without their page among the first five:`, ...lines];
+  const without = missed.length === 1 ? 'question without its page' : 'questions without their page';
+  return ['', `${missed.length} ${without} among the first five:`, ...lines];
+}
+
+/** Of the questions that were missed those that name no page which search knows: they say nothing of how good it is. */
+async function withoutPage(missed: readonly Missed[], site: Site): Promise<Missed[]> {
+  const lost: Missed[] = [];
+  for (const question of missed) {
+    let isKnown = false;
+    for (const path of question.pages) isKnown ||= await site.has(path);
+    if (!isKnown) lost.push(question);
+  }
+  return lost;
+}
+
+const mostLost = 5;
+
+function lostText(lost: readonly Missed[]): string {
+  const named = lost.slice(0, mostLost).map(({ query, pages }) => `"${query.slice(0, 60)}" → /${pages[0] ?? ''}`);
+  const others = lost.length > mostLost ? ` and ${lost.length - mostLost} more` : '';
+  return printable(
+    `Of ${counted(lost.length, 'question')} search knows no page, so nothing can be right: ${named.join(', ')}${others}. Look at the paths; pages that are hidden or not searchable have none.`,
+  );
 }

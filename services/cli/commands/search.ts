@@ -29,6 +29,11 @@ export function searchCommand(program: Command): void {
     .option('--tag <tag>', 'only pages with this tag')
     .option('--groups <groups...>', 'also pages restricted to these groups')
     .option('--explain', 'a table of what each signal of the ranking adds; needs an admin key')
+    // Readers paste flags.
+    .showHelpAfterError(
+      '(Put -- before a query that begins with a hyphen: search acme -- --dry-run. --help has all options.)',
+    )
+    .addHelpText('after', '\nPut -- before a query that begins with a hyphen: bindery search acme -- --dry-run')
     .action(async (domain: string, query: string, options: Options) => {
       const { limit, minScore, version, language, tag, groups, explain } = options;
       const answer = await connect(options, explain === true ? 'admin' : 'assistant').raw(

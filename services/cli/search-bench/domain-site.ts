@@ -61,6 +61,7 @@ export function domainSite(client: ApiClient, domain: string) {
         ...new Map([...read.values()].flatMap((page) => (page === undefined ? [] : [[page.path, page]]))).values(),
       ];
     },
+    has: async (path: string): Promise<boolean> => (await readPage(path, undefined)) !== undefined,
     async search({ query, language }: SearchQuestion): Promise<string[]> {
       return [...new Set((await find(query, language)).map(({ path }) => path))];
     },

@@ -49,6 +49,11 @@ test.each([
   await expect(read(text)).rejects.toThrow(sentence);
 });
 
+test('a file that is not there is refused with a sentence', async () => {
+  const file = join(folder, 'none.jsonl');
+  await expect(readQuestions(file)).rejects.toThrow(`The questions in ${file} cannot be read: there is no such file.`);
+});
+
 const page = (path: string, title: string, more: Partial<AskedPage> = {}): AskedPage => ({
   path,
   title,

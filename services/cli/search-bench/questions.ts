@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { problemText } from '#shared/http/field-problems.ts';
-import { messageOf } from '#shared/runtime/failures.ts';
+import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { analyzeQuery, analyzeText } from '#shared/search/analyze-text.ts';
 
 /** A question, and the pages that answer it: finding one of them is right. Paths are as readers know them, `guides/x`. */
@@ -37,7 +37,7 @@ const lineSchema = z
  */
 export async function readQuestions(file: string): Promise<SearchQuestion[]> {
   const questions: SearchQuestion[] = [];
-  for (const [at, line] of (await readFile(file, 'utf8')).split('\n').entries()) {
+  for (const [at, line] of (await textOf(file)).split('\n').entries()) {
     if (line.trim() === '') continue;
     const refuse = (why: string) => new Error(`Line ${at + 1} of ${file} is no question: ${why}.`);
     let value: unknown;
@@ -59,6 +59,17 @@ export async function readQuestions(file: string): Promise<SearchQuestion[]> {
   if (questions.length === 0)
     throw new Error(`${file} has no question. Write one a line: {"query": "…", "pages": ["/…"]}.`);
   return questions;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const why = errorCode(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
+    throw new Error(`The questions in ${file} cannot be read: ${why}. Name a file with a question a line.`, {
+      cause: error,
+    });
+  }
 }
 
 /** `/guides` may be the page `guides/index`, and `/` is `index`. */

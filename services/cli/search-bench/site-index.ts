@@ -87,6 +87,8 @@ export async function searchSite(
 export async function openProjectSite(project: ProjectFiles): Promise<{
   pages: AskedPage[];
   search(question: SearchQuestion): Promise<string[]>;
+  /** Whether search knows a page at this path. */
+  has(path: string): Promise<boolean>;
   close(): Promise<void>;
 }> {
   requireNativeParser();
@@ -120,6 +122,7 @@ export async function openProjectSite(project: ProjectFiles): Promise<{
         description: descriptions.get(path),
       })),
     search: (question) => searchSite(index, 'project', question),
+    has: async (path) => pages.some((page) => page.path === path),
     close,
   };
 }
