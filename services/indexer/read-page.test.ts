@@ -4,6 +4,16 @@ import { cutPassages, passageCharacters, readPage } from './read-page.ts';
 const read = (source: string, dependencies: Record<string, string> = {}) =>
   readPage({ file: 'x.mdx', source, dependencies, title: 'X', variables: { product: 'Bindery' } });
 
+test('words of badges, keys and tooltips are none of their neighbours', () => {
+  const { sections } = read(
+    [
+      '<Badge>beta</Badge><Badge>paid</Badge> Press <kbd>Ctrl</kbd><kbd>K</kbd>.',
+      'Call the <Tooltip tip="What programs use">API</Tooltip>.',
+    ].join('\n\n'),
+  );
+  expect(sections[0]?.text).toMatch(/^beta paid Press Ctrl K\.\nCall the API What programs use \.$/);
+});
+
 test('sections have the text that readers see, with snippets and variables', () => {
   const { sections, markdown } = read(
     [

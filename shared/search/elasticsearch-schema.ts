@@ -15,7 +15,7 @@ import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope
 export const mappingVersion = 2;
 
 /** Counts up when documents lack what this program needs, or the terms of `analyzeText` change: builds of another shape are built again. */
-export const documentShape = 6;
+export const documentShape = 7;
 
 const keyword = { type: 'keyword' } as const;
 /** The terms come from `analyzeText`, separated by spaces: Elasticsearch analyzes nothing. */

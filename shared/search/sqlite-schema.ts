@@ -3,7 +3,7 @@ import { chmod, copyFile, open, rename, stat } from 'node:fs/promises';
 import { sealFile } from './sqlite-seal.ts';
 
 /** Counts up when the tables or the terms of `analyzeText` change: a file of another shape is built again. */
-export const sqliteShape = 6;
+export const sqliteShape = 7;
 
 /**
  * One file holds one content version. Terms are those of `analyzeText`, separated by spaces, so the tokenizers decide nothing. Rows of `words` have

@@ -5,6 +5,19 @@ const blockTags = new Set(
   `address article aside blockquote details div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul video iframe
   li br td th summary dt dd figcaption`.split(/\s+/),
 );
+/** Elements and classes of what is drawn apart in a line: without spaces, a word and its tooltip would be read as one word. */
+const apart = new Set(['tooltip-content', 'color-name']);
+/** In sentences, too, where a full stop may follow. */
+const apartBefore = new Set(['kbd', 'badge']);
+
+/** Where the words of an element that is no block are apart from those beside it. `classes`: its property `className`. */
+export function apartOf(name: string, classes: unknown): { before: boolean; after: boolean } {
+  const is = (set: ReadonlySet<string>): boolean =>
+    set.has(name) || (Array.isArray(classes) && classes.some((one) => set.has(one)));
+  const after = is(apart);
+  return { before: after || is(apartBefore), after };
+}
+
 /** Not part of the text of a page. */
 const unreadTags = new Set(['svg', 'button', 'style']);
 const maxText = 200_000;

@@ -10,7 +10,7 @@ import {
   safeProperties,
 } from '../sanitize/safe-attributes.ts';
 import { type Repeated, toText, type Typeset } from './content-tree.ts';
-import { PageSections, type Section } from './page-sections.ts';
+import { apartOf, PageSections, type Section } from './page-sections.ts';
 import { keepRoom } from './picture-room.ts';
 
 /** HTML that a browser reads as the tree that was meant, what is read of it by section, and its ids. */
@@ -119,6 +119,8 @@ class ContentWriter {
     if (before === undefined) return '';
 
     const attributes = ordinary ?? attributesText(properties, drawnElements.has(name));
+    const apart = apartOf(name, properties.className);
+    if (apart.before) this.sections.text(' ');
     const outside = this.sections.begin(name, properties.id, !(name === 'p' && hasClass(properties, 'tab-title')));
     const endedBefore = this.#endsParagraph;
     this.#endsParagraph = false;
@@ -127,6 +129,7 @@ class ContentWriter {
     const endsParagraph = this.#endsParagraph;
     if (name === 'p' && endsParagraph) name = 'div';
     this.sections.end(name, outside);
+    if (apart.after) this.sections.text(' ');
     // Inside of a button, a parser does not look for open paragraphs around it.
     this.#endsParagraph = endedBefore || endingParagraph.has(name) || (endsParagraph && name !== 'button');
 
