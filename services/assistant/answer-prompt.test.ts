@@ -82,3 +82,17 @@ test('messages of AI SDK 4 have their text in content', () => {
     ]),
   ).toEqual([{ role: 'user', text: 'Hello' }]);
 });
+
+test('where a text is cut inside a character, no half of it is sent', () => {
+  const long = `x${'😀'.repeat(40_000)}`;
+  const { messages } = answerPrompt(
+    [
+      { role: 'user', text: `a\ud83d` },
+      { role: 'assistant', text: 'b' },
+      { role: 'user', text: long },
+    ],
+    [{ url: '/a', title: 'A', relevance: 1, text: long.slice(0, 8_000) }],
+    { items: [{ type: 'code', value: long, path: '\ude00' }], currentPath: undefined },
+  );
+  expect(messages.map(({ content }) => String(content).isWellFormed())).toEqual([true, true, true]);
+});

@@ -43,7 +43,11 @@ export function answerPrompt(
     .join('\n\n');
   return {
     instructions,
-    messages: [...history.map(({ role, text }) => ({ role, content: text })), { role: 'user', content: last }],
+    // Half a character, as where a text was cut, is not UTF-8: servers refuse it.
+    messages: [...history, { role: 'user' as const, text: last }].map(({ role, text }) => ({
+      role,
+      content: text.toWellFormed(),
+    })),
   };
 }
 

@@ -16,7 +16,7 @@ import {
   type TokenCounts,
   type UiChunk,
 } from './answer-wire.ts';
-import { answerCut, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
+import { answerCut, answerEmpty, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
 import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
@@ -202,7 +202,8 @@ async function* modelAnswer(
     onError: ({ error }) => {
       if (!signal.aborted) logger.warn(failureFacts(error), 'the language model failed');
     },
-    onStepEnd: ({ usage: { inputTokens, outputTokens } }) => {
+    onStepEnd: ({ usage }) => {
+      const [inputTokens, outputTokens] = [credible(usage.inputTokens), credible(usage.outputTokens)];
       outcome.tokens.input += inputTokens ?? 0;
       outcome.tokens.output += outputTokens ?? 0;
       if (inputTokens === undefined && outputTokens === undefined) outcome.spentTokens += guess();
@@ -228,8 +229,9 @@ async function* modelAnswer(
       }
       if (chunk.type === 'finish') {
         const cut = chunk.finishReason === 'interrupted';
-        if (cut) yield { type: 'error', errorText: answerCut };
-        outcome.finishReason = cut ? 'error' : finishReasonOf(chunk.finishReason);
+        const isEmpty = outcome.text.trim() === '';
+        if (cut || isEmpty) yield { type: 'error', errorText: cut ? answerCut : answerEmpty };
+        outcome.finishReason = cut || isEmpty ? 'error' : finishReasonOf(chunk.finishReason);
         outcome.aborted = outcome.finishReason === 'error';
       } else if (chunk.type === 'abort') {
         yield { type: 'error', errorText: stopSentence(signal.reason) };
@@ -250,6 +252,12 @@ async function* modelAnswer(
     if (isAsking && (signal.aborted || outcome.text.length > textBefore)) outcome.spentTokens += guess();
   }
 }
+
+/** No call has more tokens. */
+const mostTokens = 100_000_000;
+/** What a provider reports may be anything, and is stored; undefined: that it reported nothing. */
+const credible = (tokens: number | undefined): number | undefined =>
+  tokens === undefined || !(tokens >= 0 && tokens <= mostTokens) ? undefined : Math.round(tokens);
 
 const charactersOfToken = 4;
 const tokensOf = (characters: number): number => Math.ceil(characters / charactersOfToken);

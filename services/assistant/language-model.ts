@@ -14,9 +14,31 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
     );
   }
   const { createMistral } = await import('@ai-sdk/mistral');
-  const model = createMistral({ apiKey: config.mistralApiKey, baseURL: config.mistralBaseUrl })(config.mistralModel);
+  const provider = createMistral({
+    apiKey: config.mistralApiKey,
+    baseURL: config.mistralBaseUrl,
+    fetch: boundedFetch,
+  });
+  const model = provider(config.mistralModel);
   const middleware = defaultSettingsMiddleware({ settings: { temperature: config.mistralTemperature } });
   return wrapLanguageModel({ model, middleware });
+}
+
+/** Some 100,000 words with what Mistral writes around each. */
+const mostAnswerBytes = 32_000_000;
+
+/** The prompt has pages that not everybody may read, so it goes nowhere else; and an answer that never ends must not fill the memory. */
+async function boundedFetch(...[address, request]: Parameters<typeof fetch>): Promise<Response> {
+  const { body, status, statusText, headers } = await fetch(address, { ...request, redirect: 'manual' });
+  let bytes = 0;
+  const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(part, controller) {
+      bytes += part.byteLength;
+      if (bytes > mostAnswerBytes) throw new Error('The answer of the language model is too long.');
+      controller.enqueue(part);
+    },
+  });
+  return new Response(body?.pipeThrough(count) ?? null, { status, statusText, headers });
 }
 
 const temperatureRange = 'must be a number from 0 to 1.5';

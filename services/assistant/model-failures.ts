@@ -7,6 +7,9 @@ export const answerFailed = 'The answer could not be finished. Ask again in a mo
 /** The model's stream ended before the model did. */
 export const answerCut = 'The answer was cut off before its end. Ask again.';
 
+/** The model ended without a word. */
+export const answerEmpty = 'The language model gave no answer. Ask again, or in other words.';
+
 const tooSlow = 'The answer took too long and was cut. Ask again, or ask about less at once.';
 const tooBusy = 'The language model has too many questions at the moment. Ask again in a minute.';
 const refused =
@@ -20,7 +23,7 @@ export const stopSentence = (reason: unknown): string =>
 export function failureSentence(error: unknown): string {
   const status = callErrorIn(error)?.statusCode ?? 0;
   if (status === 429) return tooBusy;
-  if (status >= 400 && status < 500 && status !== 408) return refused;
+  if (status >= 300 && status < 500 && status !== 408) return refused;
   return stopSentence(error);
 }
 

@@ -32,9 +32,9 @@ export function readPromptPassages(prompt: string): { passages: PromptPassage[];
 
 const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)">\n(.*?)\n<\/passage>/gs;
 
-/** Escapes text, so that it cannot be read as an element of the prompt. */
+/** Escapes text, so that it cannot be read as an element of the prompt. Half a character becomes a sign for it. */
 export const escapeText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  text.toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 const unescapeText = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');

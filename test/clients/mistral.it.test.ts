@@ -174,6 +174,54 @@ test.each<[string, MistralAnswer, string, number]>([
   expect(logged).toContain('the language model failed');
 });
 
+test('a prompt is sent to the server that the settings name alone', async () => {
+  mistral.answers((response) => void response.writeHead(307, { location: `${mistral.baseUrl}/elsewhere` }).end());
+  expect((await ask()).errors).toEqual([refused]);
+  expect(mistral.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+});
+
+test.each<[string, unknown[]]>([
+  ['says nothing', ['', null]],
+  ['only thinks', [[{ type: 'thinking', thinking: [{ type: 'text', text: 'They want the key.' }] }]]],
+])('a model that %s is told as failed', async (_name, contents) => {
+  mistral.answers(mistralSays(...contents));
+  const { errors, end, stored } = await ask();
+  expect(errors).toEqual(['The language model gave no answer. Ask again, or in other words.']);
+  expect(end).toMatchObject({ finishReason: 'error' });
+  expect(stored).toMatchObject({ answer: '', aborted: true });
+});
+
+test('an answer that never ends is cut before it fills the memory', async () => {
+  const line = `: ${'x'.repeat(1_000_000)}\n`;
+  mistral.answers(async (response, given) => {
+    await startsToSay(response, given);
+    while (!response.destroyed) await new Promise((resolve) => response.write(line, resolve));
+  });
+  const { errors } = await ask();
+  expect(errors).toEqual([failed]);
+  await mistral.requests[0]?.closed;
+});
+
+test.each([
+  ['less than nothing', -5, -1e9],
+  ['more than there is', 1e308, 1e308],
+  ['parts of tokens', 1.5, 0.25],
+])('what a provider reports as used may be %s', async (_name, prompt, completion) => {
+  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: 1 };
+  const last = mistralChunk({ content: 'Press it.' }, 'stop').replace(
+    /"usage":\{[^}]*\}/,
+    `"usage":${JSON.stringify(usage)}`,
+  );
+  mistral.answers((response) => {
+    startsStream(response);
+    response.end(`${last}data: [DONE]\n\n`);
+  });
+  const { errors, text, stored } = await ask();
+  expect([errors, text]).toEqual([[], 'Press it.']);
+  const { tokens = -1 } = stored as { tokens?: number };
+  expect(Number.isInteger(tokens) && tokens >= 0 && tokens < 10_000).toBe(true);
+});
+
 test('after a 429 that says when, the question is asked again', async () => {
   mistral.answers(mistralFails(429, said, atOnce), mistralSays('Press it.'));
   const { text, errors } = await ask();
