@@ -56,8 +56,8 @@ const leadsToOk = (url: string): boolean =>
 const isOurs = (url: string): boolean => URL.parse(url, 'http://site/')?.host === 'site' && leadsToOk(url);
 
 /** The same texts each time. */
-function* texts(count: number): Generator<string> {
-  let state = 7;
+function* texts(count: number, seed: number): Generator<string> {
+  let state = seed;
   const below = (limit: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 4_294_967_296) * limit);
@@ -76,14 +76,17 @@ function readLinks(markdown: string): string[] {
   return found;
 }
 
-test('a reader of Markdown finds no link that was not let through, whatever the answer is made of', async () => {
-  for (const text of texts(1_300)) {
-    const whole = linkFilter(leadsToOk);
-    const shown = (await whole.push(text)) + (await whole.end());
-    const piecemeal = linkFilter(leadsToOk);
-    let same = '';
-    for (const character of text) same += await piecemeal.push(character);
-    expect(same + (await piecemeal.end())).toBe(shown);
-    expect({ text, links: readLinks(shown).filter((url) => !isOurs(url)) }).toEqual({ text, links: [] });
-  }
-});
+test.each([7, 77, 777, 7_777, 77_777])(
+  'a reader of Markdown finds no link that was not let through, whatever the answer is made of: %i',
+  async (seed) => {
+    for (const text of texts(300, seed)) {
+      const whole = linkFilter(leadsToOk);
+      const shown = (await whole.push(text)) + (await whole.end());
+      const piecemeal = linkFilter(leadsToOk);
+      let same = '';
+      for (const character of text) same += await piecemeal.push(character);
+      expect(same + (await piecemeal.end())).toBe(shown);
+      expect({ text, links: readLinks(shown).filter((url) => !isOurs(url)) }).toEqual({ text, links: [] });
+    }
+  },
+);

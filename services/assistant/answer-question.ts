@@ -154,7 +154,7 @@ async function prepareAnswer(
   if (!scope) return withoutModel(nothingPublished);
   if (!facets) return withoutModel(beingIndexed);
   if (isExtractive(context.model) && isCourtesy(turns.at(-1)?.text ?? '')) return withoutModel(nothingAsked);
-  const unknown = unknownFilter(body.filter, facets);
+  const unknown = unknownFilter(body.filter, facets, trustedGroups(caller, body.filter?.groups));
   if (unknown !== undefined) return withoutModel(unknown);
 
   const { query, found, passages } = await findPassages(context, caller, scope, body, turns);

@@ -21,10 +21,22 @@ test('whatever a client calls the current page', () => {
 });
 
 test('a filter that no page fits is said; a language filters nothing where there are none', () => {
-  const facets = { versions: ['v1', 'v2'], languages: ['de', 'en'], tags: [] };
-  expect(unknownFilter({ version: 'v9', language: 'tlh' }, facets)).toBe(
+  const open = { versions: ['v1', 'v2'], languages: ['de', 'en'], tags: [] };
+  const facets = { ...open, open };
+  expect(unknownFilter({ version: 'v9', language: 'tlh' }, facets, [])).toBe(
     'Nothing was found, because this documentation has no version "v9". It has: v1, v2. Nothing was found, because this documentation has no language "tlh". It has: de, en.',
   );
-  expect(unknownFilter({ language: 'tlh' }, { ...facets, languages: [] })).toBeUndefined();
-  expect(unknownFilter({ version: 'v1' }, { ...facets, versions: [] })).toContain('It has no versions.');
+  expect(unknownFilter({ language: 'tlh' }, { ...facets, languages: [] }, [])).toBeUndefined();
+  const none = { ...open, versions: [] };
+  expect(unknownFilter({ version: 'v1' }, { ...none, open: none }, [])).toContain('It has no versions.');
+});
+
+test('of a filter nobody learns what only pages with groups have', () => {
+  const open = { versions: ['v1'], languages: [], tags: [] };
+  const facets = { versions: ['secret', 'v1'], languages: [], tags: [], open };
+  const said = (version: string, groups: string[]) => unknownFilter({ version }, facets, groups);
+  expect(said('v9', [])).toContain('It has: v1.');
+  expect(said('secret', [])).toBe(said('v9', [])?.replace('v9', 'secret'));
+  expect(said('v9', ['staff'])).toContain('It has: v1.');
+  expect(said('secret', ['staff'])).toBeUndefined();
 });

@@ -95,22 +95,31 @@ export function trustedGroups(
   return named ? trusted.filter((group) => named.includes(group)) : trusted;
 }
 
-/** A sentence about filter values that no page has; undefined when there are none. Pure. */
+/** A sentence about filter values that no page has; undefined when there are none. It names none that only pages with groups have. Pure. */
 export function unknownFilter(
   filter: Pick<ClientFilter, 'version' | 'language'> | null | undefined,
   facets: SearchFacets,
+  groups: readonly string[],
 ): string | undefined {
+  const known = groups.length === 0 ? facets.open : facets;
   const sentences = [
-    sentence('version', filter?.version, facets.versions),
+    sentence('version', filter?.version, known.versions, facets.open.versions),
     // Where no page has a language, it filters nothing.
-    facets.languages.length === 0 ? undefined : sentence('language', filter?.language, facets.languages),
+    facets.languages.length === 0
+      ? undefined
+      : sentence('language', filter?.language, known.languages, facets.open.languages),
   ].filter((text) => text !== undefined);
   return sentences.length === 0 ? undefined : sentences.join(' ');
 }
 
-function sentence(kind: string, value: string | null | undefined, known: readonly string[]): string | undefined {
+function sentence(
+  kind: string,
+  value: string | null | undefined,
+  known: readonly string[],
+  offered: readonly string[],
+): string | undefined {
   if (value === null || value === undefined || value === '' || known.includes(value)) return undefined;
-  const offer = known.length === 0 ? `It has no ${kind}s.` : `It has: ${known.join(', ')}.`;
+  const offer = offered.length === 0 ? `It has no ${kind}s.` : `It has: ${offered.join(', ')}.`;
   return `Nothing was found, because this documentation has no ${kind} "${value}". ${offer}`;
 }
 

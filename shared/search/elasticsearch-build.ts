@@ -40,6 +40,27 @@ const cleanWithinMs = 60_000;
 const abandonWithinMs = 2_000;
 const mostBulkCharacters = 2_000_000;
 
+/** Of the pages of a build, what they can be filtered by. */
+class FoundValues {
+  readonly #versions = new Set<string>();
+  readonly #languages = new Set<string>();
+  readonly #tags = new Set<string>();
+
+  add({ version, language, tag }: SearchPage): void {
+    if (version !== undefined) this.#versions.add(version);
+    if (language !== undefined) this.#languages.add(language);
+    if (tag !== undefined) this.#tags.add(tag);
+  }
+
+  sorted() {
+    return {
+      versions: [...this.#versions].sort(),
+      languages: [...this.#languages].sort(),
+      tags: [...this.#tags].sort(),
+    };
+  }
+}
+
 const nothing = () => ({ title: 0, path: 0, heading: 0, text: 0 });
 
 /**
@@ -57,7 +78,7 @@ export function buildElasticsearchPassages(
   const owner = { organization, domain, contentVersion };
   const bulk = bulkWriter(writer, scope, signal);
   const lengths = nothing();
-  const found = { versions: new Set<string>(), languages: new Set<string>(), tags: new Set<string>() };
+  const [found, open] = [new FoundValues(), new FoundValues()];
   const paths = new Set<string>();
   let passageCount = 0;
   let linkCount = 0;
@@ -110,9 +131,8 @@ export function buildElasticsearchPassages(
       });
       linkCount += 1;
     }
-    if (version !== undefined) found.versions.add(version);
-    if (language !== undefined) found.languages.add(language);
-    if (tag !== undefined) found.tags.add(tag);
+    found.add(page);
+    if (page.groups.length === 0) open.add(page);
   }
 
   return {
@@ -138,11 +158,7 @@ export function buildElasticsearchPassages(
       }
       const averageLength = nothing();
       for (const field of fields) averageLength[field] = passageCount === 0 ? 0 : lengths[field] / passageCount;
-      const facets: SearchFacets = {
-        versions: [...found.versions].sort(),
-        languages: [...found.languages].sort(),
-        tags: [...found.tags].sort(),
-      };
+      const facets: SearchFacets = { ...found.sorted(), open: open.sorted() };
       const averagePageLength = paths.size === 0 ? 0 : lengths.text / paths.size;
       const averages = { averageLength, averagePageLength };
       const document: VersionDocument = {
@@ -183,7 +199,7 @@ export async function removeElasticsearchVersion(
     ...{ organization, domain, contentVersion, kind: 'version', build: '', passageCount: 0, removing: true },
     averageLength: nothing(),
     averagePageLength: 0,
-    facets: { versions: [], languages: [], tags: [] },
+    facets: new FoundValues().sorted(),
   };
   if (!before?.document.removing) await storeVersion(writer, scope, gone, before, signal);
   await refresh(writer, signal);

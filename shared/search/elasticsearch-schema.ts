@@ -52,7 +52,8 @@ export type VersionDocument = Owner & {
   passageCount: number;
   averageLength: Record<(typeof fields)[number], number>;
   averagePageLength: number;
-  facets: SearchFacets;
+  /** Builds of earlier versions do not say which are `open`. */
+  facets: Omit<SearchFacets, 'open'> & Partial<SearchFacets>;
   /** Groups of the project; absent when there are none. As many as 1 MB, so they are read once for each build. */
   synonyms?: readonly (readonly string[])[];
   hasSynonyms?: boolean;

@@ -331,7 +331,10 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     ...(settings.product === 'elasticsearch' && {
       startVectors: (scope, model, signal) => startElasticsearchVectors(writer, checkScope(scope), model, signal),
     }),
-    facets: async (scope) => (await versionOf(checkScope(scope)))?.facets,
+    facets: async (scope) => {
+      const facets = (await versionOf(checkScope(scope)))?.facets;
+      return facets && { ...facets, open: facets.open ?? facets };
+    },
     async remove(scope) {
       checkScope(scope);
       versions.delete(versionId(scope));

@@ -117,6 +117,7 @@ export function searchIndexContract(
         ),
         page('internal/plans', 'Plans', 'Nothing yet.', {
           groups: ['staff'],
+          tag: 'plans',
           links: [{ to: 'guides/webhooks', text: 'Project bluebird' }],
         }),
         page('sdk', 'SDK', 'Set retrievalPageSize to five.', {
@@ -358,8 +359,9 @@ export function searchIndexContract(
       expect(await index.search({ ...first, query: 'common words', limit: 9 })).toHaveLength(3);
     });
 
-    test('says which filter values there are', async () => {
-      expect(await index.facets(scope)).toEqual({ versions: ['v1', 'v2'], languages: ['fr', 'zh'], tags: ['api'] });
+    test('says which filter values there are, and which anybody may know of', async () => {
+      const open = { versions: ['v1', 'v2'], languages: ['fr', 'zh'], tags: ['api'] };
+      expect(await index.facets(scope)).toEqual({ ...open, tags: ['api', 'plans'], open });
       expect(await index.facets(scopeOf('acme', 'cv_none'))).toBeUndefined();
     });
 

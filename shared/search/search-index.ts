@@ -109,7 +109,9 @@ export type FoundPage = {
   peoplesMarkdown: string;
 };
 
-export type SearchFacets = { versions: string[]; languages: string[]; tags: string[] };
+type FilterValues = { versions: string[]; languages: string[]; tags: string[] };
+/** `open`: those of pages without groups, which anybody may know of. */
+export type SearchFacets = FilterValues & { open: FilterValues };
 
 /** A piece of one page that can be found and quoted: one section or a part of it. Visible text only. */
 type Passage = {

@@ -130,12 +130,17 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
     `SELECT p.path, p.title, p.language, p.version, p.tag, s.anchor, s.heading, s.text
      FROM passages s JOIN pages p ON p.id = s.id >> 16 WHERE s.id = ?`,
   );
-  const values = (column: 'version' | 'language' | 'tag'): string[] =>
-    db
-      .prepare(`SELECT DISTINCT ${column} AS value FROM pages WHERE ${column} IS NOT NULL ORDER BY 1`)
-      .all()
-      .map((row) => String(row['value']));
-  const facets = { versions: values('version'), languages: values('language'), tags: values('tag') };
+  const valuesWhere = (condition: string) => {
+    const values = (column: 'version' | 'language' | 'tag'): string[] =>
+      db
+        .prepare(
+          `SELECT DISTINCT ${column} AS value FROM pages WHERE ${column} IS NOT NULL AND ${condition} ORDER BY 1`,
+        )
+        .all()
+        .map((row) => String(row['value']));
+    return { versions: values('version'), languages: values('language'), tags: values('tag') };
+  };
+  const facets = { ...valuesWhere('true'), open: valuesWhere(`groups = '[]'`) };
 
   const filterValues = (filter: SearchFilter) => ({
     version: filter.version ?? null,
