@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findServer } from '#infra/setup/find-server.ts';
+import { findBarriers } from '../support/find-barriers.ts';
 import { siteInBrowser } from './site-folder.ts';
 
 const pet = "{ $ref: '#/components/schemas/Pet' }";
@@ -77,9 +78,11 @@ describe.skipIf(findServer('chromium') === undefined)(
         }
         expect(await page.locator('.method-post').textContent()).toBe('POST');
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+        expect(await findBarriers(page)).toEqual([]);
         await site.keepPicture(page, `reference-${width}-${scheme}`);
         const channel = await site.open('api-reference/pets.html', options);
         expect(await channel.locator('.field-required').last().isVisible()).toBe(true);
+        expect(await findBarriers(channel)).toEqual([]);
         await site.keepPicture(channel, `channel-${width}-${scheme}`);
         expect(site.problems).toEqual([]);
       },

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, posix, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import axe from 'axe-core';
 import { HtmlValidate, StaticConfigLoader } from 'html-validate';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,6 +16,7 @@ import { corpusFolder, generatedFiles, localProject, ownDocumentation } from '..
 import { memoryProject } from '../support/memory-project.ts';
 import { openBrowser } from '../support/open-browser.ts';
 import { publishedProject } from '../support/published-project.ts';
+import { findBarriers } from '../support/find-barriers.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
 
 /*
@@ -162,10 +162,9 @@ describe.skipIf(findServer('chromium') === undefined).each(projects)('$name', ({
         const { shift, wide } = await page.evaluate<{ shift: number; wide: number }>(afterFrames);
         if (shift >= mostShift) problems.push(`${path}: moves by ${shift.toFixed(3)}`);
         if (wide > 0) problems.push(`${path}: is ${wide} px wider than the window`);
-        await page.evaluate(axe.source);
         for (const dark of [false, true]) {
           await page.evaluate(`document.documentElement.classList.toggle('dark', ${dark})`);
-          for (const barrier of await page.evaluate<string[]>(barriers))
+          for (const barrier of await findBarriers(page))
             problems.push(`${path} (${dark ? 'dark' : 'light'}): ${barrier}`);
         }
       });
@@ -261,13 +260,6 @@ const afterFrames = `new Promise((resolve) => {
     resolve({ shift: window.shifted, wide: document.documentElement.scrollWidth - innerWidth });
   })));
 })`;
-
-const barriers = `axe
-  .run(document, { resultTypes: ['violations'], iframes: false })
-  .then(({ violations }) => violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ target, failureSummary }) =>
-      id + ' ' + target.join(' ') + ': ' + failureSummary.replace(/\\s+/g, ' ').slice(0, 300))))`;
 
 /** Texts of the content that cannot be reached: not shown, and not in what opens without scripts. */
 const hiddenTexts = `{
