@@ -449,9 +449,9 @@ test('fields that have no room are named', async () => {
       `type: object\nproperties: { deep: { type: object, properties: { a: { type: object, properties: { b: { type: object, properties: { ${many} } }, c: ${inner}, d: { type: array, items: ${inner} }, e: { type: array, items: { oneOf: [{ title: Book, type: object, properties: { x: { type: string } } }, { type: integer }] } } } } } } }`,
     ),
   );
-  for (let at = 0; at < 30; at += 1) expect(below).toContain(`\`f${at}\``);
-  expect(below).toContain('… `street`, `city`');
-  expect(below).toContain('… `Book`, `integer`');
+  for (let at = 0; at < 30; at += 1) expect(below).toMatch(new RegExp(`[\`\\s]f${at}[\`,]`));
+  expect(below).toContain('… `street, city`');
+  expect(below).toContain('… `Book, integer`');
 });
 
 test('the name of a schema is its own, also beside a response of that name', async () => {

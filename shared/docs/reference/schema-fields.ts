@@ -12,8 +12,8 @@ import { nameOf, type Property, type Shape, shapeOf } from './schema-shape.ts';
 
 const maxDepth = 8;
 /** A page has so many fields before none more are shown at a level: what lies deep must not take the room of what comes first. */
-const fieldsAtDepth = [300, 60, 45, 35] as const;
-const fieldsDeeper = 25;
+const fieldsAtDepth = [300, 42, 32, 26] as const;
+const fieldsDeeper = 20;
 /** Of a choice between schemas, on a page: each may be a choice again. */
 const maxOptions = 400;
 /** Names in the line of fields that have no room. */
@@ -298,10 +298,10 @@ export class SchemaFields {
 function namedOnly(properties: readonly Property[], options: readonly string[] = []): Nodes[] {
   const names = [...properties.map(({ name }) => name), ...options];
   if (names.length === 0) return [];
-  const shown = names.slice(0, maxNamed).flatMap((name) => [text(', '), code(name)]);
-  return [
-    { type: 'paragraph', children: [text('… '), ...shown.slice(1), ...(names.length > maxNamed ? [text(', …')] : [])] },
-  ];
+  // One piece of code, because a page has hundreds of these names.
+  const shown = names.slice(0, maxNamed).map(shortened).join(', ');
+  const more = names.length > maxNamed ? [text(', …')] : [];
+  return [{ type: 'paragraph', children: [text('… '), plainCode(shown), ...more] }];
 }
 
 /** Fields that differ in their id alone, made once. */

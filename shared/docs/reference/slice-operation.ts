@@ -15,7 +15,7 @@ const maxCharacters = 2_000_000;
 /** What is cut is there without what is in it, and no more after so many values: every operation may refer to one list without end. */
 const maxVisited = 4 * maxValues;
 /**
- * What lies behind references is copied whole until so much was copied, nearest first; then only what names it. A page has room for some sixty
+ * What lies behind references is copied whole until so much was copied, nearest first; then only what names it. A page has room for some forty
  * nested fields. A value counts one, and one more for each hundred characters.
  */
 const enough = 1_500;
