@@ -6,7 +6,7 @@ import { spentTokensTrailer } from '#shared/contracts/internal/assistant.ts';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
-import { linkedAsAllowed, linkFilter, ownLinks } from './answer-links.ts';
+import { linkedAsAllowed, ownLinks } from './answer-links.ts';
 import { answerTools, mostSteps } from './answer-tools.ts';
 import {
   type AnswerWire,
@@ -20,6 +20,7 @@ import { answerCut, answerEmpty, answerFailed, failureFacts, failureSentence, st
 import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
+import { linkFilter } from './link-filter.ts';
 import { type PromptPassage, saysNotInDocumentation, withoutSeeAlso } from './prompt-passages.ts';
 import {
   type AssistantContext,

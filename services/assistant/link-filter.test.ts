@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkFilter } from './answer-links.ts';
+import { linkFilter } from './link-filter.ts';
 
 const ours = (url: string): boolean => url.startsWith('/guides/') || url === 'https://ok.example/a';
 

@@ -3,7 +3,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { visit } from 'unist-util-visit';
 import { expect, test } from 'vitest';
-import { linkFilter } from './answer-links.ts';
+import { linkFilter } from './link-filter.ts';
 
 /** What Markdown is made of, and links that must not come through. */
 const pieces = [

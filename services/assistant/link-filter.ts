@@ -1,0 +1,342 @@
+import { markdownAddress } from './markdown-text.ts';
+
+/** Lets an answer through as it is written. Hold back what may still become a link; `end` gives the rest. */
+export type LinkFilter = { push(delta: string): Promise<string>; end(): Promise<string> };
+
+/** A link that is longer than this, with its text, is none. */
+const longestLink = 2_000;
+/** So that a long row of brackets is not read again from each of them. */
+const deepestBrackets = 8;
+
+// Readers of GFM make links of what escaped marks and character references show, too.
+const special = /[\\`[\]!<&@\n]|(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\./i;
+/** What may be the beginning of an address. */
+const addressBegins = /(?:h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?)$/i;
+const escapedAddressBegins = /^\\(?:h|ht|htt|https?|f|ft|ftp|(?:https?|ftp)(?:\\|\\?:\\?\/?\\?)|w|ww|www\\?)?$/i;
+const address = /^(?:(?:https?|ftp)\\?:\\?\/\\?\/|www\\?\.)[^\s<>()[\]"'`|]*/i;
+/** A character by its number or name; the names are those of what addresses are made of. */
+const reference = /^&(?:#(\d{1,7})|#x([\da-f]{1,6})|(?:colon|sol|period|commat|lowbar|UnderBar|plus));/i;
+const referenceBegins = /^&#?\w{0,40}!?$/;
+/** What is a link before its end may have the rest of it. */
+const referenceGoesOn = /^&#?\w{0,40}(?:!?\[|$)/;
+const inAddresses = /[\w:/.@+-]/;
+const mailGoesOn = /[-.\w+](@[-\w.]*)$/;
+/** Versions, as in `name@1.2.3`, are none. */
+const isMailHost = (host: string): boolean => /\.[-\w]*[a-z][-\w]*[-_.\\]*$/i.test(host);
+/** An answer may come in one piece; so much of it is looked at again and again. */
+const readAtOnce = 4_000;
+const longestBeginning = 80;
+/** In place of a link or a picture that has no text. */
+const noText = '…';
+/** What comes before the text of a line: of quotations and lists. */
+const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*$/;
+/** The part of a mail address behind its name. */
+const mailHost = /^@((?:[-\w.]|\\[-._])*)/;
+/** What a mail address has before `@`. A longer name is none that anybody has. */
+const mailName = /[-.\w+]{1,64}$/;
+/** An open block of code. `column`: of its mark, after the marks of quotations. */
+type Fence = { before: string; marks: string; quotes: number; column: number };
+
+const fenceLine = /^([ \t>]*)(`{3,}|~{3,})([^\n]*)$/;
+/** A list item with something in it; `* * *` is a line across the page. */
+const listItem = /^([ \t]*)(?:[-+*]|(\d{1,9})[.)])([ \t]+)(?=[^\s])(?!(?:[-*_][ \t]*)+$)/;
+/** What ends a paragraph where a line begins with it, and with that all code in its lines. */
+const blockBegins = /\n[ \t>]*(?:[-+*#|=`~\n]|\d{1,9}[.)])/;
+const mostIndent = 3;
+const linkTarget = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()<>]|\([^\s()]*\))*))(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
+
+/**
+ * Keeps links of a Markdown stream only where `isAllowed` says so, whatever a page or a reader made the model write. Of other links the text
+ * stays, of pictures what they show in words; other bare addresses become code, which nobody makes a link of; HTML becomes text. Code stays
+ * as it is, and what is written here leaves no doubt for any reader of Markdown about what is code: marks that open none are escaped, and a
+ * block of code is closed where the quotation or list around it ends.
+ */
+export function linkFilter(isAllowed: (url: string) => Promise<boolean> | boolean): LinkFilter {
+  let rest = '';
+  /** What comes after `rest`. */
+  let later = '';
+  /** The end of what was let through, as far as an address may begin there. */
+  let said = '';
+  /** What was let through of the line, until that is text. */
+  let line = '';
+  let isLineBegun = false;
+  let endsWithMark = false;
+  let fence: Fence | undefined;
+  let atLineStart = true;
+  let afterEmptyLine = true;
+  /** Where the text of the open list item begins; 0: there is none. */
+  let listColumn = 0;
+
+  function take(length: number): string {
+    const taken = rest.slice(0, length);
+    rest = rest.slice(length);
+    if (taken !== '') atLineStart = taken.endsWith('\n');
+    return taken;
+  }
+
+  /** What a line begins with: '' when it is no code. Undefined: wait for more. */
+  function lineStart(isLast: boolean): string | undefined {
+    const end = rest.indexOf('\n');
+    const line = end === -1 ? rest : rest.slice(0, end);
+    const mayGrow = end === -1 && !isLast && line.length < longestLink;
+    if (fence !== undefined) return codeLine(fence, line, mayGrow);
+    if (mayGrow && /^[ \t>]*(?:[-+*]?[ \t]*|\d{1,9}[.)]?[ \t]*|[`~].*)$/.test(line)) return undefined;
+    const [, before = '', marks = '', info = ''] = fenceLine.exec(line) ?? [];
+    const { quotes, column } = placeOf(before);
+    if (line.trim() !== '' && column < listColumn) listColumn = 0;
+    const isClear = column - listColumn <= mostIndent && !(quotes > 0 && before.includes('\t'));
+    const isCode = marks !== '' && isClear && !(marks.startsWith('`') && info.includes('`'));
+    if (isCode) {
+      fence = { before, marks, quotes, column };
+      // Some read a line with it as the head of a table, though it begins code.
+      return take(line.length + 1).replaceAll('|', ' ');
+    }
+    if (marks.startsWith('~')) return `${take(before.length)}\\${take(1)}`;
+    const [item = '', indent = '', number, gap = ''] = listItem.exec(line) ?? [];
+    // Other numbers go on with a list or begin one after an empty line; inside a paragraph they are text.
+    const isItem = item !== '' && (number === undefined || number === '1' || afterEmptyLine || listColumn > 0);
+    if (isItem && columnOf(indent) - listColumn <= mostIndent)
+      listColumn = columnOf(indent) + item.length - indent.length - (gap.length > 4 ? gap.length - 1 : 0);
+    afterEmptyLine = line.trim() === '';
+    atLineStart = false;
+    return '';
+  }
+
+  function codeLine(open: Fence, line: string, mayGrow: boolean): string | undefined {
+    if (mayGrow && /^[ \t>]*[`~]*[ \t]*$/.test(line)) return undefined;
+    const inner = withoutQuotes(line, open.quotes);
+    const [, blanks = '', marks = ''] = /^([ \t]*)(`+|~+)?/.exec(inner ?? '') ?? [];
+    const column = columnOf(blanks);
+    const isMark = marks.startsWith(open.marks) && inner?.slice(blanks.length + marks.length).trim() === '';
+    const isEnd = isMark && column <= open.column + mostIndent;
+    const isOutside = inner === undefined || (inner.trim() !== '' && column < open.column);
+    if (!isEnd && !isOutside) return take(line.length + 1);
+    fence = undefined;
+    afterEmptyLine = true;
+    // The same mark as at its start ends it in every reading.
+    const closed = `${open.before}${open.marks}`;
+    if (!isEnd) return `${closed}\n`;
+    const ends = take(line.length + 1).endsWith('\n');
+    return ends ? `${closed}\n` : closed;
+  }
+
+  async function step(isLast: boolean): Promise<string | undefined> {
+    if (atLineStart) {
+      const code = lineStart(isLast);
+      if (code !== '') return code;
+    } else if (fence !== undefined) {
+      const end = rest.indexOf('\n');
+      return take(end === -1 ? rest.length : end + 1);
+    }
+    const joint = goesOn(isLast);
+    if (joint !== '') return joint;
+    const at = rest.search(special);
+    const held = isLast ? -1 : addressAtEnd(rest);
+    if (held !== -1 && (at === -1 || held <= at)) return take(held) || undefined;
+    if (at === -1) return take(rest.length);
+    if (at > 0) return take(at);
+    const [first = ''] = rest;
+    if (first === '\n') return take(1);
+    if (first === '&') return characterReference(isLast);
+    if (first === '@') return await mailAddress(isLast);
+    if (first === '\\') {
+      if (!isLast && escapedAddressBegins.test(rest)) return undefined;
+      // Before an address it is a backslash, and must not escape the mark of code there.
+      if (address.test(rest.slice(1))) return `${take(1)}\\`;
+      if (rest[1] === '@') rest = rest.slice(1);
+      if (rest[0] === '@') return '';
+      return take(rest[1] === '\n' ? 1 : 2);
+    }
+    if (first === '`') return inlineCode(isLast);
+    if (first === '<') {
+      if (rest.length === 1 && !isLast) return undefined;
+      return /^<[\s\d=<-]/.test(rest) ? take(1) : `\\${take(1)}`;
+    }
+    if (first === ']') {
+      // What has come so far is no link, and this must not end one for others; nor may anything define where links lead.
+      if (rest.length === 1 && !isLast) return undefined;
+      return /^\][(:]/.test(rest) ? `${take(1)}\\${take(1)}` : take(1);
+    }
+    if (first === '[' || first === '!') return await link(isLast);
+    const [url = ''] = address.exec(rest) ?? [];
+    if (url.length === rest.length && !isLast && url.length < longestLink) return undefined;
+    const shown = url.replace(/[.,;:!?*_\\]+$/, '');
+    take(shown.length);
+    const meant = withoutEscapes(shown);
+    return (await isAllowed(meant)) ? shown : `\`${meant}\``;
+  }
+
+  /** An address that began before a link that is none goes on here: this part of it becomes code. '': there is none. */
+  function goesOn(isLast: boolean): string | undefined {
+    const begun = addressBegins.exec(said)?.[0];
+    const mail = mailGoesOn.exec(said)?.[1];
+    if (begun === undefined && mail === undefined) return '';
+    const both = `${begun ?? mail ?? ''}${rest}`;
+    const [whole = ''] = (begun === undefined ? mailHost : address).exec(both) ?? [];
+    const mayGrow = whole.length === both.length || addressAtEnd(both) === 0;
+    if (mayGrow && !isLast && rest.length < longestLink) return undefined;
+    const length = whole.length - (both.length - rest.length);
+    if (length <= 0 || (begun === undefined && !isMailHost(whole.slice(1)))) return '';
+    return `\`${withoutEscapes(take(length))}\``;
+  }
+
+  function characterReference(isLast: boolean): string | undefined {
+    if (!isLast && referenceBegins.test(rest)) return undefined;
+    const [whole = '', decimal, hex] = reference.exec(rest) ?? [];
+    if (whole === '') return referenceGoesOn.test(rest) ? `\\${take(1)}` : take(1);
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    const isName = decimal === undefined && hex === undefined;
+    return isName || (code < 128 && inAddresses.test(String.fromCharCode(code)))
+      ? `\\${take(whole.length)}`
+      : take(whole.length);
+  }
+
+  /** Its host becomes code; what it has before `@` has been let through. */
+  async function mailAddress(isLast: boolean): Promise<string | undefined> {
+    const [whole = '', host = ''] = mailHost.exec(rest) ?? [];
+    if (whole.length === rest.length && !isLast && whole.length < longestLink) return undefined;
+    const shown = host.replace(/[-_.\\]+$/, '');
+    const [name] = mailName.exec(said) ?? [];
+    const meant = withoutEscapes(shown);
+    if (!isMailHost(meant) || !/[-.\w+]$/.test(said)) return take(1);
+    take(shown.length + 1);
+    return (await isAllowed(`mailto:${name}@${meant}`)) ? `@${shown}` : `@\`${meant}\``;
+  }
+
+  function inlineCode(isLast: boolean): string | undefined {
+    const [marks = ''] = /^`+/.exec(rest) ?? [];
+    const mayGrow = !isLast && rest.length < longestLink && !/\n[ \t>]*\n/.test(rest);
+    if (marks.length === rest.length && mayGrow) return undefined;
+    const end = rest.slice(marks.length, longestLink).search(new RegExp(`(?<!\`)${marks}(?!\`)`));
+    const length = marks.length * 2 + end;
+    if ((end === -1 || length === rest.length) && mayGrow) return undefined;
+    const inside = rest.slice(marks.length, marks.length + end);
+    // Cells of tables end at `|`, also in code.
+    const isCell = inside.includes('|') && /\][(:[]|<[^>|]*[:=]|:\/\/|www\./i.test(inside);
+    if (end === -1 || blockBegins.test(inside) || isCell) return take(marks.length).replaceAll('`', '\\`');
+    // On one line nothing can come between its marks.
+    return take(length).replaceAll(/\s*\n[ \t>]*/g, ' ');
+  }
+
+  async function link(isLast: boolean): Promise<string | undefined> {
+    const mayGrow = !isLast && rest.length < longestLink && !rest.includes('\n\n');
+    if (rest === '!') return mayGrow ? undefined : take(1);
+    if (rest.startsWith('!') && rest[1] !== '[') return take(1);
+    const opens = rest.startsWith('!') ? 2 : 1;
+    const closes = closingBracket(rest, opens);
+    if (closes === -1 || rest.slice(0, closes).includes('\n\n')) return mayGrow ? undefined : take(1);
+    const text = rest.slice(opens, closes).replaceAll(/\s*\n[\s>]*/g, ' ');
+    const whole = rest.slice(0, closes + 1);
+    const after = rest.slice(whole.length);
+    if (after === '' && mayGrow) return undefined;
+    if (!after.startsWith('(')) return take(1);
+    const target = linkTarget.exec(after);
+    if (target === null) return mayGrow ? undefined : withoutLink(text, whole.length + 1);
+    const url = target[1] ?? target[2] ?? '';
+    const isPicture = rest.startsWith('!');
+    if (!isPicture && (await isAllowed(url))) {
+      take(whole.length + target[0].length);
+      return `[${await filtered(text)}](${linkAddress(url)})`;
+    }
+    return withoutLink(text, whole.length + target[0].length);
+  }
+
+  /** Its text is read again together with what comes next: the two may be a link. They must not be the beginning of a block. */
+  function withoutLink(text: string, length: number): string {
+    take(length);
+    const shown = text.trim() === '' ? noText : text.trim();
+    const marks = isLineBegun
+      ? shown
+      : shown
+          .replace(/^(?:[~>]|[-+*=#]+(?=\s|$))/, '\\$&')
+          .replace(/^(\d{1,9})([.)]|$)/, (_all, number: string, mark: string) =>
+            mark === '' ? `\\[${number}\\]` : `${number}\\${mark}`,
+          );
+    rest = `${marks}${rest}`;
+    return '';
+  }
+
+  async function filtered(text: string): Promise<string> {
+    // The letter keeps its start from counting as the start of a line.
+    const inner = linkFilter(isAllowed);
+    return ((await inner.push(`a${text}`)) + (await inner.end())).slice(1);
+  }
+
+  async function run(isLast: boolean): Promise<string> {
+    let shown = '';
+    for (;;) {
+      const wasCode = fence !== undefined;
+      const next = rest === '' ? undefined : await step(isLast && later === '');
+      if (next === undefined && later === '') return shown;
+      if (next === undefined) {
+        rest += later.slice(0, readAtOnce);
+        later = later.slice(readAtOnce);
+        continue;
+      }
+      const isCode = wasCode || fence !== undefined;
+      // Marks of code that touch would be one.
+      shown += endsWithMark && !isCode && next.startsWith('`') ? ` ${next}` : next;
+      if (next !== '') endsWithMark = next.endsWith('`');
+      said = `${said}${next}`.slice(-longestBeginning);
+      const lineEnd = next.lastIndexOf('\n');
+      if (lineEnd !== -1) [line, isLineBegun] = ['', false];
+      if (!isLineBegun) {
+        line += next.slice(lineEnd + 1);
+        isLineBegun = !lineBegins.test(line);
+      }
+    }
+  }
+
+  return {
+    push(delta) {
+      later += delta.replaceAll('\r', '');
+      return run(false);
+    },
+    end: () => run(true),
+  };
+}
+
+/** Where an address may begin that goes on after the text; -1: nowhere. */
+function addressAtEnd(text: string): number {
+  const from = Math.max(0, text.length - longestBeginning);
+  const at = text.slice(from).search(addressBegins);
+  return at === -1 ? -1 : from + at;
+}
+
+/** What a reader sees of a text with escaped marks. */
+const withoutEscapes = (text: string): string => text.replaceAll(/\\(?=[!-/:-@[-`{-~])/g, '');
+
+const columnOf = (blanks: string): number =>
+  blanks.split('').reduce((column, blank) => (blank === '\t' ? column + 4 - (column % 4) : column + 1), 0);
+
+/** How many quotations a line is in, by what it begins with, and how far its text is moved in there. */
+function placeOf(before: string): { quotes: number; column: number } {
+  const parts = before.split('>');
+  const blanks = parts.at(-1) ?? '';
+  return { quotes: parts.length - 1, column: columnOf(parts.length > 1 ? blanks.replace(' ', '') : blanks) };
+}
+
+/** The rest of a line after the marks of so many quotations; undefined when it has fewer. */
+function withoutQuotes(line: string, quotes: number): string | undefined {
+  let inner = line;
+  for (let quote = 0; quote < quotes; quote += 1) {
+    const [mark] = /^ {0,3}> ?/.exec(inner) ?? [];
+    if (mark === undefined) return undefined;
+    inner = inner.slice(mark.length);
+  }
+  return inner;
+}
+
+/** An address so that nothing in it ends its link, or begins code or the cell of a table. */
+const linkAddress = (url: string): string => markdownAddress(url).replaceAll('`', '%60').replaceAll('|', '%7C');
+
+/** Where the text of a link ends that begins at `from`; -1: not within what is long enough for a link, or too deep for one. */
+function closingBracket(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length && at < longestLink && depth <= deepestBrackets; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '[') depth += 1;
+    else if (text[at] === ']' && --depth === 0) return at;
+  }
+  return -1;
+}
