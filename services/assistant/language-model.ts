@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { defaultSettingsMiddleware, wrapLanguageModel } from 'ai';
 import { z } from 'zod';
+import { fetchOfModel } from '#shared/http/fetch-of-model.ts';
 import { mistralSettings } from '#shared/runtime/common-settings.ts';
 import { ConfigError, type ConfigOf, setting } from '#shared/runtime/config.ts';
 import { extractiveModel } from './extractive-model.ts';
@@ -17,7 +18,7 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
   const provider = createMistral({
     apiKey: config.mistralApiKey,
     baseURL: config.mistralBaseUrl,
-    fetch: boundedFetch,
+    fetch: fetchOfModel(mostAnswerBytes),
   });
   const model = provider(config.mistralModel);
   const middleware = defaultSettingsMiddleware({ settings: { temperature: config.mistralTemperature } });
@@ -26,20 +27,6 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
 
 /** Some 100,000 words with what Mistral writes around each. */
 const mostAnswerBytes = 32_000_000;
-
-/** The prompt has pages that not everybody may read, so it goes nowhere else; and an answer that never ends must not fill the memory. */
-async function boundedFetch(...[address, request]: Parameters<typeof fetch>): Promise<Response> {
-  const { body, status, statusText, headers } = await fetch(address, { ...request, redirect: 'manual' });
-  let bytes = 0;
-  const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(part, controller) {
-      bytes += part.byteLength;
-      if (bytes > mostAnswerBytes) throw new Error('The answer of the language model is too long.');
-      controller.enqueue(part);
-    },
-  });
-  return new Response(body?.pipeThrough(count) ?? null, { status, statusText, headers });
-}
 
 const temperatureRange = 'must be a number from 0 to 1.5';
 

@@ -81,7 +81,8 @@ async function listFiles(folder: string, prefix: string): Promise<string[]> {
   return paths.sort();
 }
 
-const deadlineMs = 60_000;
+/** A large site on a busy machine takes minutes. */
+const deadlineMs = 300_000;
 
 /** Resolves once the assistant searches this content version of the domain. */
 export async function whenSearched(client: ApiClient, domain: string, contentVersion: string): Promise<void> {

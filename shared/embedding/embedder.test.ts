@@ -52,6 +52,17 @@ test('there is one where a key is set, unless it is turned off', async () => {
   expect(other).toMatchObject({ name: 'codestral-embed', dimensions: undefined });
 });
 
+test('texts go nowhere but to the address of the setting', async () => {
+  const other = await startMistral();
+  other.embeddings.answers(mistralEmbeds(vectorOf));
+  mistral.embeddings.answers((response) => {
+    response.writeHead(307, { location: `${other.baseUrl}/embeddings` }).end();
+  });
+  await expect(embedder.embed([text], never)).rejects.toThrow(EmbedderUnavailable);
+  expect(other.embeddings.requests).toEqual([]);
+  await other.close();
+});
+
 test('texts become vectors of length 1, in their order, by one call', async () => {
   const vectors = await embedder.embed(['a', text], never);
   expect(vectors.map((vector) => vector.length)).toEqual([1_024, 1_024]);

@@ -1,5 +1,6 @@
 import { createMistral } from '@ai-sdk/mistral';
 import { APICallError, embedMany } from 'ai';
+import { fetchOfModel } from '#shared/http/fetch-of-model.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused, unitVector } from './embedder.ts';
 
 type MistralEmbedderSettings = { model: string; apiKey: string; baseUrl: string };
@@ -14,10 +15,12 @@ const limits = { texts: 32, characters: 24_000 };
 /** 8,192 tokens are the most for one text. */
 const longestText = 12_000;
 const longestRetryAfterMs = 3_600_000;
+/** Some 32 vectors of 16,000 numbers. */
+const mostAnswerBytes = 16_000_000;
 
 /** Vectors from `POST /embeddings` of Mistral, or of a server that speaks the same. */
 export function mistralEmbedder({ model: name, apiKey, baseUrl }: MistralEmbedderSettings): Embedder {
-  const model = createMistral({ apiKey, baseURL: baseUrl }).embeddingModel(name);
+  const model = createMistral({ apiKey, baseURL: baseUrl, fetch: fetchOfModel(mostAnswerBytes) }).embeddingModel(name);
   let dimensions = knownDimensions[name];
   return {
     name,
