@@ -44,8 +44,12 @@ export function pathToTop(fromPage: string): string {
   return depth === 0 ? './' : '../'.repeat(depth);
 }
 
+/** Paths that are the same when they are encoded: nearly all. A page has hundreds. */
+const plainPath = /^[\w./!~*'()@+,-]*$/;
+
 /** Percent-encodes a path, part by part; letters outside ASCII are encoded too. */
 export function encodePath(path: string): string {
+  if (plainPath.test(path)) return path;
   return path
     .toWellFormed()
     .split('/')

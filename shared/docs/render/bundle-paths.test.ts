@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { encodePath } from './bundle-paths.ts';
+
+test('in an address stays what may stand in one, and all else is encoded', () => {
+  const kept = "!'()*+,-./0123456789@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+  for (let code = 0; code < 0x80; code += 1) {
+    const character = String.fromCharCode(code);
+    const encoded = `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+    expect(encodePath(`guides/a${character}b`)).toBe(`guides/a${kept.includes(character) ? character : encoded}b`);
+  }
+  expect(encodePath('führer/日本.html')).toBe('f%C3%BChrer/%E6%97%A5%E6%9C%AC.html');
+  expect(encodePath('a/b\n')).toBe('a/b%0A');
+});
