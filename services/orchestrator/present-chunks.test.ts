@@ -60,3 +60,10 @@ test('of a new site only some are looked for', async () => {
   expect(await presentChunks(store, { organization, chunks: chunksOf(2_000) })).toEqual([]);
   expect(asked.length).toBeLessThan(10);
 });
+
+test('no more are looked for than one commit can hold', async () => {
+  const chunks = chunksOf(1_100);
+  const { store, asked } = storeOf(chunks);
+  expect(await presentChunks(store, { organization, chunks })).toHaveLength(1_000);
+  expect(asked).toHaveLength(1_000);
+});

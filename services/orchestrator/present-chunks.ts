@@ -1,4 +1,4 @@
-import type { PresentChunk } from '#shared/aggregates/export-job/decide.ts';
+import { mostChunksAtOnce, type PresentChunk } from '#shared/aggregates/export-job/decide.ts';
 import type { ExportPlan } from '#shared/contracts/stored-objects.ts';
 import { readSegmentDigest, storedSegment } from '#shared/export/export-objects.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
@@ -11,7 +11,7 @@ const lookedForFirst = 8;
 
 /**
  * Chunks of a plan whose segments are stored already, by number. A task, a renderer and a fact for each of them would cost more than all else in an export
- * after a small change. Renderers look again for those that are handed out. Rejects with `ObjectStoreUnavailable`.
+ * after a small change. Renderers look for those of a larger plan, and again for those that are handed out. Rejects with `ObjectStoreUnavailable`.
  */
 export async function presentChunks(
   objectStore: ObjectStore,
@@ -28,9 +28,9 @@ export async function presentChunks(
     });
     return found.flat();
   };
-  const apart = Math.max(1, Math.floor(chunks.length / lookedForFirst));
+  const numbers = [...chunks.keys()].slice(0, mostChunksAtOnce);
+  const apart = Math.max(1, Math.floor(numbers.length / lookedForFirst));
   const isFirst = (number: number): boolean => number % apart === 0;
-  const numbers = [...chunks.keys()];
   const first = await present(numbers.filter(isFirst));
   if (first.length === 0) return [];
   const others = await present(numbers.filter((number) => !isFirst(number)));

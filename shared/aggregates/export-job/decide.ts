@@ -220,7 +220,7 @@ function foldFact(state: ExportJobState, fact: Fact, known: Knowledge): ExportEv
 }
 
 /** One commit is about no more: it would be larger than the log takes, and the job could not go on. Lost ones beyond that are found when all is there again. */
-const mostChunksAtOnce = 1_000;
+export const mostChunksAtOnce = 1_000;
 
 /** Only segments that the state believes to exist can be lost. */
 function segmentsLost(state: ExportJobState, { data }: FactOf<'SegmentsLost'>, known: Knowledge): ExportEvent[] {
