@@ -139,6 +139,6 @@ function lostText(lost: readonly Missed[]): string {
   const named = lost.slice(0, mostLost).map(({ query, pages }) => `"${query.slice(0, 60)}" → /${pages[0] ?? ''}`);
   const others = lost.length > mostLost ? ` and ${lost.length - mostLost} more` : '';
   return printable(
-    `Of ${counted(lost.length, 'question')} search knows no page, so nothing can be right: ${named.join(', ')}${others}. Look at the paths; pages that are hidden or not searchable have none.`,
+    `${counted(lost.length, 'question')} cannot be answered, because search knows no page at the path: ${named.join(', ')}${others}. Look at the paths; hidden pages, and those that are not searchable, are not known.`,
   );
 }
