@@ -2,7 +2,8 @@ import type { Client, estypes } from '@elastic/elasticsearch';
 import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
 import { hourMs, randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { analyzeText } from './analyze-text.ts';
-import { type ElasticsearchCall, isOurMistake, requireMissingIndex } from './elasticsearch-connection.ts';
+import { type ElasticsearchWriter, isOurMistake, requireMissingIndex } from './elasticsearch-connection.ts';
+import type { EarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
   documentShape,
   exact,
@@ -11,6 +12,7 @@ import {
   linkId,
   type PageDocument,
   pageId,
+  type PageSize,
   type PassageDocument,
   passageId,
   routingOf,
@@ -29,8 +31,6 @@ import {
   SearchUnavailable,
 } from './search-index.ts';
 
-export type ElasticsearchWriter = { call: ElasticsearchCall; alias: string; writeWithinMs: number };
-
 /** No build takes longer. What is older and not searched was left by a process that died, and is removed with the next commit of its domain. */
 const longestBuildMs = 2 * hourMs;
 const abandonedAfterMs = 2 * longestBuildMs;
@@ -40,13 +40,15 @@ const cleanWithinMs = 60_000;
 const abandonWithinMs = 2_000;
 const mostBulkCharacters = 2_000_000;
 
+type FilteredPage = Pick<SearchPage, 'path' | 'version' | 'language' | 'tag' | 'groups'>;
+
 /** Of the pages of a build, what they can be filtered by. */
 class FoundValues {
   readonly #versions = new Set<string>();
   readonly #languages = new Set<string>();
   readonly #tags = new Set<string>();
 
-  add({ version, language, tag }: SearchPage): void {
+  add({ version, language, tag }: FilteredPage): void {
     if (version !== undefined) this.#versions.add(version);
     if (language !== undefined) this.#languages.add(language);
     if (tag !== undefined) this.#tags.add(tag);
@@ -61,16 +63,26 @@ class FoundValues {
   }
 }
 
+function missing(path: string): never {
+  throw new Error(`The earlier build has no page ${path}.`);
+}
+
+function idOf(build: string, document: PageDocument | PassageDocument | LinkDocument): string {
+  if (document.kind === 'page') return pageId(build, document.page.path);
+  return (document.kind === 'passage' ? passageId : linkId)(build, document.filters.path, document.position);
+}
+
 const nothing = () => ({ title: 0, path: 0, heading: 0, text: 0 });
 
 /**
  * Writes one build of a content version. Every document has an id of its own within the build: written twice, it is there once. `commit`
- * counts them before it says that the build is searched.
+ * counts them before it says that the build is searched. `earlier`: pages of it can be taken over.
  */
 export function buildElasticsearchPassages(
   writer: ElasticsearchWriter,
   scope: SearchScope,
   { synonyms = [], signal }: Pick<BuildOptions, 'synonyms' | 'signal'> = {},
+  earlier?: EarlierBuild,
 ): IndexBuild {
   const startedAt = Date.now();
   const build = `${startedAt.toString(36)}-${randomBase62(12)}`;
@@ -92,15 +104,7 @@ export function buildElasticsearchPassages(
     const texts = page.passages.map(({ text }) => analyzeText(text));
     const textLength = texts.reduce((sum, { length }) => sum + length, 0);
     const common = { ...owner, build, startedAt, filters };
-    const pageDocument: PageDocument = {
-      ...{ ...common, kind: 'page' },
-      page: {
-        ...{ path, title: page.title, language, version },
-        ...{ markdown: page.markdown, peoplesMarkdown: page.peoplesMarkdown },
-      },
-    };
-    await bulk.add(pageId(build, path), pageDocument);
-    paths.add(path);
+    const size: PageSize = { passages: page.passages.length, links: 0, lengths: nothing() };
     for (const [position, { anchor, heading, text }] of page.passages.entries()) {
       const terms = { ...ofPage, heading: analyzeText(heading), text: texts[position] ?? [] };
       const passage: PassageDocument = {
@@ -114,35 +118,58 @@ export function buildElasticsearchPassages(
       };
       for (const field of fields) {
         passage.terms[field] = terms[field].join(' ');
-        lengths[field] += terms[field].length;
+        size.lengths[field] += terms[field].length;
       }
       await bulk.add(passageId(build, filters.path, position), passage);
-      passageCount += 1;
     }
     for (const { to, text } of page.links) {
       const link = analyzeText(text).join(' ');
       if (link === '') continue;
-      await bulk.add(linkId(build, linkCount), {
+      const [position, target] = [size.links, exact(to)];
+      await bulk.add(linkId(build, filters.path, position), {
         ...common,
         kind: 'link',
-        position: linkCount,
-        target: exact(to),
+        position,
+        target,
         terms: { link },
       });
-      linkCount += 1;
+      size.links += 1;
     }
+    const pageDocument: PageDocument = {
+      ...{ ...common, kind: 'page' },
+      page: {
+        ...{ path, title: page.title, language, version, key: page.key, size },
+        ...{ markdown: page.markdown, peoplesMarkdown: page.peoplesMarkdown },
+      },
+    };
+    await bulk.add(pageId(build, path), pageDocument);
+    count(page, size);
+  }
+
+  function count(page: FilteredPage, size: PageSize): void {
+    paths.add(page.path);
+    passageCount += size.passages;
+    linkCount += size.links;
+    for (const field of fields) lengths[field] += size.lengths[field];
     found.add(page);
     if (page.groups.length === 0) open.add(page);
   }
 
   return {
-    // A build has documents of its own, so that it can be counted and removed as a whole.
-    known: new Map(),
+    known: new Map([...(earlier?.pages ?? [])].map(([path, { key }]) => [path, key])),
     async add(pages) {
       for (const page of pages) await addPage(page);
     },
+    // A build has documents of its own, so that it can be counted and removed as a whole.
     async keep(kept) {
-      if (kept.length > 0) throw new Error('Nothing is taken over from an earlier build.');
+      if (earlier === undefined || kept.length === 0) return;
+      for await (const document of earlier.documents(kept)) {
+        await bulk.add(idOf(build, document), { ...document, ...owner, build, startedAt });
+      }
+      for (const path of kept) {
+        const { size, filters } = earlier.pages.get(path) ?? missing(path);
+        count({ path, ...filters }, size);
+      }
     },
     async commit() {
       await bulk.flush();

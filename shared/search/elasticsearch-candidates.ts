@@ -64,19 +64,24 @@ export function elasticsearchCandidates(
 ) {
   let numbers: TermNumbers = new Map();
   const kept = new LRUCache<string, Kept>({ maxSize: keptBytes, sizeCalculation: bytesOf });
-  const passageIds = new LRUCache<string, string>({ max: keptIds });
+  const ids = new LRUCache<string, string>({ max: keptIds });
   /** How many pages link to a page, for readers of the same groups. */
   const linkCounts = new LRUCache<string, number>({ max: keptLinkCounts });
 
-  function passageIdOf(build: string, path: string, position: number): string {
-    const key = `${build} ${path} ${position}`;
-    let id = passageIds.get(key);
-    if (id === undefined) {
-      id = passageId(build, path, position);
-      passageIds.set(key, id);
-    }
-    return id;
-  }
+  /** Each has a digest of the path, and is asked for again and again. */
+  const remembered =
+    (kind: Kept['kind'], idOf: typeof passageId): typeof passageId =>
+    (build, path, position) => {
+      const key = `${kind} ${build} ${path} ${position}`;
+      let id = ids.get(key);
+      if (id === undefined) {
+        id = idOf(build, path, position);
+        ids.set(key, id);
+      }
+      return id;
+    };
+  const passageIdOf = remembered('passage', passageId);
+  const linkIdOf = remembered('link', linkId);
 
   function numberOf(term: string): number {
     let number = numbers.get(term);
@@ -126,7 +131,7 @@ export function elasticsearchCandidates(
       const path = fields?.['filters.path']?.[0] as string | undefined;
       const position = fields?.['position']?.[0] as number | undefined;
       if (path === undefined || position === undefined) return [];
-      return kind === 'link' ? linkId(version.build, position) : passageIdOf(version.build, path, position);
+      return (kind === 'link' ? linkIdOf : passageIdOf)(version.build, path, position);
     });
   }
 

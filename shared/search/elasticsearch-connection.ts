@@ -31,6 +31,9 @@ export type ElasticsearchCall = <T>(
   signal?: AbortSignal,
 ) => Promise<T>;
 
+/** What writing needs. A portion that is refused for now is sent again for so long. */
+export type ElasticsearchWriter = { call: ElasticsearchCall; alias: string; writeWithinMs: number };
+
 export type ElasticsearchConnection = { call: ElasticsearchCall; close(): Promise<void> };
 
 /** Nothing is contacted before the first call. */

@@ -35,7 +35,7 @@ const mapping: estypes.MappingTypeMapping = {
     filters: {
       properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },
     },
-    /** Of a passage in its page, of a link in its build. */
+    /** Of a passage or a link in its page. */
     position: { type: 'integer' },
     terms: { properties: Object.fromEntries([...fields, 'link'].map((field) => [field, terms])) },
     /** Path of the page that a link leads to. */
@@ -74,8 +74,14 @@ export type PageDocument = Owner & {
     version?: string | undefined;
     markdown: string;
     peoplesMarkdown?: string | undefined;
+    /** Digest of all that it was made from, and what it adds to its build: a later version may take it over. */
+    key: string;
+    size: PageSize;
   };
 };
+
+/** `lengths`: terms of all its passages, by field. */
+export type PageSize = { passages: number; links: number; lengths: Record<(typeof fields)[number], number> };
 
 export type PassageDocument = Owner & {
   kind: 'passage';
@@ -103,7 +109,7 @@ export type LinkDocument = Owner & {
   build: string;
   startedAt: number;
   filters: Filters;
-  /** Number in its build. */
+  /** Number in its page. */
   position: number;
   target: string;
   terms: { link: string };
@@ -160,7 +166,8 @@ export const versionId = ({ organization, domain, contentVersion }: SearchScope)
 /** `path`: as `filters` have it. So an id follows from what can be read of many documents fast. */
 export const passageId = (build: string, path: string, position: number): string =>
   `${build}/passage/${sha256Of(path)}/${position}`;
-export const linkId = (build: string, order: number): string => `${build}/link/${order}`;
+export const linkId = (build: string, path: string, position: number): string =>
+  `${build}/link/${sha256Of(path)}/${position}`;
 /** One for each passage; that of another model replaces it. */
 export const vectorId = (build: string, path: string, position: number): string =>
   `${build}/vector/${sha256Of(path)}/${position}`;

@@ -1,19 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
-import {
-  buildElasticsearchPassages,
-  type ElasticsearchWriter,
-  finishRemoval,
-  removeElasticsearchVersion,
-} from './elasticsearch-build.ts';
+import { buildElasticsearchPassages, finishRemoval, removeElasticsearchVersion } from './elasticsearch-build.ts';
 import { anyOf, buildFilter, type Candidate, elasticsearchCandidates, split } from './elasticsearch-candidates.ts';
 import {
   connectElasticsearch,
   documentsIn,
   type ElasticsearchSettings,
+  type ElasticsearchWriter,
   isMissingIndex,
   refusalStatus,
 } from './elasticsearch-connection.ts';
+import { openEarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
   aliasOf,
   documentShape,
@@ -304,11 +301,13 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   }
 
   return {
-    async startBuild(scope, { synonyms, signal } = {}) {
+    async startBuild(scope, { from, synonyms, signal } = {}) {
       checkScope(scope);
       await prepareIndex(settings, call, signal);
       await finishRemoval(writer, scope, signal);
-      return buildElasticsearchPassages(writer, scope, { synonyms, signal });
+      const before = from === undefined ? undefined : await versionOf({ ...scope, contentVersion: from }, signal);
+      const earlier = before && (await openEarlierBuild(writer, before, signal));
+      return buildElasticsearchPassages(writer, scope, { synonyms, signal }, earlier);
     },
     passageCount: async (scope) => (await versionOf(checkScope(scope)))?.passageCount,
     search: (query) => search({ ...query, ...checkScope(query) }),

@@ -1,12 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
-import {
-  bulkWriter,
-  type ElasticsearchWriter,
-  refresh,
-  removeWhere,
-  storedVersion,
-  storeVersion,
-} from '../elasticsearch-build.ts';
+import { bulkWriter, refresh, removeWhere, storedVersion, storeVersion } from '../elasticsearch-build.ts';
+import type { ElasticsearchWriter } from '../elasticsearch-connection.ts';
 import { buildFilter } from '../elasticsearch-candidates.ts';
 import {
   documentShape,
