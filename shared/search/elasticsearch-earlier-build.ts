@@ -28,9 +28,10 @@ export type EarlierBuild = {
 };
 
 const readWithinMs = 30_000;
-/** A document has some kilobytes. */
-const documentsAtOnce = 1_000;
 const kinds = ['page', 'passage', 'link'] as const;
+/** Passages and links have some kilobytes; a page may have megabytes of Markdown. */
+const documentsAtOnce = { page: 20, passage: 1_000, link: 1_000 };
+const factsAtOnce = 1_000;
 
 /**
  * Reads which pages the build of a version has that is searched. Documents are read and written again, because a cluster copies none within an index: still,
@@ -74,6 +75,7 @@ async function* all<T extends TakenDocument>(
     { 'filters.path': 'asc' },
     ...(kind === 'page' ? [] : [{ position: 'asc' as const }]),
   ];
+  const atOnce = source === true ? documentsAtOnce[kind] : factsAtOnce;
   for (let after: estypes.SortResults | undefined; ; ) {
     const answer = await call(
       `list what is stored of ${version.contentVersion}`,
@@ -81,7 +83,7 @@ async function* all<T extends TakenDocument>(
       (client, deadline) =>
         client.search<T>(
           {
-            ...{ index: alias, routing: routingOf(version), size: documentsAtOnce, track_total_hits: false },
+            ...{ index: alias, routing: routingOf(version), size: atOnce, track_total_hits: false },
             ...{ query: { bool: { filter } }, sort, _source: source, allow_partial_search_results: false },
             ...(after === undefined ? {} : { search_after: after }),
           },
@@ -93,6 +95,6 @@ async function* all<T extends TakenDocument>(
     const { hits } = answer.hits;
     yield* hits.flatMap(({ _source }) => _source ?? []);
     after = hits.at(-1)?.sort;
-    if (hits.length < documentsAtOnce || after === undefined) return;
+    if (hits.length < atOnce || after === undefined) return;
   }
 }
