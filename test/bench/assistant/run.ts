@@ -1,7 +1,8 @@
 /**
  * What the assistant costs beside the bare pipeline of the AI SDK, which is measured in the same run with the same model: time to the first byte and to
  * the first text, tokens a second of processor time with 1, 60 and 500 streams, and memory of an open stream. The model is a server of its own that
- * speaks Mistral's wire. `node test/bench/assistant/run.ts [runs] [what]`: the median of so many runs (by default 3) of `speed`, `memory` or both.
+ * speaks Mistral's wire. `node test/bench/assistant/run.ts [runs] [what] [streams]`: the median of so many runs (by default 3) of `speed`, `memory` or
+ * `speed,memory`; `1,60` measures the speed with so many streams alone.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,8 @@ type Measured = { firstByteMs: number; firstTextMs: number; tokensPerCpuSecond: 
 
 const agent = new Agent({ connections: 1_000 });
 const runs = Number(process.argv[2] ?? 3);
-const measured = process.argv[3] ?? 'speed memory';
+const measured = process.argv[3] ?? 'speed,memory';
+const levels = (process.argv[4] ?? '1,60,500').split(',').map(Number);
 
 async function start(kind: string, ...args: string[]): Promise<Server> {
   const child = fork(join(import.meta.dirname, 'serve.ts'), [kind, ...args], { execArgv: ['--expose-gc'] });
@@ -109,7 +111,7 @@ const line = (name: string, ours: number, theirs: number, unit: string): void =>
 };
 // Both have compiled what they need.
 for (const server of [bare, assistant]) await measure(server, 60);
-for (const streams of measured.includes('speed') ? [1, 60, 500] : []) {
+for (const streams of measured.includes('speed') ? levels : []) {
   const pairs: { ours: Measured; theirs: Measured }[] = [];
   for (let run = 0; run < runs; run += 1)
     pairs.push({ theirs: await measure(bare, streams), ours: await measure(assistant, streams) });

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pipeUIMessageStreamToResponse, streamText, toUIMessageStream } from 'ai';
 import { createMistral } from '@ai-sdk/mistral';
+import { openLanguageModel } from '#services/assistant/language-model.ts';
 import { startAssistantHarness } from '../../clients/assistant-harness.ts';
 import { mistralChunk, startMistral, startsStream } from '../../support/start-mistral.ts';
 import type { Ready, Used } from './run.ts';
@@ -43,9 +44,15 @@ async function serveBare(baseURL: string): Promise<string> {
 }
 
 async function serveAssistant(baseURL: string): Promise<Ready> {
-  const harness = await startAssistantHarness(createMistral({ apiKey: 'k', baseURL })('m'), undefined, {
-    budgetBytes: Number.MAX_SAFE_INTEGER,
+  // As the service opens it.
+  const model = await openLanguageModel({
+    languageModel: 'mistral',
+    mistralApiKey: 'k',
+    mistralBaseUrl: baseURL,
+    mistralModel: 'm',
+    mistralTemperature: 0.2,
   });
+  const harness = await startAssistantHarness(model, undefined, { budgetBytes: Number.MAX_SAFE_INTEGER });
   return { url: `${harness.url}/internal/message`, headers: harness.headers() };
 }
 
