@@ -26,7 +26,7 @@ export async function* linkedAsAllowed(
       continue;
     }
     // An answer that breaks off has no end of its text.
-    const ended = type === 'error' || type === 'abort' ? texts : event === 'end' ? texts.filter(isThis) : [];
+    const ended = type === 'failed' || type === 'abort' ? texts : event === 'end' ? texts.filter(isThis) : [];
     for (const { kind, id, links } of ended) {
       const delta = await links.end();
       if (delta !== '') yield { type: `${kind}-delta`, id, delta };

@@ -1,4 +1,3 @@
-import type { ModelMessage } from 'ai';
 import { newestTurns, type Turn, withTurn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
 import { ApiError } from '#shared/http/errors.ts';
@@ -6,7 +5,7 @@ import type { FoundPassage } from '#shared/search/search-index.ts';
 import { escapeText, notInDocumentation, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { pageUrl } from './retrieval.ts';
 
-export type AnswerPrompt = { instructions: string; messages: ModelMessage[] };
+export type AnswerPrompt = { instructions: string; messages: { role: Turn['role']; content: string }[] };
 
 /** What the reader sends with the question: selected text or code, and the page they are on. */
 type ReaderContext = {

@@ -1,4 +1,4 @@
-import { isStepCount, streamText, type ToolSet, toUIMessageStream } from 'ai';
+import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/contracts/http/assistant.ts';
@@ -7,7 +7,7 @@ import type { Caller } from '#shared/contracts/internal/caller.ts';
 import { ownAttributes, type Span, tracingOf } from '#shared/runtime/tracing.ts';
 import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
 import { linkedAsAllowed, ownLinks } from './answer-links.ts';
-import { answerTools, mostSteps } from './answer-tools.ts';
+import { answerTools } from './answer-tools.ts';
 import {
   type AnswerWire,
   type FinishReason,
@@ -21,6 +21,8 @@ import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
 import { linkFilter } from './link-filter.ts';
+import { modelSteps } from './model-steps.ts';
+import type { ModelTool } from './model-tool.ts';
 import { type PromptPassage, saysNotInDocumentation, withoutSeeAlso } from './prompt-passages.ts';
 import {
   type AssistantContext,
@@ -173,7 +175,7 @@ async function prepareAnswer(
 
 type ModelQuestion = {
   prompt: AnswerPrompt;
-  tools: ToolSet;
+  tools: readonly ModelTool[];
   /** Those of the prompt, and what tools find on the way. */
   passages: readonly PromptPassage[];
   /** Whether the answer may link there. */
@@ -190,65 +192,68 @@ async function* modelAnswer(
   { prompt, tools, passages, isAllowed, signal }: ModelQuestion,
   outcome: AnswerOutcome,
 ): AsyncGenerator<UiChunk> {
-  // Also when nobody reads on: the call to the model must not outlive the answer.
-  const stop = new AbortController();
-  const result = streamText({
-    model,
-    ...prompt,
-    tools,
-    stopWhen: isStepCount(mostSteps),
-    prepareStep: ({ stepNumber }) => (stepNumber === mostSteps - 1 ? { toolChoice: 'none' } : {}),
-    abortSignal: AbortSignal.any([signal, stop.signal]),
-    maxRetries: 2,
-    onError: ({ error }) => {
-      if (!signal.aborted) logger.warn(failureFacts(error), 'the language model failed');
-    },
-    onStepEnd: ({ usage }) => {
-      const [inputTokens, outputTokens] = [credible(usage.inputTokens), credible(usage.outputTokens)];
-      outcome.tokens.input += inputTokens ?? 0;
-      outcome.tokens.output += outputTokens ?? 0;
-      if (inputTokens === undefined && outputTokens === undefined) outcome.spentTokens += guess();
-      else outcome.spentTokens += (inputTokens ?? 0) + (outputTokens ?? 0);
-      textBefore = outcome.text.length;
-      isAsking = false;
-    },
-  });
+  /** Whether a call to the model goes on, and what was said before it. */
   let isAsking = false;
   let textBefore = 0;
   /** Of a call to the model that reports nothing, because it was cut or because its provider never does. */
   const guess = () => tokensOfPrompt(prompt) + tokensOf(outcome.text.length - textBefore);
-  const chunks = toUIMessageStream({ stream: result.stream, sendSources: false, onError: failureSentence });
+  const countStep = (usage: LanguageModelV4Usage | undefined): void => {
+    const [input, output] = [credible(usage?.inputTokens.total), credible(usage?.outputTokens.total)];
+    outcome.tokens.input += input ?? 0;
+    outcome.tokens.output += output ?? 0;
+    outcome.spentTokens += input === undefined && output === undefined ? guess() : (input ?? 0) + (output ?? 0);
+    textBefore = outcome.text.length;
+    isAsking = false;
+  };
   let callsTools = false;
   try {
-    for await (const chunk of linkedAsAllowed(chunks as AsyncIterable<UiChunk>, isAllowed)) {
-      if (chunk.type === 'text-delta') outcome.text += String(chunk.delta);
-      if (chunk.type === 'start-step') [callsTools, isAsking] = [false, true];
-      if (chunk.type === 'tool-input-available' || chunk.type === 'tool-input-error') callsTools = true;
-      if (chunk.type === 'finish-step' && !callsTools) {
-        yield* sourceChunks(passages, outcome);
-        yield* suggestionChunks(passages, outcome);
-      }
-      if (chunk.type === 'finish') {
-        const cut = chunk.finishReason === 'interrupted';
-        const isEmpty = outcome.text.trim() === '';
-        if (cut || isEmpty) yield { type: 'error', errorText: cut ? answerCut : answerEmpty };
-        outcome.finishReason = cut || isEmpty ? 'error' : finishReasonOf(chunk.finishReason);
-        outcome.aborted = outcome.finishReason === 'error';
-      } else if (chunk.type === 'abort') {
-        yield { type: 'error', errorText: stopSentence(signal.reason) };
-        return;
-      } else {
-        yield chunk;
-        // What comes after a part that could not be read is no whole answer.
-        if (chunk.type === 'error') return;
+    for await (const chunk of linkedAsAllowed(modelSteps({ model, prompt, tools, signal }), isAllowed)) {
+      switch (chunk.type) {
+        case 'text-delta':
+          outcome.text += String(chunk.delta);
+          yield chunk;
+          break;
+        case 'start-step':
+          [callsTools, isAsking] = [false, true];
+          yield chunk;
+          break;
+        case 'tool-input-available':
+        case 'tool-input-error':
+          callsTools = true;
+          yield chunk;
+          break;
+        case 'finish-step':
+          countStep(chunk.usage as LanguageModelV4Usage | undefined);
+          if (!callsTools) {
+            yield* sourceChunks(passages, outcome);
+            yield* suggestionChunks(passages, outcome);
+          }
+          yield chunk;
+          break;
+        case 'finish': {
+          const cut = chunk.finishReason === 'interrupted';
+          const isEmpty = outcome.text.trim() === '';
+          if (cut || isEmpty) yield { type: 'error', errorText: cut ? answerCut : answerEmpty };
+          outcome.finishReason = cut || isEmpty ? 'error' : finishReasonOf(chunk.finishReason);
+          outcome.aborted = outcome.finishReason === 'error';
+          break;
+        }
+        case 'abort':
+          yield { type: 'error', errorText: stopSentence(signal.reason) };
+          break;
+        case 'failed':
+          if (chunk.usage !== undefined) countStep(chunk.usage as LanguageModelV4Usage);
+          logger.warn(failureFacts(chunk.error), 'the language model failed');
+          yield { type: 'error', errorText: failureSentence(chunk.error) };
+          break;
+        default:
+          yield chunk;
       }
     }
   } catch (error) {
-    // The connection to the provider broke.
-    logger.warn(failureFacts(error), 'the language model failed');
+    logger.warn(failureFacts(error), 'the links of an answer could not be checked');
     yield { type: 'error', errorText: failureSentence(error) };
   } finally {
-    stop.abort();
     // A provider that never answered is paid nothing.
     if (isAsking && (signal.aborted || outcome.text.length > textBefore)) outcome.spentTokens += guess();
   }

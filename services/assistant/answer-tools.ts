@@ -1,26 +1,28 @@
-import { tool, type ToolSet, zodSchema } from 'ai';
 import { z } from 'zod';
 import type { Caller } from '#shared/contracts/internal/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import type { FoundSource } from './answer-wire.ts';
 import { findPassages, foundSource, type SteeringFields } from './find-passages.ts';
 import { failureFacts } from './model-failures.ts';
+import { type ModelTool, modelTool, toolKind } from './model-tool.ts';
 import { escapeText, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, trustedGroups } from './retrieval.ts';
-
-/** A model that has looked for something so often has to answer. */
-export const mostSteps = 4;
 
 /** One step may ask for any number of calls at once; of an answer so many are made. */
 const mostCalls = 12;
 
 const pageCharacters = 12_000;
 
-// Made once: a schema takes tens of kilobytes, and every open answer would have its own.
-const searchInput = zodSchema(
+const noPage = 'There is no such page.';
+
+const searchKind = toolKind(
+  'search',
+  'Searches the documentation. Use it when the passages do not answer the question.',
   z.object({ query: z.string().min(1).max(500).describe('what to search for, in a few words') }),
 );
-const readPageInput = zodSchema(
+const readPageKind = toolKind(
+  'readPage',
+  'Reads a page of the documentation. Use it when a passage is only a part of what is asked for.',
   z.object({ path: z.string().min(1).max(300).describe('the path in the url of a passage') }),
 );
 
@@ -34,7 +36,7 @@ export function answerTools(
   scope: SearchScope,
   steering: SteeringFields,
   passages: PromptPassage[],
-): ToolSet {
+): ModelTool[] {
   let calls = 0;
   const countCall = (): void => {
     calls += 1;
@@ -44,42 +46,27 @@ export function answerTools(
     context.logger.warn(failureFacts(error), 'a tool of the language model failed');
     throw new Error('This did not work. Answer from what you have.');
   };
-  return {
-    search: tool({
-      description: 'Searches the documentation. Use it when the passages do not answer the question.',
-      inputSchema: searchInput,
-      async execute({ query }): Promise<FoundSource[]> {
-        countCall();
-        const turns = [{ role: 'user' as const, text: query }];
-        const { retrievalPageSize, filter } = steering;
-        const more = await findPassages(context, caller, scope, { retrievalPageSize, filter }, turns).catch(failed);
-        const isKnown = ({ url }: PromptPassage): boolean => passages.some((passage) => passage.url === url);
-        passages.push(...more.passages.filter((passage) => !isKnown(passage)));
-        return more.found.map(foundSource);
-      },
-      toModelOutput({ output }) {
-        const found = passages.filter(({ url }) => output.some((source) => source.url === url));
-        const value = found.length === 0 ? 'Nothing was found.' : writePromptPassages(found);
-        return { type: 'text', value };
-      },
+  return [
+    modelTool(searchKind, async ({ query }) => {
+      countCall();
+      const turns = [{ role: 'user' as const, text: query }];
+      const { retrievalPageSize, filter } = steering;
+      const more = await findPassages(context, caller, scope, { retrievalPageSize, filter }, turns).catch(failed);
+      const isKnown = ({ url }: PromptPassage): boolean => passages.some((passage) => passage.url === url);
+      passages.push(...more.passages.filter((passage) => !isKnown(passage)));
+      const output: FoundSource[] = more.found.map(foundSource);
+      const found = passages.filter(({ url }) => output.some((source) => source.url === url));
+      return { output, told: found.length === 0 ? 'Nothing was found.' : writePromptPassages(found) };
     }),
-    readPage: tool({
-      description: 'Reads a page of the documentation. Use it when a passage is only a part of what is asked for.',
-      inputSchema: readPageInput,
-      async execute({ path }): Promise<{ path: string; title: string } | { problem: string }> {
-        countCall();
-        const page = await read(path);
-        if (page === undefined) return { problem: 'There is no such page.' };
-        return { path: pageUrl(page.path, ''), title: page.title };
-      },
-      async toModelOutput({ input, output }) {
-        const page = 'problem' in output ? undefined : await read(input.path);
-        if (page === undefined) return { type: 'text', value: 'There is no such page.' };
-        const text = escapeText(page.peoplesMarkdown.slice(0, pageCharacters));
-        return { type: 'text', value: `<page url="${escapeText(pageUrl(page.path, ''))}">\n${text}\n</page>` };
-      },
+    modelTool(readPageKind, async ({ path }) => {
+      countCall();
+      const page = await read(path);
+      if (page === undefined) return { output: { problem: noPage }, told: noPage };
+      const url = pageUrl(page.path, '');
+      const text = escapeText(page.peoplesMarkdown.slice(0, pageCharacters));
+      return { output: { path: url, title: page.title }, told: `<page url="${escapeText(url)}">\n${text}\n</page>` };
     }),
-  };
+  ];
 
   async function read(address: string) {
     const path = pagePathOf(address);

@@ -1,0 +1,211 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import { NoOutputGeneratedError, ToolChoiceViolationError } from 'ai';
+import type { AnswerPrompt } from './answer-prompt.ts';
+import type { UiChunk } from './answer-wire.ts';
+import { failureSentence } from './model-failures.ts';
+import { type ModelTool, readCall } from './model-tool.ts';
+import { openModelStream } from './open-model-stream.ts';
+
+/** A model that has looked for something so often has to answer. */
+export const mostSteps = 4;
+
+/**
+ * A chunk of the UI message stream, or what only the answer needs to know: `finish-step` has what the step used, `failed` why there is no more (and
+ * what the step used, if that is known), and `abort` comes when the signal has aborted.
+ */
+export type StepChunk =
+  | UiChunk
+  | { type: 'finish-step'; usage: LanguageModelV4Usage | undefined }
+  | { type: 'failed'; error: unknown; usage?: LanguageModelV4Usage | undefined };
+
+type Conversation = { model: LanguageModelV4; prompt: AnswerPrompt; tools: readonly ModelTool[]; signal: AbortSignal };
+
+/**
+ * Asks a model step by step: it calls tools, and is asked again with what they give, until it answers. One loop between the provider's stream and
+ * the answer, because each of the dozen stages of `streamText` in the AI SDK costs every token of every answer. The last chunk is `finish`,
+ * `failed` or `abort`; this does not throw.
+ */
+export async function* modelSteps({ model, prompt, tools, signal }: Conversation): AsyncGenerator<StepChunk> {
+  const stopped = new Promise<never>((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  stopped.catch(() => {});
+  const functions = tools.map(({ name, description, inputSchema }) => ({
+    ...{ type: 'function' as const, name, description, inputSchema },
+  }));
+  const messages = promptMessages(prompt);
+  const uniqueId = uniqueIds();
+  try {
+    for (let step = 1; ; step += 1) {
+      const isLast = step === mostSteps;
+      const options: LanguageModelV4CallOptions = {
+        prompt: [...messages],
+        tools: functions,
+        toolChoice: { type: isLast ? 'none' : 'auto' },
+        abortSignal: signal,
+      };
+      // A model may be deaf to the signal.
+      const stream = await Promise.race([openModelStream(model, options), stopped]);
+      const asked = yield* stepChunks(stream, isLast ? [] : tools, uniqueId, signal);
+      const { said, calls, end, finishReason } = asked;
+      if (isLast && calls.length > 0) {
+        const { provider, modelId } = model;
+        const facts = { toolChoice: { type: 'none' as const }, finishReason, provider, modelId, content: [] };
+        yield { type: 'failed', error: new ToolChoiceViolationError(facts), usage: end?.usage };
+        return;
+      }
+      const mayCall = finishReason === 'tool-calls' || finishReason === 'stop';
+      const results = mayCall ? await Promise.race([Promise.all(calls.map(resultOf)), stopped]) : [];
+      for (const { chunk } of results) if (chunk !== undefined) yield chunk;
+      yield { type: 'finish-step', usage: end?.usage };
+      if (results.length === 0) {
+        yield { type: 'finish', finishReason };
+        return;
+      }
+      messages.push({ role: 'assistant', content: said.filter((part) => !('text' in part) || part.text !== '') });
+      messages.push({ role: 'tool', content: results.map(({ told }) => told) });
+    }
+  } catch (error) {
+    yield signal.aborted ? { type: 'abort' } : { type: 'failed', error };
+  }
+}
+
+const promptMessages = ({ instructions, messages }: AnswerPrompt): LanguageModelV4Message[] => [
+  { role: 'system', content: instructions },
+  ...messages.map(({ role, content }) => ({ role, content: [{ type: 'text' as const, text: content }] })),
+];
+
+type Said = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+type Call = { toolCallId: string; toolName: string; read: ReturnType<typeof readCall> };
+type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
+type Asked = {
+  /** What the model said in this step, as it is told in the next one. */
+  said: Said;
+  calls: Call[];
+  end: Finish | undefined;
+  finishReason: Finish['finishReason']['unified'];
+};
+
+/** One answer of a model, up to its end. Throws what it reports as an error. */
+async function* stepChunks(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  tools: readonly ModelTool[],
+  uniqueId: (kind: string, id: string) => string,
+  signal: AbortSignal,
+): AsyncGenerator<StepChunk, Asked> {
+  const asked: Asked = { said: [], calls: [], end: undefined, finishReason: 'other' };
+  const texts = new Map<string, { id: string; said: { type: 'text' | 'reasoning'; text: string } }>();
+  let hasBegun = false;
+  const reader = stream.getReader();
+  // The pending read of a stream that is deaf to the signal ends with this.
+  const cancel = () => void reader.cancel(signal.reason).catch(() => {});
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    for (;;) {
+      const { done, value: part } = await reader.read();
+      signal.throwIfAborted();
+      if (done) break;
+      if (part.type === 'stream-start') continue;
+      if (!hasBegun) yield { type: 'start-step' };
+      hasBegun = true;
+      switch (part.type) {
+        case 'text-start':
+        case 'reasoning-start': {
+          const type = part.type === 'text-start' ? 'text' : 'reasoning';
+          const text = { id: uniqueId(type, part.id), said: { type, text: '' } } as const;
+          texts.set(`${type} ${part.id}`, text);
+          asked.said.push(text.said);
+          yield { type: part.type, id: text.id };
+          break;
+        }
+        case 'text-delta':
+        case 'reasoning-delta': {
+          if (part.delta === '') break;
+          const text = texts.get(`${part.type === 'text-delta' ? 'text' : 'reasoning'} ${part.id}`);
+          if (text === undefined) throw new Error('The language model goes on with a text that it has not begun.');
+          text.said.text += part.delta;
+          yield { type: part.type, id: text.id, delta: part.delta };
+          break;
+        }
+        case 'text-end':
+        case 'reasoning-end': {
+          const key = `${part.type === 'text-end' ? 'text' : 'reasoning'} ${part.id}`;
+          const text = texts.get(key);
+          texts.delete(key);
+          if (text !== undefined) yield { type: part.type, id: text.id };
+          break;
+        }
+        case 'tool-input-start':
+          if (tools.length > 0)
+            yield { type: 'tool-input-start', toolCallId: part.id, toolName: part.toolName, dynamic: false };
+          break;
+        case 'tool-input-delta':
+          if (tools.length > 0) yield { type: 'tool-input-delta', toolCallId: part.id, inputTextDelta: part.delta };
+          break;
+        case 'tool-call': {
+          const { toolCallId, toolName } = part;
+          const read = readCall(tools, toolName, part.input);
+          asked.calls.push({ toolCallId, toolName, read });
+          const input = typeof read.input === 'object' ? read.input : {};
+          asked.said.push({ type: 'tool-call', toolCallId, toolName, input });
+          const chunk = { toolCallId, toolName, input: read.input };
+          if (tools.length > 0)
+            yield 'problem' in read
+              ? { type: 'tool-input-error', ...chunk, dynamic: true }
+              : { type: 'tool-input-available', ...chunk };
+          break;
+        }
+        case 'error':
+          throw part.error;
+        case 'finish':
+          asked.end = part;
+          asked.finishReason = part.finishReason.unified;
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    // The call must not outlive the answer, also when nobody reads on.
+    cancel();
+  }
+  if (asked.end === undefined && asked.said.length === 0)
+    throw new NoOutputGeneratedError({ message: 'The language model ended without a word.' });
+  return asked;
+}
+
+type CallResult = {
+  /** For the client; undefined when it knows already. */
+  chunk: UiChunk | undefined;
+  told: Extract<Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
+};
+
+async function resultOf({ toolCallId, toolName, read }: Call): Promise<CallResult> {
+  const told = (type: 'text' | 'error-text', value: string): CallResult['told'] => ({
+    ...{ type: 'tool-result', toolCallId, toolName, output: { type, value } },
+  });
+  if ('problem' in read) return { chunk: undefined, told: told('error-text', read.problem) };
+  try {
+    const { output, told: text } = await read.run();
+    return { chunk: { type: 'tool-output-available', toolCallId, output, dynamic: false }, told: told('text', text) };
+  } catch (error) {
+    const chunk = { type: 'tool-output-error', toolCallId, errorText: failureSentence(error), dynamic: false };
+    return { chunk, told: told('error-text', error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+/** Ids of texts: a model may begin each with the same, and clients take texts with one id for one. */
+function uniqueIds(): (kind: string, id: string) => string {
+  const counts = new Map<string, number>();
+  return (kind, id) => {
+    const key = `${kind} ${id}`;
+    const before = counts.get(key) ?? 0;
+    counts.set(key, before + 1);
+    return before === 0 ? id : `${id}-${before + 1}`;
+  };
+}

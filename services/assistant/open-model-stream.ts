@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { APICallError, RetryError } from 'ai';
+import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
+
+const mostAttempts = 3;
+const pauses: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 4_000 };
+/** A provider that asks for a longer pause than this is asked again sooner. */
+const longestAskedMs = 60_000;
+
+/**
+ * Calls a model, again when its provider is away or busy, and gives what it streams. Rejects with the provider's error when no other attempt makes
+ * sense, and with `RetryError` after several.
+ */
+export async function openModelStream(
+  model: LanguageModelV4,
+  options: LanguageModelV4CallOptions,
+): Promise<ReadableStream<LanguageModelV4StreamPart>> {
+  const errors: unknown[] = [];
+  for (;;) {
+    try {
+      return (await model.doStream(options)).stream;
+    } catch (error) {
+      options.abortSignal?.throwIfAborted();
+      errors.push(error);
+      const isPassing = APICallError.isInstance(error) && error.isRetryable;
+      if (!isPassing && errors.length === 1) throw error;
+      if (!isPassing || errors.length === mostAttempts) {
+        const reason = isPassing ? 'maxRetriesExceeded' : 'errorNotRetryable';
+        throw new RetryError({ message: `The language model failed ${errors.length} times.`, reason, errors });
+      }
+      const pauseMs = askedPauseMs(error.responseHeaders ?? {}) ?? pauseAfter(errors.length, pauses);
+      await delay(pauseMs, undefined, options.abortSignal === undefined ? {} : { signal: options.abortSignal });
+    }
+  }
+}
+
+/** How long a provider asks to wait: seconds, or a date. */
+function askedPauseMs({ 'retry-after-ms': ms, 'retry-after': after }: Record<string, string>): number | undefined {
+  const seconds = Number(after);
+  const asked =
+    ms === undefined ? (Number.isNaN(seconds) ? Date.parse(after ?? '') - Date.now() : seconds * 1_000) : Number(ms);
+  return asked >= 0 && asked < longestAskedMs ? asked : undefined;
+}
