@@ -77,7 +77,8 @@ export async function answerQuestion(
     await traced(caller, outcome, async (span) => {
       for await (const chunk of prepared.chunks(signal, outcome)) {
         if (chunk.type === 'text-delta' && outcome.text === chunk.delta) span.event('first token');
-        await client.write(wire.chunk(chunk));
+        const room = client.write(wire.chunk(chunk));
+        if (room !== undefined) await room;
       }
     });
   } catch (error) {
