@@ -11,6 +11,7 @@ import { requireServer } from '#infra/setup/find-server.ts';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts';
+import { slowProxy } from '../../test/support/slow-proxy.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
 import { type RedisServer, startRedis } from '../../test/support/start-redis.ts';
 import { startVersityGateway, type VersityGateway } from '../../test/support/start-versitygw.ts';
@@ -106,7 +107,7 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       /The object store at http:\S+ \(bucket bindery\) wrote and read an object in \d+ ms/,
       /It overwrites nothing that is there already/,
       /A signed link to http:\S+ works from here/,
-      /Redis \d+\.\d+\.\d+ at redis:\S+ answers within/,
+      /Redis \d+\.\d+\.\d+ at redis:\S+ usually answers within/,
       /The model "mistral-small-latest" is at/,
       /The model "mistral-embed" is at/,
       /The gateway at http:\S+ is ready/,
@@ -368,6 +369,18 @@ describeWithServers(['nats-server', 'versitygw', 'redis-server'], 'bindery docto
       expect(text).toContain('The stream EXPORTS is missing.');
     } finally {
       await careless.kill();
+    }
+  });
+
+  test('sees a Redis that is far', async () => {
+    const far = await slowProxy(Number(new URL(redis.url).port));
+    far.delayMs = 70;
+    try {
+      expect(await saidWith({ BINDERY_REDIS_URL: `redis://127.0.0.1:${far.port}` })).toContain(
+        '→ Run Redis near the gateways.',
+      );
+    } finally {
+      await far.close();
     }
   });
 
