@@ -108,6 +108,18 @@ test('missing sidecars are all named, and nothing is stored', async () => {
   expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
 });
 
+test('a segment whose texts are damaged is named, and its sidecar removed: it is rendered again', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(6, 2, 100);
+  const key = sidecarKey(organization, site.plan.chunks[1]?.key ?? '');
+  const stored = Buffer.from((await objectStore.get(key)) ?? []);
+  stored.writeUInt8((stored.at(-20) ?? 0) ^ 1, stored.length - 20);
+  await objectStore.put(key, stored);
+  expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [1] });
+  expect(await objectStore.head(key)).toBeUndefined();
+  expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
+});
+
 test('texts of pages are copied whole; those of the search are cut shorter where a site has too many', async () => {
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
   const filesOf = async (site: Awaited<ReturnType<typeof storedSite>>): Promise<string> => {
@@ -120,7 +132,7 @@ test('texts of pages are copied whole; those of the search are cut shorter where
     [...files.matchAll(/\["a","A","(.*?)"\]/g)].map(([, text = '']) => text.length);
   const small = await filesOf(await storedSite(5, 2, 2_000));
   expect(searched(small)).toEqual(Array.from({ length: 5 }, () => 1_200));
-  const parts = small.match(/# part\/page-\d+\nSource: \/part\/page-\d+\n\n[^\n]{2000}\n(?=\n\n#|\0)/g);
+  const parts = small.match(/# part\/page-\d+\nSource: \/part\/page-\d+\n\n[^\n]{2000}\n(?=\n\n[#\0])/g);
   expect(parts).toHaveLength(5);
   const large = await filesOf(await storedSite(4, 2, 2_000, 12 * 1024 * 1024));
   expect(searched(large)).toEqual(Array.from({ length: 4 }, () => 600));

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { type ExportPlan, segmentKey, type SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import { type ExportPlan, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
-import type { SegmentWriter } from '#shared/export/bundle/segment-writer.ts';
+import { readTexts } from '#shared/export/bundle/packed-segment.ts';
+import type { DeflatedBytes, SegmentWriter } from '#shared/export/bundle/segment-writer.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
-import { readSidecar, readSidecarTexts, segmentsDigest } from '#shared/export/export-objects.ts';
+import { readSidecar, readWholeSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
@@ -53,7 +54,7 @@ async function makeSegment(
   const { chunks, pageTotal: _, ...plainPlan } = plan;
   const { organization, closingKey } = plan;
   const request = { kind: 'closing', model: index.model, plan: plainPlan, segmentCount: chunks.length } as const;
-  const segments: { sha256: string }[] = [];
+  const sidecars = sidecarsOf(context, plan);
   let lost: number[] = [];
   /** The child knows only its message. */
   let unanswered: unknown;
@@ -61,20 +62,13 @@ async function makeSegment(
     const summary = await packTo(
       (segment) => context.objectStore.putStream(segmentKey(organization, closingKey), segment, { signal }),
       async (writer) => {
-        const texts = async ({ segment, begin, end }: StoredText): Promise<Uint8Array> => {
-          const stored = await readSidecarTexts(context.objectStore, organization, chunks[segment]?.key ?? '');
-          if (stored === undefined) throw new Error('a sidecar is gone that was there before');
-          return stored.subarray(begin, end);
-        };
-        const files = incomingFiles(writer, plan, texts);
+        const files = incomingFiles(writer, plan, (text) => sidecars.text(text));
         const answer = async (content: unknown): Promise<unknown> => {
           const question = content as ClosingQuestion;
-          if (question.kind === 'text') return texts(question);
-          if (question.kind !== 'sidecar') return files.take(question);
-          const { key = '' } = chunks[question.segment] ?? {};
-          const sidecar = await readSidecar(context.objectStore, organization, key);
-          if (sidecar !== undefined) segments[question.segment] = { sha256: sidecar.sha256 };
-          return sidecar;
+          if (question.kind === 'sidecar') return sidecars.facts(question.segment);
+          if (question.kind !== 'text') return files.take(question);
+          const text = await sidecars.text(question);
+          return 'raw' in text ? text.raw : text;
         };
         try {
           const noted = (content: unknown): Promise<unknown> =>
@@ -90,31 +84,79 @@ async function makeSegment(
         if (lost.length > 0) throw new Error('sidecars are missing, so there is nothing to store');
       },
     );
-    return { kind: 'made', details: { ...summary, madeFrom: segmentsDigest(segments) } };
+    return { kind: 'made', details: { ...summary, madeFrom: segmentsDigest(sidecars.segments) } };
   } catch (error) {
     if (lost.length > 0) return { kind: 'lost', chunks: lost };
+    if (unanswered instanceof TextsLost) return { kind: 'lost', chunks: [unanswered.segment] };
     throw unanswered ?? error;
   }
 }
 
+/** Texts of all pages up to this many bytes, as they are stored, stay in memory; of larger sites they are read again when they are needed. */
+const keptBytes = 32 * 1024 * 1024;
+
+/** The texts of a segment are gone or damaged: its pages must be rendered again. */
+class TextsLost extends Error {
+  override name = 'TextsLost';
+  readonly segment: number;
+
+  constructor(segment: number) {
+    super(`the texts of segment ${segment} of the plan are gone or damaged`);
+    this.segment = segment;
+  }
+}
+
+/** What is stored of the segments of a plan beside their files. */
+function sidecarsOf({ objectStore }: ClosingContext, { organization, chunks }: PlannedSite['plan']) {
+  const segments: { sha256: string }[] = [];
+  const kept = new Map<number, NonNullable<Awaited<ReturnType<typeof readWholeSidecar>>>>();
+  let room = keptBytes;
+  const read = (segment: number) => readWholeSidecar(objectStore, organization, chunks[segment]?.key ?? '');
+  return {
+    /** Those whose sidecars were read. */
+    segments,
+    /** Undefined when it is missing. */
+    async facts(segment: number): Promise<SegmentSidecar | undefined> {
+      const stored = await read(segment);
+      if (stored === undefined) return undefined;
+      segments[segment] = { sha256: stored.sidecar.sha256 };
+      room -= stored.behind.length;
+      if (room >= 0) kept.set(segment, stored);
+      return stored.sidecar;
+    },
+    /** The bytes of a text; if it is all that the segment has of its kind, with the deflate data of it. Rejects with `TextsLost`. */
+    async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
+      const stored = kept.get(segment) ?? (await read(segment));
+      const texts = stored && (await readTexts(stored.sidecar, stored.behind, of));
+      if (texts === undefined) {
+        await objectStore.remove(sidecarKey(organization, chunks[segment]?.key ?? ''));
+        throw new TextsLost(segment);
+      }
+      return begin === 0 && end === texts.raw.length ? texts : texts.raw.subarray(begin, end);
+    },
+  };
+}
+
 const textsReadAhead = 4;
+const piecesAhead = 2;
 
 /** Takes files from a child, piece by piece, and adds them to the segment. The child waits for each answer. `read`: the bytes of a stored text. */
 function incomingFiles(
   writer: SegmentWriter,
   { domain }: Pick<ExportPlan, 'domain'>,
-  read: (text: StoredText) => Promise<Uint8Array>,
+  read: (text: StoredText) => Promise<Uint8Array | DeflatedBytes>,
 ) {
-  let body = new PassThrough();
+  const newBody = () => new PassThrough({ objectMode: true, highWaterMark: piecesAhead });
+  let body = newBody();
   let added: Promise<string> = Promise.resolve('');
-  const write = async (bytes: Uint8Array): Promise<void> => {
+  const write = async (bytes: Uint8Array | DeflatedBytes): Promise<void> => {
     if (!body.write(bytes)) await Promise.race([once(body, 'drain'), added]);
   };
   return {
     async take(question: Exclude<ClosingQuestion, { kind: 'sidecar' | 'text' }>): Promise<string | undefined> {
       switch (question.kind) {
         case 'begin':
-          body = new PassThrough();
+          body = newBody();
           added = writer.addStream(archivePath(domain, question.path), question.size, body);
           // Thrown to whoever waits for the next piece.
           added.catch(() => undefined);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blobKey, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
-import { sidecarBytes } from '#shared/export/bundle/packed-segment.ts';
-import { readSidecar, readSidecarTexts } from '#shared/export/export-objects.ts';
+import { readTexts, sidecarBytes, type TextKind } from '#shared/export/bundle/packed-segment.ts';
+import { readSidecar, readWholeSidecar } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
@@ -41,16 +41,29 @@ test('files are copied under the top folder, and described', async () => {
   expect((await objectStore.head(segmentKey('acme', place.key)))?.sizeBytes).toBe(sidecar?.sizeBytes);
 });
 
-test('a sidecar can be read without its texts, and its texts without it', async () => {
+test('a sidecar can be read without its texts, and damaged texts are none', async () => {
   const digests = { version: 1 as const, sha256: 'a'.repeat(64), crc32: 1, rawLength: 2, sizeBytes: 3 };
   const sidecar = { ...digests, files: [], pages: [], diagnostics: [] };
   const text = { fullText: '# X\n,"texts":[\n', search: '[["","","x"]]' };
   for (const texts of [[], [text], [text, text]]) {
-    const bytes = sidecarBytes(sidecar, texts);
-    await objectStore.put(sidecarKey('acme', place.key), bytes);
-    expect(await readSidecar(objectStore, 'acme', place.key)).toEqual(sidecar);
-    const read = Buffer.from((await readSidecarTexts(objectStore, 'acme', place.key)) ?? []).toString();
-    expect(read).toBe('[["","","x"]],\n'.repeat(texts.length) + '# X\n,"texts":[\n\n\n'.repeat(texts.length));
+    await objectStore.put(sidecarKey('acme', place.key), await sidecarBytes(sidecar, texts));
+    expect(await readSidecar(objectStore, 'acme', place.key)).toMatchObject(sidecar);
+    const stored = await readWholeSidecar(objectStore, 'acme', place.key);
+    if (stored === undefined) throw new Error('it is not there');
+    const { behind } = stored;
+    if (texts.length === 0) {
+      expect(behind).toHaveLength(0);
+      continue;
+    }
+    const read = async (kind: TextKind) => (await readTexts(stored.sidecar, behind, kind))?.raw.toString();
+    expect(await read('search')).toBe('[["","","x"]],\n'.repeat(texts.length));
+    expect(await read('fullText')).toBe('# X\n,"texts":[\n\n\n'.repeat(texts.length));
+    for (const damaged of [behind.subarray(0, -1), behind.map((byte, at) => (at === 3 ? byte ^ 1 : byte))]) {
+      const found = await Promise.all(
+        (['search', 'fullText'] as const).map((kind) => readTexts(stored.sidecar, damaged, kind)),
+      );
+      expect(found.filter((each) => each === undefined)).toHaveLength(1);
+    }
   }
 });
 

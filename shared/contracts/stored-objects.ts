@@ -133,7 +133,7 @@ const pageFactsSchema = z.object({
   path: z.string(),
   title: z.string(),
   description: z.string().optional(),
-  /** Sizes of its texts: known before they are read. */
+  /** Sizes of its texts, without what ends each: known before they are read. */
   fullTextBytes: z.int().min(0),
   searchBytes: z.int().min(0).default(0),
   /** Of its sections in the search index. */
@@ -172,6 +172,9 @@ export type PageText = {
 
 export type RenderedPage = PageFacts & PageText;
 
+/** Where texts of pages are behind a sidecar, as deflate data, and what they are: bytes there and inflated, CRC-32 of the latter. */
+const deflatedTextsSchema = z.object({ sizeBytes: z.int().min(0), rawLength: z.int().min(0), crc32: z.int().min(0) });
+
 /**
  * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. Its object has the texts of
  * the pages (`PageText`) behind it: see `sidecarBytes`.
@@ -185,6 +188,8 @@ export const segmentSidecarSchema = z.object({
   sizeBytes: z.int().min(0),
   files: z.array(z.object({ path: z.string(), size: z.int().min(0), sha256: sha256Hex })),
   pages: z.array(pageFactsSchema),
+  /** The texts of all pages, of each kind one behind the other; absent: it has no pages. */
+  texts: z.object({ search: deflatedTextsSchema, fullText: deflatedTextsSchema }).optional(),
   diagnostics: z.array(diagnosticSchema),
   /** Only of a closing segment: SHA-256 over the SHA-256s of the segments whose files its manifest lists (`segmentsDigest`). */
   madeFrom: sha256Hex.optional(),

@@ -13,7 +13,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
-import { textsBegin } from './bundle/packed-segment.ts';
+import { sidecarParts } from './bundle/packed-segment.ts';
 
 /** The export plan of that hash. Rejects when there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -33,23 +33,35 @@ export const readSidecar = sidecarReader<SegmentSidecar>(segmentSidecarSchema);
 export const readSegmentDigest = sidecarReader<SegmentDigest>(segmentDigestSchema);
 
 function sidecarReader<T>(schema: z.ZodType<T>) {
-  return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> => {
-    try {
-      const get: ObjectStore['get'] = async (...asked) => {
-        const stored = await objectStore.get(...asked);
-        return stored === undefined ? undefined : withoutTexts(stored);
-      };
-      return await getJson({ get }, sidecarKey(organization, key), schema);
-    } catch (error) {
-      if (error instanceof BrokenObject) return undefined;
-      throw error;
-    }
-  };
+  return async (objectStore: ObjectStore, organization: string, key: string): Promise<T | undefined> =>
+    (await wholeSidecar(objectStore, organization, key, schema))?.sidecar;
 }
 
-function withoutTexts(stored: Uint8Array): Uint8Array {
-  const end = Buffer.from(stored.buffer, stored.byteOffset, stored.length).indexOf(textsBegin);
-  return end < 0 ? stored : Buffer.concat([stored.subarray(0, end), Buffer.from('}')]);
+/** A sidecar with the texts behind it, which `readTexts` reads. Undefined as for `readSidecar`. */
+export function readWholeSidecar(
+  objectStore: ObjectStore,
+  organization: string,
+  key: string,
+): Promise<{ sidecar: SegmentSidecar; behind: Uint8Array } | undefined> {
+  return wholeSidecar(objectStore, organization, key, segmentSidecarSchema);
+}
+
+async function wholeSidecar<T>(objectStore: ObjectStore, organization: string, key: string, schema: z.ZodType<T>) {
+  let behind: Uint8Array = new Uint8Array(0);
+  const get: ObjectStore['get'] = async (...asked) => {
+    const stored = await objectStore.get(...asked);
+    if (stored === undefined) return undefined;
+    const parts = sidecarParts(stored);
+    behind = parts.behind;
+    return parts.json;
+  };
+  try {
+    const sidecar = await getJson({ get }, sidecarKey(organization, key), schema);
+    return sidecar === undefined ? undefined : { sidecar, behind };
+  } catch (error) {
+    if (error instanceof BrokenObject) return undefined;
+    throw error;
+  }
 }
 
 /** What `read` gives of the sidecar of a segment that is stored: then nothing has to be rendered. Undefined when it is not, or not whole. */
@@ -64,16 +76,6 @@ export async function storedSegment<T extends { sizeBytes: number }>(
   if (sidecar === undefined) return undefined;
   const segment = await objectStore.head(segmentKey(organization, key), signal === undefined ? {} : { signal });
   return segment?.sizeBytes === sidecar.sizeBytes ? sidecar : undefined;
-}
-
-/** The texts behind a sidecar, as `sidecarBytes` wrote them. Undefined when there is no such sidecar. */
-export async function readSidecarTexts(
-  objectStore: ObjectStore,
-  organization: string,
-  key: string,
-): Promise<Uint8Array | undefined> {
-  const stored = await objectStore.get(sidecarKey(organization, key));
-  return stored?.subarray(withoutTexts(stored).length - 1 + textsBegin.length);
 }
 
 /**

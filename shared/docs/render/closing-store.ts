@@ -1,4 +1,5 @@
 import type { SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import type { TextKind } from '#shared/export/bundle/packed-segment.ts';
 
 /** Where the closing segment comes from and goes to, a piece at a time: a large site has more text than a process may hold. */
 export type ClosingStore = {
@@ -10,19 +11,20 @@ export type ClosingStore = {
   write(path: string, size: number, body: Iterable<Uint8Array | readonly StoredText[]>): Promise<string>;
 };
 
-/** A part of the texts behind the sidecar of a segment: from one byte up to another, which is not included. */
-export type StoredText = { segment: number; begin: number; end: number };
+/**
+ * A part of the texts of a kind that are behind the sidecar of a segment: from one byte up to another, which is not included. The text of a page
+ * includes what ends it.
+ */
+export type StoredText = { segment: number; of: TextKind; begin: number; end: number };
 
-/** These texts one behind the other, with what ends each between them: those that are neighbours in one piece. Pure. */
-export function joined(texts: readonly StoredText[], end: string): StoredText[] {
+/** These texts of one kind one behind the other: those that are neighbours in one piece. Pure. */
+export function joined(texts: readonly StoredText[]): StoredText[] {
   const pieces: StoredText[] = [];
   for (const text of texts) {
     const last = pieces.at(-1);
-    if (last?.segment === text.segment && last.end === text.begin) last.end = text.end + end.length;
-    else pieces.push({ ...text, end: text.end + end.length });
+    if (last?.segment === text.segment && last.end === text.begin) last.end = text.end;
+    else pieces.push({ ...text });
   }
-  const last = pieces.at(-1);
-  if (last !== undefined) last.end -= end.length;
   return pieces;
 }
 

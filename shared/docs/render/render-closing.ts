@@ -152,13 +152,15 @@ async function readSite(domain: string, segmentCount: number, store: ClosingStor
     }
     const sidecarPages = sidecar?.pages ?? [];
     let searchAt = 0;
-    let fullTextAt = sidecarPages.reduce((sum, { searchBytes }) => sum + searchBytes + textEnds.search.length, 0);
+    let fullTextAt = 0;
     for (const page of sidecarPages) {
       const { path, title, description, searchCharacters, links, linkLines } = page;
-      const search = { segment, begin: searchAt, end: searchAt + page.searchBytes };
-      const fullText = { segment, begin: fullTextAt, end: fullTextAt + page.fullTextBytes };
-      searchAt = search.end + textEnds.search.length;
-      fullTextAt = fullText.end + textEnds.fullText.length;
+      const searchEnd = searchAt + page.searchBytes + textEnds.search.length;
+      const fullTextEnd = fullTextAt + page.fullTextBytes + textEnds.fullText.length;
+      const search: StoredText = { segment, of: 'search', begin: searchAt, end: searchEnd };
+      const fullText: StoredText = { segment, of: 'fullText', begin: fullTextAt, end: fullTextEnd };
+      searchAt = searchEnd;
+      fullTextAt = fullTextEnd;
       const hadRoom = site.classes.size <= mostUtilityClasses;
       for (const name of page.classes) if (site.classes.size <= mostUtilityClasses) site.classes.add(name);
       const isFull = hadRoom && site.classes.size > mostUtilityClasses;
@@ -202,10 +204,7 @@ async function writeFullText(
     const entry = entries.get(path);
     return entry !== undefined && isListed(entry, model.settings.seo.indexing);
   });
-  const texts = joined(
-    shown.map(({ fullText }) => fullText),
-    textEnds.fullText,
-  );
+  const texts = joined(shown.map(({ fullText }) => fullText));
   await write('llms-full.txt', bytesOf(texts), [texts]);
 }
 

@@ -13,7 +13,7 @@ export const maxSearchSection = 1200;
 const maxScope = 24 * 1024 * 1024;
 const shortestSection = 80;
 /** A part of the texts is a file of its own, and searched as soon as it is there. */
-const maxPartBytes = 768 * 1024;
+const usualPartBytes = 768 * 1024;
 const readAhead = 4;
 
 type SearchedPage = Pick<PageFacts, 'path' | 'title' | 'description' | 'searchCharacters'> & { search: StoredText };
@@ -78,9 +78,9 @@ export async function writeSearchIndex(
   await store.write('_bindery/search-index.js', head.length, [head]);
   for (const [number, { pages: found, share }] of parts.entries()) {
     const texts = found.map(({ search }) => search);
-    const pieces = share >= 1 ? joined(texts, textEnds.search) : await shortened(texts, share, store);
+    const pieces = share >= 1 ? joined(texts) : await shortened(texts, share, store);
     const begin = Buffer.from(`binderySearchPart(${number},[\n`);
-    const end = Buffer.from('\n]);\n');
+    const end = Buffer.from(']);\n');
     const size = pieces instanceof Uint8Array ? pieces.length : bytesOf(pieces);
     await store.write(`_bindery/search/${number}.js`, begin.length + size + end.length, [begin, pieces, end]);
   }
@@ -92,11 +92,13 @@ function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; shar
   const parts: { pages: SearchedPage[]; share: number }[] = [];
   let room = 0;
   for (const page of pages) {
-    const { begin, end } = page.search;
+    const { segment, begin, end } = page.search;
     const last = parts.at(-1);
-    if (last === undefined || end - begin > room) {
+    // Whole segments, whose texts are deflated already, unless they are large.
+    const isApart = last?.pages.at(-1)?.search.segment !== segment || room <= -usualPartBytes;
+    if (last === undefined || (isApart && end - begin > room)) {
       parts.push({ pages: [page], share });
-      room = maxPartBytes;
+      room = usualPartBytes;
     } else last.pages.push(page);
     room -= end - begin;
   }
@@ -122,10 +124,10 @@ async function shortened(
   const lines: string[] = [];
   for await (const [, bytes] of inOrder(texts, readAhead, (text) => store.text(text))) {
     // Of our own writing, so it is not checked again.
-    const sections = JSON.parse(Buffer.from(bytes).toString()) as SearchSections[number];
-    lines.push(
-      scriptJson(sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()])),
-    );
+    const json = Buffer.from(bytes).toString().slice(0, -textEnds.search.length);
+    const sections = JSON.parse(json) as SearchSections[number];
+    const short = sections.map(([anchor, heading, text]) => [anchor, heading, text.slice(0, longest).toWellFormed()]);
+    lines.push(scriptJson(short) + textEnds.search);
   }
-  return Buffer.from(lines.join(textEnds.search));
+  return Buffer.from(lines.join(''));
 }

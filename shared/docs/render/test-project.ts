@@ -1,7 +1,7 @@
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { PageText, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
-import { sidecarTexts } from '#shared/export/bundle/packed-segment.ts';
+import { textsOf } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { RenderedFile } from './bundle-paths.ts';
 import { pageSlice, type SiteRenderOptions } from './page-slice.ts';
@@ -127,6 +127,9 @@ export async function closingFrom(
   return made;
 }
 
-function textOf(sidecars: readonly { pages: readonly PageText[] }[], { segment, begin, end }: StoredText): Uint8Array {
-  return sidecarTexts(sidecars[segment]?.pages ?? []).subarray(begin, end);
+function textOf(
+  sidecars: readonly { pages: readonly PageText[] }[],
+  { segment, of, begin, end }: StoredText,
+): Uint8Array {
+  return textsOf(sidecars[segment]?.pages ?? [], of).subarray(begin, end);
 }

@@ -1,6 +1,8 @@
+import { crc32 } from 'node:zlib';
 import type { PageText, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
+import { deflateWhole, inflateWhole } from './deflated-bytes.ts';
 import { packRendered } from './pack-export.ts';
-import type { SegmentSummary } from './segment-writer.ts';
+import type { DeflatedBytes, SegmentSummary } from './segment-writer.ts';
 
 /** The bytes of a segment and of its sidecar, as they are stored. */
 export type PackedSegment = { segment: Uint8Array; sidecar: Uint8Array };
@@ -13,7 +15,7 @@ export async function packPages(
 ): Promise<PackedSegment> {
   const { bytes, ...summary } = await packRendered(domain, files);
   const facts = pages.map(({ fullText: _1, search: _2, ...rest }) => rest);
-  return { segment: bytes, sidecar: sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
+  return { segment: bytes, sidecar: await sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
 }
 
 /** Adds what a segment without pages has. */
@@ -21,22 +23,60 @@ export function sidecarOf(details: SegmentSummary & Partial<SegmentSidecar>): Se
   return { version: 1, pages: [], diagnostics: [], ...details };
 }
 
-/** JSON has no line ends in its strings, so this is nowhere else. Older programs read to here, and so does who needs no texts. */
-export const textsBegin = Buffer.from(',"texts":[\n');
+/** JSON has no line ends in its strings, so this is nowhere else. Who needs no texts reads to here. */
+const textsBegin = Buffer.from(',"texts":[\n');
 
-/** What stands behind each text of a page, and between two of them in the file that has them all. */
-export const textEnds = { search: ',\n', fullText: '\n\n' };
+export type TextKind = keyof PageText;
+
+/** What stands behind each text of a page in the file that has those of all pages. */
+export const textEnds: Record<TextKind, string> = { search: ',\n', fullText: '\n\n' };
 
 /**
  * What is stored of a sidecar: its JSON, and behind it the texts of its pages, in their order: first what the search index has of each, then
- * its part of `llms-full.txt`. So the texts of neighbours can be copied in one piece.
+ * its part of `llms-full.txt`. Both are deflate data: the files that have the texts of all pages are joined from those of chunks.
  */
-export function sidecarBytes(sidecar: SegmentSidecar, texts: readonly PageText[]): Buffer {
-  return Buffer.concat([Buffer.from(JSON.stringify(sidecar).slice(0, -1)), textsBegin, sidecarTexts(texts)]);
+export async function sidecarBytes(sidecar: SegmentSidecar, pages: readonly PageText[]): Promise<Buffer> {
+  if (pages.length === 0) return Buffer.from(JSON.stringify(sidecar));
+  const [search, fullText] = await Promise.all([deflatedTexts(pages, 'search'), deflatedTexts(pages, 'fullText')]);
+  const texts = { search: search.facts, fullText: fullText.facts };
+  const json = JSON.stringify({ ...sidecar, texts });
+  return Buffer.concat([Buffer.from(json.slice(0, -1)), textsBegin, search.deflated, fullText.deflated]);
 }
 
-/** What stands behind the JSON. */
-export function sidecarTexts(texts: readonly PageText[]): Buffer {
-  const parts = (kind: keyof PageText): string[] => texts.map((text) => text[kind] + textEnds[kind]);
-  return Buffer.from([...parts('search'), ...parts('fullText')].join(''));
+async function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
+  const raw = textsOf(pages, kind);
+  const deflated = await deflateWhole(raw);
+  return { deflated, facts: { sizeBytes: deflated.length, rawLength: raw.length, crc32: crc32(raw) } };
+}
+
+/** The texts of one kind, each with its end. */
+export function textsOf(pages: readonly PageText[], kind: TextKind): Buffer {
+  return Buffer.from(pages.map((page) => page[kind] + textEnds[kind]).join(''));
+}
+
+/** The JSON of a stored sidecar, and what stands behind it. */
+export function sidecarParts(stored: Uint8Array): { json: Uint8Array; behind: Uint8Array } {
+  const end = Buffer.from(stored.buffer, stored.byteOffset, stored.length).indexOf(textsBegin);
+  if (end < 0) return { json: stored, behind: stored.subarray(stored.length) };
+  const json = Buffer.concat([stored.subarray(0, end), Buffer.from('}')]);
+  return { json, behind: stored.subarray(end + textsBegin.length) };
+}
+
+/** The texts of one kind from `behind` a sidecar. Undefined when they are damaged. */
+export async function readTexts(
+  { texts }: Pick<SegmentSidecar, 'texts'>,
+  behind: Uint8Array,
+  kind: TextKind,
+): Promise<DeflatedBytes | undefined> {
+  if (texts === undefined) return undefined;
+  const begin = kind === 'search' ? 0 : texts.search.sizeBytes;
+  const { sizeBytes, rawLength, crc32: sum } = texts[kind];
+  const deflated = behind.subarray(begin, begin + sizeBytes);
+  if (deflated.length !== sizeBytes) return undefined;
+  try {
+    const raw = await inflateWhole(deflated, rawLength);
+    return raw.length === rawLength && crc32(raw) === sum ? { raw, deflated } : undefined;
+  } catch {
+    return undefined;
+  }
 }

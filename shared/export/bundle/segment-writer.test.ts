@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { crc32, constants, inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { deflateWhole } from './deflated-bytes.ts';
 import { packSegment, segmentWriter } from './segment-writer.ts';
 
 const inflate = (bytes: Buffer) => inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
@@ -90,4 +91,24 @@ test('a file added as a stream gives the same bytes, and one of another size tha
   await expect(refusing.addStream('a', 3, Readable.from([Buffer.from('ab')]))).rejects.toThrow(
     'a has only 2 of 3 bytes',
   );
+});
+
+test('bytes that were deflated before are packed as they are, wherever they come', async () => {
+  const parts = [1, 300_000, 0, 70_000, 5].map((length, at) =>
+    Buffer.from(`part ${at} of words, `.repeat(Math.ceil(length / 16)).slice(0, length)),
+  );
+  const raw = Buffer.concat(parts);
+  const expected = await packSegment([{ path: 'acme/x', body: raw }]);
+  for (const isDeflated of [(at: number) => at % 2 === 1, (at: number) => at % 2 === 0, () => true]) {
+    const pieces = parts.map(async (part, at) =>
+      isDeflated(at) ? { raw: part, deflated: await deflateWhole(part) } : part,
+    );
+    const writer = segmentWriter();
+    const read = buffer(writer.output);
+    await writer.addStream('acme/x', raw.length, Readable.from(await Promise.all(pieces)));
+    const summary = await writer.finish();
+    const unpacked = inflate(await read);
+    expect(unpacked.equals(inflate(expected.bytes))).toBe(true);
+    expect(summary).toMatchObject({ crc32: expected.crc32, rawLength: expected.rawLength, files: expected.files });
+  }
 });

@@ -2,15 +2,14 @@ import { createHash, hash } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw, type InputType, type ZlibOptions } from 'node:zlib';
+import { crc32 } from 'node:zlib';
+import { deflatePiece, deflateWhole, pieceBytes, windowBytes } from './deflated-bytes.ts';
 import { tarHeader, tarPadding } from './tar-header.ts';
 
-/** Pieces of a segment are deflated apart, and several at once. Their size is fixed, so that the output depends on the bytes alone. */
-const pieceBytes = 256 * 1024;
 const piecesAtOnce = 4;
-/** How far deflate looks back: a piece may refer to the end of the one before. */
-const windowBytes = 32 * 1024;
+
+/** Bytes that were deflated before (`deflateWhole`): they are packed as they are. */
+export type DeflatedBytes = { raw: Uint8Array; deflated: Uint8Array };
 
 export type SegmentWriter = {
   /** The packed bytes. Somebody must read them in the meantime: `add` and `finish` wait for the reader. */
@@ -18,7 +17,7 @@ export type SegmentWriter = {
   /** Adds a file; wait for each call before the next. Rejects for paths that no archive may have and after `output` was destroyed. */
   add(path: string, body: Uint8Array): Promise<void>;
   /** The same for a file that is too large for memory. Its size must be known before; a body of another size rejects. Gives its SHA-256. */
-  addStream(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<string>;
+  addStream(path: string, size: number, body: AsyncIterable<Uint8Array | DeflatedBytes>): Promise<string>;
   /** Ends the segment. To give up instead, destroy `output`. */
   finish(): Promise<SegmentSummary>;
 };
@@ -55,16 +54,25 @@ export function segmentWriter(): SegmentWriter {
 
   async function writePiece(): Promise<void> {
     const full = piece.subarray(0, filled);
-    crc = crc32(full, crc);
-    rawLength += filled;
-    const deflated = deflatePiece(full, before);
-    deflated.catch(() => {}); // Thrown when its turn comes.
-    deflating.push(deflated);
-    before = full.subarray(-windowBytes);
     piece = Buffer.allocUnsafe(pieceBytes);
     filled = 0;
+    await append(full, deflatePiece(full, before));
+  }
+
+  async function append(raw: Uint8Array, deflated: Promise<Buffer> | Buffer): Promise<void> {
+    crc = crc32(raw, crc);
+    rawLength += raw.length;
+    before = raw.subarray(-windowBytes);
+    const turn = Promise.resolve(deflated);
+    turn.catch(() => {}); // Thrown when its turn comes.
+    deflating.push(turn);
     if (output.destroyed) await closed;
     while (deflating.length >= piecesAtOnce) await passOn();
+  }
+
+  async function writeDeflated({ raw, deflated }: DeflatedBytes): Promise<void> {
+    if (filled > 0) await writePiece();
+    await append(raw, Buffer.from(deflated.buffer, deflated.byteOffset, deflated.length));
   }
 
   async function writeRaw(bytes: Uint8Array): Promise<void> {
@@ -90,10 +98,11 @@ export function segmentWriter(): SegmentWriter {
       const digest = createHash('sha256');
       let read = 0;
       for await (const chunk of body) {
-        read += chunk.length;
+        const raw = 'raw' in chunk ? chunk.raw : chunk;
+        read += raw.length;
         if (read > size) break;
-        digest.update(chunk);
-        await writeRaw(chunk);
+        digest.update(raw);
+        await ('raw' in chunk ? writeDeflated(chunk) : writeRaw(raw));
       }
       if (read !== size) throw new Error(`${path} has ${read > size ? 'more than' : `only ${read} of`} ${size} bytes`);
       await writeRaw(tarPadding(size));
@@ -107,17 +116,6 @@ export function segmentWriter(): SegmentWriter {
       return { sha256: packed.digest('hex'), crc32: crc, rawLength, sizeBytes, files: contents.files };
     },
   };
-}
-
-const deflate = promisify<InputType, ZlibOptions, Buffer>(deflateRaw);
-
-/** Level 4 takes half to two thirds of the time of level 6, and 5 % more bytes. */
-const deflateOptions = { level: 4, memLevel: 9, chunkSize: pieceBytes / 2, finishFlush: constants.Z_FULL_FLUSH };
-
-/** `before`: what comes before it in the segment. */
-function deflatePiece(piece: Uint8Array, before: Uint8Array): Promise<Buffer> {
-  const dictionary = before.length === 0 ? undefined : before;
-  return deflate(piece, { ...deflateOptions, dictionary });
 }
 
 /** What a segment has so far. */
@@ -156,11 +154,7 @@ export async function packSegment(files: Iterable<FileToPack>): Promise<SegmentS
     contents.added(path, body.length, hash('sha256', body, 'hex'));
   }
   const raw = Buffer.concat(parts);
-  const pieces: Promise<Buffer>[] = [];
-  for (let at = 0; at < raw.length; at += pieceBytes) {
-    pieces.push(deflatePiece(raw.subarray(at, at + pieceBytes), raw.subarray(Math.max(0, at - windowBytes), at)));
-  }
-  const bytes = Buffer.concat(await Promise.all(pieces));
+  const bytes = await deflateWhole(raw);
   return {
     sha256: hash('sha256', bytes, 'hex'),
     crc32: crc32(raw),
