@@ -4,7 +4,7 @@ import type { ExportPlan, PlanChunk } from '#shared/contracts/stored-objects.ts'
 import type { FileEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { assetsKey, chunkKey, closingKey, pageKey, siteKey } from '#shared/docs/render/segment-keys.ts';
-import { exportedPages, filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
+import { exportedPages, indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { assetChunkLimits, cutChunks, pageChunkLimits } from '#shared/export/bundle/cut-chunks.ts';
 import { canonicalJson, sha256Of } from '#shared/runtime/canonical-json.ts';
 
@@ -30,10 +30,11 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
   const { deployment, onPageError, allowTenantScripts, site } = input.options;
   const options = { deployment, onPageError, allowTenantScripts, groups: [...input.options.groups].sort() };
   const exported = exportedPages(model, options.groups, input.selection);
+  const index = indexSite(model, exported);
   const chunks: PlanChunk[] = [
     { kind: 'site', key: siteKey(rendererVersion, model, { ...options, domain, site }, exported) },
-    ...assetChunks(input, exported),
-    ...(await pageChunks(input, options, exported)),
+    ...assetChunks(input, index),
+    ...(await pageChunks(input, options, index)),
   ];
   const named = label === undefined ? {} : { label };
   const plan: ExportPlan = {
@@ -57,8 +58,8 @@ export async function makePlan(input: PlanInput): Promise<MadePlan> {
   return { plan, planHash: sha256Of(text), text };
 }
 
-function assetChunks({ model, domain, rendererVersion, options }: PlanInput, exported: readonly string[]): PlanChunk[] {
-  return cutChunks(exportedFiles(model, exported, options.allowTenantScripts), assetChunkLimits).map((files) => ({
+function assetChunks({ domain, rendererVersion, options }: PlanInput, index: SiteIndex): PlanChunk[] {
+  return cutChunks(exportedFiles(index, options.allowTenantScripts), assetChunkLimits).map((files) => ({
     kind: 'assets',
     key: assetsKey(rendererVersion, domain, files, options),
     paths: files.map(({ path }) => path),
@@ -66,12 +67,11 @@ function assetChunks({ model, domain, rendererVersion, options }: PlanInput, exp
 }
 
 async function pageChunks(
-  { model, domain, rendererVersion }: PlanInput,
+  { domain, rendererVersion }: PlanInput,
   options: Parameters<typeof chunkKey>[2],
-  exported: string[],
+  index: SiteIndex,
 ): Promise<PlanChunk[]> {
-  const index = indexSite(model, exported);
-  const pages = exported.flatMap((path) => index.pages.get(path) ?? []);
+  const pages = [...index.exported].flatMap((path) => index.pages.get(path) ?? []);
   const chunks: PlanChunk[] = [];
   let sincePause = 0;
   for (const chunk of cutChunks(pages, pageChunkLimits)) {
@@ -86,7 +86,7 @@ async function pageChunks(
 }
 
 /** Files of the project that the bundle has: images and other assets, style sheets, API specifications, and scripts where they are allowed. Pure. */
-function exportedFiles(model: SiteModel, exported: readonly string[], allowTenantScripts: boolean): FileEntry[] {
+function exportedFiles({ model, files }: SiteIndex, allowTenantScripts: boolean): FileEntry[] {
   const scripts = new Set(model.scripts.map(({ path }) => path));
-  return filesOfSite(model, new Set(exported)).files.filter(({ path }) => allowTenantScripts || !scripts.has(path));
+  return [...files.values()].filter(({ path }) => allowTenantScripts || !scripts.has(path));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * JSON with sorted keys, no white space and `undefined` members left out: equal values give equal text, so it can be hashed
@@ -21,7 +21,7 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 as hex of bytes, or of text as UTF-8. */
 export function sha256Of(content: Uint8Array | string): string {
-  return createHash('sha256').update(content).digest('hex');
+  return hash('sha256', content, 'hex');
 }
 
 /** SHA-256 as hex of a value's canonical JSON. */

@@ -11,8 +11,8 @@ export type SiteIndex = {
   pages: ReadonlyMap<string, PageEntry>;
   /** Pages that the export has; links to others are broken in it. */
   exported: ReadonlySet<string>;
-  /** Project files that are in the bundle as they are. */
-  files: ReadonlySet<string>;
+  /** Project files that are in the bundle as they are, by path, in the order of the model. */
+  files: ReadonlyMap<string, FileEntry>;
   /** Sizes of those that are pictures. */
   pictures: ReadonlyMap<string, PictureSize>;
   dependencies: ReadonlyMap<string, FileEntry & { dependencies?: string[] }>;
@@ -38,7 +38,7 @@ export function indexSite(model: SiteModel, exported: Iterable<string> = exporte
     model,
     pages,
     exported: exportedPaths,
-    files: new Set(files.map((file) => file.path)),
+    files: new Map(files.map((file) => [file.path, file])),
     pictures: new Map(model.assets.flatMap(({ path, picture }) => (picture === undefined ? [] : [[path, picture]]))),
     dependencies: new Map(
       [...model.specs, ...(model.operations ?? []), ...model.snippets].map((file) => [file.path, file]),
@@ -63,7 +63,22 @@ function languagesOf(navigation: SiteModel['navigation']): Pick<SiteIndex, 'lang
  * Pages and files of the project that can be in a bundle, by default with all pages. Models that were published earlier may have pages and files
  * that cannot.
  */
-export function filesOfSite(model: SiteModel, exported?: ReadonlySet<string>): BundledFiles<PageEntry, FileEntry> {
+export function filesOfSite(
+  model: SiteModel,
+  exported?: ReadonlySet<string>,
+): Pick<BundledFiles<PageEntry, FileEntry>, 'pages' | 'files'> {
+  const hasAll = exported === undefined || model.pages.every(({ path }) => exported.has(path));
+  if (!hasAll) return namesOfSite(model, exported);
+  const known = wholeSites.get(model) ?? namesOfSite(model);
+  wholeSites.set(model, known);
+  return known;
+}
+
+/** A name costs a few microseconds, and one model is asked several times. */
+const wholeSites = new WeakMap<SiteModel, Pick<BundledFiles<PageEntry, FileEntry>, 'pages' | 'files'>>();
+
+/** The same, with the names that are taken by them. */
+export function namesOfSite(model: SiteModel, exported?: ReadonlySet<string>): BundledFiles<PageEntry, FileEntry> {
   const files = [...model.assets, ...model.styles, ...model.scripts, ...model.specs];
   const pages = model.pages.filter(({ path }) => exported?.has(path) ?? true);
   return bundledFiles(pages, [...new Map(files.map((file) => [file.path, file])).values()]);

@@ -27,7 +27,12 @@ export function archivePathProblem(path: string): string | undefined {
  * because some systems compare those: `ſ` is `S` there, and `ß` is `SS`.
  */
 export const portableName = (path: string): string =>
-  path.normalize('NFD').replace(invisible, '').toUpperCase().toLowerCase().normalize('NFC');
+  isAscii.test(path)
+    ? path.toLowerCase()
+    : path.normalize('NFD').replace(invisible, '').toUpperCase().toLowerCase().normalize('NFC');
+
+/** Most names are, and need none of the rest. */
+const isAscii = /^[\u0000-\u007f]*$/;
 
 /** Characters that some systems leave out when they compare names. */
 const invisible = /\p{Default_Ignorable_Code_Point}/gu;

@@ -22,7 +22,7 @@ import { languageOf } from '../interface-texts/language.ts';
 import { firstPage, type Sidebar } from '../navigation-places.ts';
 import type { SiteRenderOptions } from '../page-slice.ts';
 import { type SiteSlice, siteSlice } from '../segment-keys.ts';
-import { filesOfSite, indexSite, redirectTargets, resolveTarget, type SiteIndex } from '../site-index.ts';
+import { namesOfSite, indexSite, redirectTargets, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { assistantSheet, notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
@@ -61,7 +61,7 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
   const redirects = withWildcards(index.model.redirects);
   if (redirects.length > 0)
     files.set(wildcardRedirectsPath, `${JSON.stringify({ formatVersion: 1, redirects }, null, 1)}\n`);
-  const { names } = filesOfSite(index.model, index.exported);
+  const { names } = namesOfSite(index.model, index.exported);
   const generated: [string, () => string][] = [
     ['robots.txt', () => robotsText(settings)],
     ['sitemap.xml', () => sitemapXml(index)],
@@ -185,7 +185,7 @@ const withWildcards = (redirects: SiteModel['redirects']): WildcardRedirect[] =>
     return isFit ? [{ source, destination, permanent }] : [];
   });
 
-type Names = ReturnType<typeof filesOfSite>['names'];
+type Names = ReturnType<typeof namesOfSite>['names'];
 
 /** Paths of which nobody doubts what they mean; no hidden files. */
 const isPlainPath = (path: string): boolean =>
