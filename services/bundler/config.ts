@@ -6,7 +6,7 @@ export const bundlerSettings = {
   slots: setting(
     'BINDERY_BUNDLER_SLOTS',
     wholeNumber(1, 64).default(2),
-    'bundles that a bundler joins at the same time; each takes the memory of a few blocks',
+    'bundles that a bundler joins at the same time; each takes at most some 40 MB of memory',
   ),
 };
 

@@ -9,12 +9,17 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import { isStoredRecently, type ObjectStore } from '#shared/storage/object-store.ts';
 
+/** A bundle of at most so many bytes stays in memory between its digest and its upload: its segments are not read twice. */
+const keptBytes = 32 * 1024 * 1024;
+/** A segment of at most so many bytes is read in one piece. */
+const wholeBytes = 1024 * 1024;
+
 export type JoinOutcome =
   | { kind: 'joined'; bundleKey: string; sizeBytes: number; sha256: string }
   | { kind: 'lost'; chunks: number[]; reason: string };
 
 /**
- * Checks every segment of a plan, then streams the bundle to the store, a few blocks at a time, unless the same bytes were stored recently
+ * Checks every segment of a plan, then streams the bundle to the store, a large one a few blocks at a time, unless the same bytes were stored recently
  * and are there still: what is stored is read for that, because a disk may have changed it since.
  * When a segment is not what its sidecar says, it removes the sidecar, so that the segment is rendered again. Rejects with
  * `ObjectStoreUnavailable` when the task should be tried again.
@@ -32,13 +37,14 @@ export async function joinBundle(
     return found;
   }
   try {
-    const { sha256, sizeBytes } = await digestBundle(found.sources);
+    const { sha256, sizeBytes, bytes } = await digestBundle(found.sources, keptBytes);
     const key = bundleKey(plan.organization, plan.domain, planHash);
     const head = await objectStore.head(key, { signal });
     const isSaidSame = head?.metadata.sha256 === sha256 && head.sizeBytes === sizeBytes;
     const isRecent = isSaidSame && isStoredRecently(head, clock);
     if (!isRecent || (await storedDigest(objectStore, key, signal)) !== sha256) {
-      await objectStore.putStream(key, bundleStream(found.sources, sizeBytes), {
+      const bundle = withCrashPoint(bytes ?? joinSegments(found.sources), sizeBytes / 2);
+      await objectStore.putStream(key, Readable.from(bundle, { objectMode: false }), {
         contentType: 'application/gzip',
         metadata: { sha256 },
         signal,
@@ -72,13 +78,9 @@ function forget(objectStore: ObjectStore, plan: ExportPlan, key: string): Promis
   return objectStore.remove(sidecarKey(plan.organization, key));
 }
 
-function bundleStream(sources: readonly SegmentSource[], sizeBytes: number): Readable {
-  return Readable.from(withCrashPoint(joinSegments(sources), sizeBytes / 2), { objectMode: false });
-}
-
-async function* withCrashPoint(bytes: Readable, after: number): AsyncGenerator<Uint8Array> {
+async function* withCrashPoint(bytes: Readable | Iterable<Uint8Array>, after: number): AsyncGenerator<Uint8Array> {
   let passed = 0;
-  for await (const chunk of bytes as AsyncIterable<Uint8Array>) {
+  for await (const chunk of bytes as AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
     const before = passed;
     passed += chunk.length;
     yield chunk;
@@ -113,7 +115,8 @@ export async function segmentSources(objectStore: ObjectStore, plan: ExportPlan)
   }
   const sources = found.map(({ sha256, crc32, rawLength, sizeBytes }, index) => {
     const key = segmentKey(plan.organization, keys[index] ?? '');
-    return { key, sha256, crc32, rawLength, sizeBytes, open: () => objectStore.getStream(key) };
+    const open = () => (sizeBytes <= wholeBytes ? objectStore.get(key) : objectStore.getStream(key));
+    return { key, sha256, crc32, rawLength, sizeBytes, open };
   });
   return { kind: 'complete', sources };
 }

@@ -9,8 +9,8 @@ import { tarTrailer } from './tar-header.ts';
 export type SegmentSource = Pick<SegmentSummary, 'sha256' | 'crc32' | 'rawLength' | 'sizeBytes'> & {
   /** Names it in errors. */
   key: string;
-  /** Undefined when there is no such segment. */
-  open(): Promise<Readable | undefined>;
+  /** Its bytes, whole or as a stream. Undefined when there is no such segment. */
+  open(): Promise<Readable | Uint8Array | undefined>;
 };
 
 /** Magic, deflate, no flags, no time, no hint, operating system unknown (RFC 1952): the same in every run. */
@@ -47,24 +47,26 @@ export function joinSegments(segments: readonly SegmentSource[]): Readable {
 async function* bundleBytes(segments: readonly SegmentSource[]): AsyncGenerator<Uint8Array> {
   yield gzipHeader;
   const waiting = [...segments];
-  const opened: Promise<Readable | undefined>[] = [];
+  const opened: ReturnType<SegmentSource['open']>[] = [];
   try {
     for (const [index, segment] of segments.entries()) {
       opened.push(...waiting.splice(0, openAhead - opened.length).map(open));
       yield* checked(segment, index, await opened.shift());
     }
   } finally {
-    for (const stream of await Promise.allSettled(opened)) if (stream.status === 'fulfilled') stream.value?.destroy();
+    for (const ended of await Promise.allSettled(opened)) {
+      if (ended.status === 'fulfilled' && ended.value instanceof Readable) ended.value.destroy();
+    }
   }
   yield lastBlock;
   yield gzipTrailer(segments);
 }
 
-function open(segment: SegmentSource): Promise<Readable | undefined> {
+function open(segment: SegmentSource): ReturnType<SegmentSource['open']> {
   const opening = segment.open();
   opening.then(
     // Nobody listens before its turn. The stream keeps the error and throws it when it is read.
-    (stream) => stream?.on('error', () => {}),
+    (body) => body instanceof Readable && body.on('error', () => {}),
     () => {},
   );
   return opening;
@@ -73,12 +75,12 @@ function open(segment: SegmentSource): Promise<Readable | undefined> {
 async function* checked(
   segment: SegmentSource,
   index: number,
-  stream: Readable | undefined,
+  body: Readable | Uint8Array | undefined,
 ): AsyncGenerator<Uint8Array> {
-  if (stream === undefined) throw new SegmentDamaged(segment.key, index, 'is missing');
+  if (body === undefined) throw new SegmentDamaged(segment.key, index, 'is missing');
   const digest = createHash('sha256');
   let read = 0;
-  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body instanceof Readable ? (body as AsyncIterable<Uint8Array>) : [body]) {
     read += chunk.length;
     if (read > segment.sizeBytes) break;
     digest.update(chunk);
@@ -108,17 +110,23 @@ function gzipTrailer(segments: readonly SegmentSource[]): Buffer {
 }
 
 /**
- * SHA-256 (64 hex digits) and size of the bundle of these segments: metadata that must be known before the upload. Reads every segment once,
- * holds none, and fails as `joinSegments` does.
+ * SHA-256 (64 hex digits) and size of the bundle of these segments: metadata that must be known before the upload. Reads every segment once and
+ * fails as `joinSegments` does. It holds a bundle of at most `keptBytes` and gives its bytes, so that they need not be read again.
  */
-export async function digestBundle(segments: readonly SegmentSource[]): Promise<{ sha256: string; sizeBytes: number }> {
+export async function digestBundle(
+  segments: readonly SegmentSource[],
+  keptBytes = 0,
+): Promise<{ sha256: string; sizeBytes: number; bytes?: Uint8Array[] }> {
+  const isKept = segments.reduce((sum, segment) => sum + segment.sizeBytes, 0) <= keptBytes;
   const digest = createHash('sha256');
+  const bytes: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of joinSegments(segments) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of bundleBytes(segments)) {
     digest.update(chunk);
     sizeBytes += chunk.length;
+    if (isKept) bytes.push(chunk);
   }
-  return { sha256: digest.digest('hex'), sizeBytes };
+  return { sha256: digest.digest('hex'), sizeBytes, ...(isKept && { bytes }) };
 }
 
 /** A segment is missing or not what its sidecar says. It has to be rendered again; the bundle was not made. */
