@@ -26,8 +26,10 @@ export default defineConfig({
     maxWorkers: 3,
     // What services log about their normal work would bury what tests say.
     env: { BINDERY_LOG_LEVEL: process.env.BINDERY_LOG_LEVEL ?? 'error' },
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // A machine may be busy with other things: only what hangs fails.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

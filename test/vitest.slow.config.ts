@@ -11,6 +11,7 @@ export default defineConfig({
     fileParallelism: false,
     passWithNoTests: true,
     testTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 120_000,
   },
 });

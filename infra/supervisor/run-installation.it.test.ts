@@ -34,5 +34,5 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     await expect(fetch(natsUrl.replace('nats:', 'http:'))).rejects.toThrow('fetch failed');
     await lock.release();
     await rm(folder, { recursive: true });
-  }, 60_000);
+  });
 });

@@ -60,7 +60,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     logs = await openLogAudit({ url: server.url, user: 'auditor', password: passwords.auditor ?? '' });
     contentVersion = await harness.publish([{ path: 'index', text: '# Start' }]);
     startProjector();
-  }, 60_000);
+  });
   afterAll(async () => {
     await stopProjector();
     await logs?.close();
@@ -70,7 +70,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     jobId = await exported();
     subject = exportLogSubject(organization, jobId);
     last = await reflected();
-  }, 30_000);
+  });
   afterEach(() => {
     if (stop.signal.aborted) startProjector();
   });
@@ -94,7 +94,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     (await housekeeper.readModels.jobStatus.get(jobStatusKey(organization, id), { fromLeader: true }))?.document;
   /** The last commit of a job, once the read model has it. */
   async function reflected(id = jobId): Promise<ExportCommit> {
-    await vi.waitUntil(async () => (await statusOf(id))?.state.completedAt, { timeout: 25_000, interval: 50 });
+    await vi.waitUntil(async () => (await statusOf(id))?.state.completedAt, { timeout: 60_000, interval: 50 });
     const stored = await housekeeper.exports.last(exportLogSubject(organization, id), { fromLeader: true });
     if (stored === undefined) throw new Error('The job has a history.');
     return stored.commit;
@@ -168,7 +168,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
       const commits = forged(await texts());
       if (ids === 'other ids') for (const commit of commits) commit.id = `forged-${commit.revision}-${jobId}`;
       const head = await writeAnew(commits);
-      await vi.waitUntil(async () => (await statusOf())?.hash === head?.hash, { timeout: 20_000, interval: 50 });
+      await vi.waitUntil(async () => (await statusOf())?.hash === head?.hash, { timeout: 60_000, interval: 50 });
       expect((await statusOf())?.lost).toMatchObject([{ commitId: last.id, hash: last.hash }]);
       expect(await problems()).toEqual(['hole']);
     },
@@ -279,7 +279,7 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     await store.put(key, { entries: [{ ...first, requestId: 'req_another' }, ...others] });
     expect(await access()).toEqual(['changed']);
     await store.put(key, part.document);
-  }, 60_000);
+  });
 
   test('stored bundles are read: one that was damaged is found, and a replay stores the right bytes again', async () => {
     const { objectStore } = harness;

@@ -239,13 +239,13 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
     const none = ['--job', jobOf('b'), '--unanchored-before', '2026-03-02'];
     expect((await verifyWith({ BINDERY_AUDIT_KEY: 'some-audit-key-or-other' }, ...none)).code).toBe(0);
     await stop();
-  }, 60_000);
+  });
 
   test('an installation on which nothing has happened yet is whole', async () => {
     await serverWith({ EXPORTS: [], CONTENT: [], DIRECTORY: [] }, [], []);
     expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('0 histories, 0 commits: whole') });
     await stop();
-  }, 30_000);
+  });
 
   test('every damage is refused with its place', async () => {
     const logs = wholeLogs();
@@ -293,7 +293,7 @@ describeWithServers(['nats-server'], 'bindery audit verify, over a real nats-ser
       `EXPORTS    1 history, 4 commits: 1 problem\nACCESS     0 exports, 0 links: whole\n  hole: ${subjectOf('a')}, message 10 (revision 4): Revision 3 is missing before it.\n`,
     );
     await stop();
-  }, 60_000);
+  });
 
   test('without a way to the bus it says what to give, from a data folder it finds it itself', async () => {
     const logs = wholeLogs();

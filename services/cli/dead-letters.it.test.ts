@@ -84,7 +84,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     const pass = stand.passwords.orchestrator ?? '';
     const user = 'orchestrator';
     client = await connect({ servers: stand.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
-  }, 60_000);
+  });
   afterAll(async () => {
     await client.close();
     await stand.stop();
@@ -230,7 +230,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
       decision: { why: 'turned it' },
     });
     await stop();
-  }, 60_000);
+  });
 
   test('a decision outlives the command that made it, and the service that began it', async () => {
     const stop = startProjector();
@@ -256,7 +256,7 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
     await expect(settleLetter(stores, 'projector.EXPORTS.999999', decision('drop', 'x'))).rejects.toThrow(
       'There is no dead letter "projector.EXPORTS.999999"',
     );
-  }, 60_000);
+  });
 
   test('a request of a newer version waits for the upgrade, and then is taken up by itself', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-dead-'));
@@ -303,5 +303,5 @@ describeWithServers(['nats-server'], 'messages that were set aside', () => {
       const last = await gateway.exports.last(exportLogSubject('acme', job), { fromLeader: true });
       return last?.commit.data.state.phase === 'failed';
     }
-  }, 60_000);
+  });
 });

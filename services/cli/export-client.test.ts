@@ -74,7 +74,7 @@ test('Ctrl-C in a download leaves no part of it behind', async () => {
     const parts = async () => (await readdir(folder)).join();
     child.stderr.resume();
     await downloading.promise;
-    await expect.poll(parts, { timeout: 20_000 }).toBe('site.tar.gz.part');
+    await expect.poll(parts).toBe('site.tar.gz.part');
     child.kill('SIGINT');
     expect((await ended)[0]).toBe(130);
     expect(await parts()).toBe('');

@@ -19,7 +19,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describeWithServers(['nats-server'], 'an installation whose terminal is closed', () => {
-  test('stops as with Ctrl-C, and leaves no server behind', { timeout: 60_000 }, async () => {
+  test('stops as with Ctrl-C, and leaves no server behind', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bindery-start-'));
     const [port = 0] = await freePorts(1);
     const env = { ...process.env, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };

@@ -188,7 +188,7 @@ describe('what is served', () => {
     const file = join(folder, 'site.tar.gz');
     const first = await served();
     await writeFile(file, await exampleBundle('two'));
-    await expect.poll(() => pageOf(first), { timeout: 20_000 }).toContain('Version two');
+    await expect.poll(() => pageOf(first)).toContain('Version two');
     await first.stop();
     rmSync(file);
     const moved = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0', BINDERY_BASE_PATH: '/docs' });

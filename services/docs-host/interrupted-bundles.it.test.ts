@@ -38,7 +38,7 @@ function noise(characters: number): string {
 }
 
 test('a host that is killed while it unpacks starts with the version that it had, and says why', {
-  timeout: minuteMs,
+  timeout: 2 * minuteMs,
 }, async () => {
   await serveOnce();
   const many = Object.fromEntries(
@@ -67,7 +67,7 @@ test('a host that is killed while it unpacks starts with the version that it had
 });
 
 test('a host that is killed while it downloads serves what it had, and goes on where it was', {
-  timeout: minuteMs,
+  timeout: 2 * minuteMs,
 }, async () => {
   await serveOnce();
   const bundle = await exampleBundle('two', { 'large.bin': noise(2_000_000) });
@@ -85,7 +85,7 @@ test('a host that is killed while it downloads serves what it had, and goes on w
     const part = readdirSync(incoming()).find((name) => name.endsWith('.part'));
     return part === undefined ? 0 : (await stat(join(incoming(), part))).size;
   };
-  await expect.poll(() => received().catch(() => 0), { timeout: 20_000 }).toBe(half);
+  await expect.poll(() => received().catch(() => 0)).toBe(half);
   child.kill('SIGKILL');
   await once(child, 'exit');
   link.answer = (_request, response) => void response.writeHead(503).end();
@@ -96,7 +96,7 @@ test('a host that is killed while it downloads serves what it had, and goes on w
     const range = `bytes ${start}-${bundle.length - 1}/${bundle.length}`;
     response.writeHead(206, { 'content-range': range, etag: '"a"' }).end(bundle.subarray(start));
   };
-  await expect.poll(async () => (await fetch(again.url)).text(), { timeout: 20_000 }).toContain('Version two');
+  await expect.poll(async () => (await fetch(again.url)).text()).toContain('Version two');
   expect(link.requests.at(-1)?.headers).toMatchObject({ range: `bytes=${half}-`, 'if-range': '"a"' });
 });
 
@@ -113,7 +113,7 @@ describeWithSmallDisk('a disk that is full', () => {
 
   test(
     'while a bundle is unpacked keeps the version that is served; the next one comes when there is room',
-    { timeout: minuteMs },
+    { timeout: 2 * minuteMs },
     withDisk(async (disk) => {
       await writeFile(mounted(), await exampleBundle('one'));
       const running = await host({ BINDERY_BUNDLE_PATH: mounted(), BINDERY_DATA: disk.folder, ...withMetrics });
@@ -130,7 +130,7 @@ describeWithSmallDisk('a disk that is full', () => {
 
   test(
     'while a bundle is downloaded keeps it, too',
-    { timeout: minuteMs },
+    { timeout: 2 * minuteMs },
     withDisk(async (disk) => {
       await writeFile(mounted(), await exampleBundle('one'));
       const first = await host({ BINDERY_BUNDLE_PATH: mounted(), BINDERY_DATA: disk.folder });

@@ -18,7 +18,7 @@ async function twoVersions(more: Record<string, string> = {}): Promise<string> {
   const running = await host({ BINDERY_BUNDLE_PATH: file });
   await hostReadiness(running, isReady);
   await writeFile(file, await exampleBundle('two', more));
-  await expect.poll(() => pageOf(running), { timeout: 20_000 }).toContain('Version two');
+  await expect.poll(() => pageOf(running)).toContain('Version two');
   await running.stop();
   return (JSON.parse(await readFile(stateFile(), 'utf8')) as { active: string }).active;
 }

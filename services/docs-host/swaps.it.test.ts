@@ -26,7 +26,7 @@ test(`${swaps} changes of version under load: every answer is whole, and no page
   expect(readdirSync(join(folder(), 'versions')).length).toBeLessThan(25);
 });
 
-test('the log says why a newer bundle is not served', { timeout: 60_000 }, async () => {
+test('the log says why a newer bundle is not served', async () => {
   const file = join(folder(), 'site.tar.gz');
   await writeFile(file, 'This is no archive.');
   const child = spawn(process.execPath, ['services/cli/bindery.mjs', 'run', 'docs-host'], {
@@ -35,7 +35,7 @@ test('the log says why a newer bundle is not served', { timeout: 60_000 }, async
   });
   let logged = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (logged += text));
-  await expect.poll(() => logged, { timeout: 30_000 }).toMatch(/"level":(40|50).*gzip/);
+  await expect.poll(() => logged).toMatch(/"level":(40|50).*gzip/);
   child.kill();
   await once(child, 'exit');
 });
@@ -64,13 +64,13 @@ test('a stored version that was changed is not served', async () => {
 test.each([
   ['at once', false],
   ['after a request that was answered', true],
-])('clients that send headers slowly %s do not keep readers out', { timeout: 60_000 }, async (_when, afterAnswer) => {
+])('clients that send headers slowly %s do not keep readers out', async (_when, afterAnswer) => {
   const file = join(folder(), 'site.tar.gz');
   await writeFile(file, await exampleBundle('one'));
   const running = await host({ BINDERY_BUNDLE_PATH: file });
   await hostReadiness(running, isReady);
   const clients = await openSlowClients(Number(new URL(running.url).port), slowClients, afterAnswer);
-  await expect.poll(() => clients.open(), { timeout: 20_000 }).toBeLessThanOrEqual(1_001);
+  await expect.poll(() => clients.open()).toBeLessThanOrEqual(1_001);
   if (afterAnswer) expect(clients.answered()).toBeGreaterThan(1_000);
   expect(await visit(running.url)).toEqual([]);
   clients.end();

@@ -33,7 +33,7 @@ describeWithServers(['nats-server'], 'lists over a real bus', () => {
       const state = exportState({ jobId, createdAt });
       await gateway.exports.append(exportCommit(state, undefined, [exportRequested({ jobId })]), { sequence: 0 });
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     await end();
     await stand.stop();
@@ -43,7 +43,7 @@ describeWithServers(['nats-server'], 'lists over a real bus', () => {
     const context = { bus: gateway, clock: systemClock, config: { hashKey: 'the-hash-key-of-tests' } };
     await vi.waitFor(async () => {
       expect((await listJobs(context, 'acme', { domain: undefined, limit: 100 })).jobs).toHaveLength(jobCount);
-    }, 20_000);
+    }, 60_000);
     const first = await listJobs(context, 'acme', { domain: undefined, limit: 8 });
     expect(first.jobs.map(({ createdAt }) => createdAt)).toEqual(
       first.jobs.map(({ createdAt }) => createdAt).toSorted((a, b) => (a < b ? 1 : -1)),

@@ -17,14 +17,14 @@ describeWithServers(['nats-server'], 'gateways that count each other over NATS',
       return liveGateways(presence, name, systemClock);
     };
     const [one, two] = [await open('one'), await open('two')];
-    for (const gateway of [one, two]) await expect.poll(() => gateway.count(), { timeout: 5_000 }).toBe(2);
+    for (const gateway of [one, two]) await expect.poll(() => gateway.count()).toBe(2);
     await bus.server.kill();
     expect([one.count(), two.count()]).toEqual([2, 2]);
     await bus.server.restart();
     const three = await open('three');
-    for (const gateway of [one, two, three]) await expect.poll(() => gateway.count(), { timeout: 10_000 }).toBe(3);
+    for (const gateway of [one, two, three]) await expect.poll(() => gateway.count()).toBe(3);
     three.stop();
-    for (const gateway of [one, two]) await expect.poll(() => gateway.count(), { timeout: 5_000 }).toBe(2);
+    for (const gateway of [one, two]) await expect.poll(() => gateway.count()).toBe(2);
     one.stop();
     two.stop();
   });

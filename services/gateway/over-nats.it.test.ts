@@ -45,7 +45,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     const gateways = [await startGateway(gatewayConfig), await startGateway(gatewayConfig)] as const;
     services = [...gateways, linkSigner, publisher, projector];
     [{ url: baseUrl }, { url: otherUrl }] = gateways;
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const service of services) await service.stop();
@@ -199,17 +199,12 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     }
     await bus.server.restart();
     for (const url of [baseUrl, otherUrl]) {
-      await expect
-        .poll(() => call('GET', jobs, key, undefined, url), { timeout: 15_000 })
-        .toMatchObject({ status: 200 });
-      await expect
-        .poll(() => call('POST', jobs, key, { domain: 'docs' }, url), { timeout: 15_000 })
-        .toMatchObject({ status: 202 });
+      await expect.poll(() => call('GET', jobs, key, undefined, url)).toMatchObject({ status: 200 });
+      await expect.poll(() => call('POST', jobs, key, { domain: 'docs' }, url)).toMatchObject({ status: 202 });
     }
-  }, 60_000);
+  });
 
   test('all are ready', async () => {
-    for (const { url } of services)
-      await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 15_000 }).toBe(200);
+    for (const { url } of services) await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
   });
 });

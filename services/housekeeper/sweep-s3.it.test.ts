@@ -34,7 +34,7 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     };
     await createS3Bucket(settings);
     store = s3ObjectStore(settings);
-  }, 60_000);
+  });
   afterAll(async () => {
     await store?.close();
     await gateway?.stop();
@@ -71,7 +71,7 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     await vi.waitFor(async () => {
       await sweep(aged());
       expect(swept).toHaveBeenLastCalledWith(1);
-    });
+    }, 60_000);
     unfinished.destroy(new Error('the writer died'));
     await expect(storing).rejects.toBeInstanceOf(Error);
     daysAhead = 0;
@@ -95,5 +95,5 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
     expect((await sweep(aged())).get('acme')).toEqual({ segments: { objects: 1_050, bytes: 1_050 } });
     expect((await store.list('segments/acme/')[Symbol.asyncIterator]().next()).done).toBe(true);
     daysAhead = 0;
-  }, 60_000);
+  });
 });

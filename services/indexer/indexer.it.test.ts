@@ -241,7 +241,7 @@ describe.each(['while the service runs', 'when the service starts'])('%s', (when
     return other.close();
   };
 
-  test('a damaged index file is built again from the log', { timeout: 60_000 }, async () => {
+  test('a damaged index file is built again from the log', async () => {
     await store(version('1'), files);
     await append(published(version('1')));
     await bus.memoryReaders.indexerContent.idle();

@@ -94,13 +94,13 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     await loseLog(jobId);
     // They report on its chunks.
     await Promise.all([harness.start('page-renderer'), harness.start('bundler')]);
-    await expect.poll(activeJobs, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(activeJobs).toEqual([]);
     expect(leader.said).toContainEqual(expect.objectContaining({ jobId, msg: expect.stringContaining('is gone') }));
     const other = await harness.request(contentVersion);
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
     // Its facts are nobody's: none is left to come again.
     const facts = await orchestrator.factReader();
-    await expect.poll(async () => (await facts.position()).leftCount, { timeout: 10_000 }).toBe(0);
+    await expect.poll(async () => (await facts.position()).leftCount).toBe(0);
   });
 
   test('whose log is gone, the deadline of others is kept', async () => {
@@ -111,7 +111,7 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     await loseLog(jobId);
     const other = await harness.request(contentVersion);
     expect((await harness.until(other, ended)).data.state.error).toMatch(/^The export did not end within/);
-    await expect.poll(activeJobs, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(activeJobs).toEqual([]);
   });
 
   test('whose log is gone, more facts of it than may be unacknowledged hold up no other', async () => {
@@ -159,8 +159,8 @@ describeWithServers(['nats-server'], 'beside a job that is broken', () => {
     const other = await harness.request(otherVersion);
     expect((await harness.until(other, ended)).data.state.phase).toBe('completed');
     const last = () => orchestrator.exports.last(planned.subject, { fromLeader: true });
-    await expect.poll(async () => (await last())?.commit.data.state.phase, { timeout: 20_000 }).toBe('completed');
+    await expect.poll(async () => (await last())?.commit.data.state.phase).toBe('completed');
     const facts = await orchestrator.factReader();
-    await expect.poll(async () => (await facts.position()).leftCount, { timeout: 10_000 }).toBe(0);
-  }, 60_000);
+    await expect.poll(async () => (await facts.position()).leftCount).toBe(0);
+  });
 });

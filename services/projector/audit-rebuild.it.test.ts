@@ -69,7 +69,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
       stand.connect('operator'),
     ]);
     startProjector();
-  }, 60_000);
+  });
   afterAll(async () => {
     await stopProjector();
     await stand.stop();
@@ -235,12 +235,12 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     for (const count of [30, 100]) {
       await vi.waitFor(async () => {
         expect((await gateway.readModels.jobStatus.keys()).length).toBeGreaterThan(count);
-      }, 20_000);
+      }, 60_000);
       await stopProjector();
       startProjector();
     }
     await writing;
-    await vi.waitFor(() => everythingIs(inLive), { timeout: 40_000, interval: 200 });
+    await vi.waitFor(() => everythingIs(inLive), { timeout: 60_000, interval: 200 });
     expect(lostAckCount).toBeGreaterThan(50);
   }, 90_000);
 
@@ -260,7 +260,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     startProjector();
     await vi.waitFor(async () => {
       expect(await entriesOf((await inLive('access')).auditAccess, old)).toHaveLength(1);
-    }, 20_000);
+    }, 60_000);
     await stopProjector();
     now = new Date(`${today}T00:00:00.000Z`);
     startProjector();
@@ -272,5 +272,5 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
       expect(await figuresOf(usageAccess, old.slice(0, 7))).toBeUndefined();
       expect(await entriesOf(auditAccess)).toHaveLength(jobTotal * 2);
     }
-  }, 60_000);
+  });
 });

@@ -66,7 +66,7 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
     const logger = pino({ level: process.env.BINDERY_TEST_LOG ?? 'silent' });
     const context = { bus: projector, instance: 'test', logger, clock: systemClock, auditKey: testAuditKey };
     running = startProjections(context, stop.signal);
-  }, 60_000);
+  });
   afterAll(async () => {
     stop.abort();
     await running;
@@ -93,12 +93,12 @@ describeWithServers(['nats-server'], 'a bus that lost the end of its logs', () =
   const statusOf = async (letter: string) =>
     (await gateway.readModels.jobStatus.get(jobStatusKey('acme', jobId(letter)), { fromLeader: true }))?.document;
   const statusReflects = (letter: string, commitId: string) =>
-    vi.waitFor(async () => expect((await statusOf(letter))?.commitId).toBe(commitId), 15_000);
+    vi.waitFor(async () => expect((await statusOf(letter))?.commitId).toBe(commitId), 60_000);
   const directoryReflects = (commitId: string) =>
     vi.waitFor(async () => {
       const stored = await gateway.readModels.directoryOrganizations.get(organizationKey('acme'), { fromLeader: true });
       expect(stored?.document.commitId).toBe(commitId);
-    }, 15_000);
+    }, 60_000);
   const keyOf = async (letter: string) =>
     (await gateway.readModels.directoryKeys.get(apiKeyKey(apiKey(letter).sha256), { fromLeader: true }))?.document.key;
 

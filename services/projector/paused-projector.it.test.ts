@@ -30,7 +30,7 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
     [gateway, operator] = await Promise.all([stand.connect('gateway'), stand.connect('operator')]);
     projectors = await Promise.all([stand.connect('projector', 'first'), stand.connect('projector', 'second')]);
     for (let n = 0; n < jobCount; n += 1) await request(n);
-  }, 60_000);
+  });
   afterEach(async () => {
     await Promise.all(ends.map((end) => end()));
     await stand.stop();
@@ -94,14 +94,14 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
     async (_, at) => {
       const first = pausing(at);
       const firstEnded = lead(first.bus, 'first');
-      await vi.waitFor(async () => expect(await shown()).toBe(jobCount), 20_000);
+      await vi.waitFor(async () => expect(await shown()).toBe(jobCount), 60_000);
       await operator.projections.requests.put('exports', { id: 'rb_1', askedAt: new Date().toISOString() });
       await first.paused;
 
       void lead(projectors[1], 'second');
       await vi.waitFor(async () => {
         expect((await operator.projections.pointers.get('exports'))?.document.live).toBe('green');
-      }, 20_000);
+      }, 60_000);
       expect(await shown('green')).toBe(jobCount);
 
       first.wake();
@@ -110,7 +110,7 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
       // What comes later is shown, too.
       await request(jobCount);
       const key = jobStatusKey('acme', `se_${String(jobCount).padStart(22, '0')}`);
-      await vi.waitFor(async () => expect(await gateway.readModels.jobStatus.get(key)).toBeDefined(), 20_000);
+      await vi.waitFor(async () => expect(await gateway.readModels.jobStatus.get(key)).toBeDefined(), 60_000);
       expect(await shown('green')).toBe(jobCount + 1);
     },
     60_000,
@@ -127,6 +127,6 @@ describeWithServers(['nats-server'], 'a projector that is paused while it emptie
     await jsm.consumers.delete('EXPORTS', 'projector-exports');
     await connection.close();
     void lead(projectors[1], 'second');
-    await vi.waitFor(async () => expect(await shown()).toBe(jobCount), 20_000);
+    await vi.waitFor(async () => expect(await shown()).toBe(jobCount), 60_000);
   });
 });

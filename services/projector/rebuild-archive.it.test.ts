@@ -152,6 +152,6 @@ describeWithServers(['nats-server'], 'a rebuild that reads the archive', () => {
     stop.abort();
     await running;
     startProjector();
-    await vi.waitFor(async () => expect(await rebuilding).toMatchObject({ id: 'r1' }), 10_000);
+    await vi.waitFor(async () => expect(await rebuilding).toMatchObject({ id: 'r1' }), 60_000);
   });
 });

@@ -65,7 +65,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     await answerQuestions();
     const linkSigner = await stand.connect('link-signer');
     await linkSigner.access.record(accessRecord({ time: '2026-03-01T11:00:00.000Z' }));
-  }, 60_000);
+  });
   afterAll(() => stand.stop());
 
   beforeEach(() => {
@@ -169,7 +169,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     await vi.waitFor(async () => {
       const stored = await gateway.readModels.jobStatus.get(jobStatusKey(organization, jobId), { fromLeader: true });
       expect(stored?.document.revision).toBe(last.commit.revision);
-    }, 10_000);
+    }, 60_000);
   };
 
   test.each(projectionNames)(
@@ -179,7 +179,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
       const before = await liveOf(name);
       // A live generation that is behind would differ.
       const reader = await projector.projectionReaders[name](before);
-      await vi.waitUntil(async () => (await reader.position()).leftCount === 0, 10_000);
+      await vi.waitUntil(async () => (await reader.position()).leftCount === 0, 60_000);
       const rebuilt = await rebuild(name);
       expect(rebuilt).toMatchObject({ differentCount: 0, different: [] });
       expect(rebuilt.live).not.toBe(before);
@@ -212,12 +212,12 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     const lastBefore = await runJob();
     await projected(lastBefore);
     const { organization: owner, jobId: lastJobId } = lastBefore.commit.data.state;
-    await vi.waitFor(() => expect(seen.get(jobStatusKey(owner, lastJobId))?.at(-1)).toBe(phases.length), 10_000);
+    await vi.waitFor(() => expect(seen.get(jobStatusKey(owner, lastJobId))?.at(-1)).toBe(phases.length), 60_000);
     const old = new Set(await gateway.readModels.jobStatus.keys());
     seen.clear();
     const rebuilt = await rebuild('exports');
     const atFlip = written.length;
-    await vi.waitFor(() => expect(written.length).toBeGreaterThan(atFlip + 2), 10_000);
+    await vi.waitFor(() => expect(written.length).toBeGreaterThan(atFlip + 2), 60_000);
     writing.abort();
     await writer;
     expect(rebuilt.differentCount).toBe(0);
@@ -228,7 +228,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
         await vi.waitFor(async () => {
           const stored = await projector.generations[generation].jobStatus.get(key, { fromLeader: true });
           expect(stored?.document.revision).toBe(phases.length);
-        }, 10_000);
+        }, 60_000);
       }
       if (!old.has(key)) expect(seen.get(key)?.at(-1)).toBe(phases.length);
     }
@@ -249,8 +249,9 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     await live.jobStatus.put(key, { ...good.document, state: { ...good.document.state, progress: 3 } });
     const rebuilt = await rebuild('exports');
     expect(rebuilt).toMatchObject({ differentCount: 1, different: [`jobStatus/${key}`] });
-    await vi.waitFor(async () =>
-      expect((await gateway.readModels.jobStatus.get(key))?.document).toEqual(good.document),
+    await vi.waitFor(
+      async () => expect((await gateway.readModels.jobStatus.get(key))?.document).toEqual(good.document),
+      60_000,
     );
   });
 
@@ -276,7 +277,7 @@ describeWithServers(['nats-server'], 'rebuilding read models from the log', () =
     })();
     await rebuild('exports');
     const last = await runJob();
-    await vi.waitFor(() => expect(seen).toContain(jobStatusKey('acme', last.commit.data.state.jobId)), 10_000);
+    await vi.waitFor(() => expect(seen).toContain(jobStatusKey('acme', last.commit.data.state.jobId)), 60_000);
     end.abort();
     await watching;
   });

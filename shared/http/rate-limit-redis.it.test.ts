@@ -86,7 +86,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
       expect(logged.filter(({ level, msg }) => level === 40 && msg.startsWith('Redis is away'))).toHaveLength(1);
 
       await regain();
-      await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+      await expect.poll(() => limiter.problem()).toBeUndefined();
       expect(logged.at(-1)?.msg).toContain('Redis answers again');
       const other = await open();
       const again = hour(`again-${how}`, 4);
@@ -115,12 +115,12 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     expect(count(await takeAll(limiter, hour('demoted', 2), 5))).toBe(2);
     expect(limiter.problem()).toContain('READONLY');
     // Each probe that fails connects anew: the address may have another server behind it by then.
-    await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    await expect.poll(connections).toBeGreaterThan(before + 1);
     expect(limiter.problem()).toContain('READONLY');
     expect(logged.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toEqual([]);
 
     await operator.replicaof('NO', 'ONE');
-    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => limiter.problem()).toBeUndefined();
     operator.disconnect();
     await limiter.close();
     await demoted.stop();
@@ -155,10 +155,10 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     expect(limiter.problem()).toContain('NOPERM');
     const before = await connections();
     // A probe that fails connects anew.
-    await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    await expect.poll(connections).toBeGreaterThan(before + 1);
     expect(logged.map(({ msg }) => msg).filter((msg) => msg.includes('answers again'))).toEqual([]);
     await account('+@all');
-    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => limiter.problem()).toBeUndefined();
     operator.disconnect();
   });
 
@@ -168,11 +168,11 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     slow.delayMs = 2 * answerWithinMs;
     expect(await limiter.take(hour('slow', 10), 'acme')).toMatchObject({ allowed: true, remaining: 9 });
     const answered = slow.answers;
-    await expect.poll(() => slow.answers, { timeout: 10_000 }).toBeGreaterThan(answered + 3);
+    await expect.poll(() => slow.answers).toBeGreaterThan(answered + 3);
     expect(limiter.problem()).toContain(`no answer within ${answerWithinMs} ms`);
     expect(logged).toHaveLength(1);
     slow.delayMs = 0;
-    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => limiter.problem()).toBeUndefined();
     await limiter.close();
     await slow.close();
   });
@@ -184,7 +184,7 @@ describeWithServers(['redis-server'], 'rate limits in Redis', () => {
     expect(limiter.problem()).toContain('ECONNREFUSED');
     expect(count(await takeAll(limiter, hour('late', 2), 5))).toBe(2);
     await late.restart();
-    await expect.poll(() => limiter.problem(), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => limiter.problem()).toBeUndefined();
     await limiter.close();
     await late.stop();
   });

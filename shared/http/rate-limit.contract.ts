@@ -41,7 +41,7 @@ export function rateLimiterContract(name: string, open: () => Promise<RateLimite
       const brief = limit(1, 1);
       await limiter.take(brief, 'acme');
       expect(await limiter.take(brief, 'acme')).toMatchObject({ allowed: false, resetSeconds: 1 });
-      await expect.poll(() => limiter.take(brief, 'acme'), { timeout: 5_000 }).toMatchObject({ allowed: true });
+      await expect.poll(() => limiter.take(brief, 'acme')).toMatchObject({ allowed: true });
     });
 
     test('an amount is counted at once, also beyond the limit; looking counts nothing', async () => {

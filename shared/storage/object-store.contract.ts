@@ -250,7 +250,10 @@ export function objectStoreContract(
       const storing = store.putStream(key, hanging);
       storing.catch(() => {}); // Looked at below.
       expect(await store.sweepUnfinishedUploads(new Date(Date.now() - 60_000))).toBe(0);
-      await vi.waitFor(async () => expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(1));
+      await vi.waitFor(
+        async () => expect(await store.sweepUnfinishedUploads(new Date(Date.now() + 60_000))).toBe(1),
+        60_000,
+      );
       hanging.destroy(new Error('the writer died'));
       await expect(storing).rejects.toBeInstanceOf(Error);
       expect(await store.head(key)).toBeUndefined();

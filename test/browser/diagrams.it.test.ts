@@ -33,7 +33,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       for (const colorScheme of ['light', 'dark'] as const) {
         test(`are drawn at ${width} px, ${colorScheme}, within the policy of the page`, async () => {
           const page = await open('index.html', { viewport: { width, height: 3000 }, colorScheme });
-          await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(3);
+          await expect.poll(() => page.evaluate(drawn)).toBe(3);
           await page.locator('.diagram-problem').waitFor();
           expect(await page.getByText('this is no diagram').isVisible()).toBe(true);
           expect(await page.getByRole('img', { name: 'How a job starts' }).count()).toBe(1);
@@ -48,11 +48,11 @@ describe.skipIf(findServer('chromium') === undefined)(
 
     test('change with the theme, and open large', async () => {
       const page = await open('index.html', { colorScheme: 'light' });
-      await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(3);
+      await expect.poll(() => page.evaluate(drawn)).toBe(3);
       const fill = "getComputedStyle(document.querySelector('.diagram').shadowRoot.querySelector('.node rect')).fill";
       const light = await page.evaluate(fill);
       await page.locator('.theme-switch').click();
-      await expect.poll(() => page.evaluate(fill), { timeout: 20_000 }).not.toBe(light);
+      await expect.poll(() => page.evaluate(fill)).not.toBe(light);
       await page.locator('figure.mermaid').first().hover();
       await page.locator('.diagram-enlarge').first().click();
       expect(await page.getByRole('dialog').isVisible()).toBe(true);
@@ -74,7 +74,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     test('are drawn after one that has a colour which is none', async () => {
       const page = await open('wrong-colour.html');
       await page.locator('.diagram-problem').waitFor();
-      await expect.poll(() => page.evaluate(drawn), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => page.evaluate(drawn)).toBe(1);
       expect(await page.locator('.diagram-problem, .diagram-measure').count()).toBe(1);
     });
 

@@ -149,7 +149,7 @@ describe.skipIf(findServer('chromium') === undefined)(
           });
           await keepPicture(before, `islands-before-${width}-${colorScheme}`);
           const page = await open('index.html', { viewport: { width, height: 2500 }, colorScheme });
-          await expect.poll(() => page.locator('.island[data-running]').count(), { timeout: 20_000 }).toBe(5);
+          await expect.poll(() => page.locator('.island[data-running]').count()).toBe(5);
           await keepPicture(page, `islands-${width}-${colorScheme}`);
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
         });
@@ -174,7 +174,7 @@ describe.skipIf(findServer('chromium') === undefined)(
     test('that fail leave what was there, with a sentence', async () => {
       const page = await open('broken.html');
       await page.getByRole('button', { name: 'Break it' }).click();
-      await expect.poll(() => page.locator('.island-problem').count(), { timeout: 20_000 }).toBe(3);
+      await expect.poll(() => page.locator('.island-problem').count()).toBe(3);
       expect(await page.locator('strong').textContent()).toBe('given');
       expect(await page.getByText('This part of the page does not work here.').count()).toBe(3);
       await keepPicture(page, 'islands-broken');

@@ -78,7 +78,7 @@ describeWithServers(['chromium'], 'the search in the bundle', () => {
     await opened.waitForURL(/guides\/keys\.html#rotate-a-key$/);
     // What led somewhere is offered again.
     await opened.keyboard.press('Control+k');
-    expect(await opened.locator('.search-recent').allTextContents()).toEqual(['key rotate']);
+    await expect.poll(() => opened.locator('.search-recent').allTextContents()).toEqual(['key rotate']);
     for (const key of ['ArrowDown', 'Enter']) await opened.keyboard.press(key);
     await whenFound(opened, 'Rotate a key');
     await opened.keyboard.press('Escape');

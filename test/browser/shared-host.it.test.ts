@@ -110,9 +110,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       const victim = await site(victimFiles, true);
       const { url, stolen } = await host({ a: await site(hostile(''), true), b: victim });
       await visit(url, url);
-      await expect
-        .poll(() => secrets.every((secret) => stolen.join('').includes(secret)), { timeout: 20_000 })
-        .toBe(true);
+      await expect.poll(() => secrets.every((secret) => stolen.join('').includes(secret))).toBe(true);
     });
 
     test('does not run on a host that organizations share', async () => {
@@ -132,7 +130,7 @@ describe.skipIf(findServer('chromium') === undefined)(
       const own = await host({ a: await site(hostile(other.url), true) });
       const page = await visit(other.url, own.url);
       // It has run: its own script, its element, and its component.
-      await expect.poll(() => own.stolen.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+      await expect.poll(() => own.stolen.length).toBeGreaterThanOrEqual(2);
       await page.locator('.island-live').first().waitFor();
       expect(secrets.filter((secret) => own.stolen.join('').includes(secret))).toEqual([]);
       expect(other.stolen).toEqual([]);

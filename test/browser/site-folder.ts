@@ -34,7 +34,7 @@ export function siteInBrowser(files: Record<string, string | Uint8Array>, option
   beforeAll(async () => {
     folder = await siteFolder(files, options);
     browser = await openBrowser();
-  }, 60_000);
+  });
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));
   });

@@ -25,7 +25,7 @@ describeWithServers(['nats-server'], 'a job whose history was moved to the archi
     const { jobId } = await startExport(site.admin, { domain: site.domain }, 'the-key');
     job = await waitForExport(site.admin, jobId, () => {});
     before = await asked();
-    await vi.waitUntil(async () => (await archived()) === 1, { timeout: 20_000, interval: 100 });
+    await vi.waitUntil(async () => (await archived()) === 1, { timeout: 60_000, interval: 100 });
   }, 120_000);
   afterAll(() => harness?.stop());
 

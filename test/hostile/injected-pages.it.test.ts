@@ -27,7 +27,7 @@ describe.skipIf(!existsSync(generator))('pages that give orders', () => {
       await hostilePage('i02-hidden-text', 'Pricing'),
       await hostilePage('i03-exfil-link', 'Support'),
     ]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await stand?.close();
     await rm(folder, { recursive: true, force: true });

@@ -30,7 +30,7 @@ describeWithServers(['nats-server'], 'an export when something dies while a serv
       const isRunning = async () =>
         expect((await victimsOf(harness.installation)).map(({ name }) => name)).toContain(victim);
       // It may have died in the case before, and be on its way back.
-      if (victim !== rendererChild) await vi.waitFor(isRunning, { timeout: 30_000 });
+      if (victim !== rendererChild) await vi.waitFor(isRunning, { timeout: 60_000 });
       const killed: boolean[] = [];
       const { outcome, ended } = await harness.exportDisturbed({
         place,

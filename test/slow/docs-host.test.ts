@@ -104,7 +104,7 @@ describeWithServers(['nats-server'], 'a host that follows a platform', () => {
     expect(await page()).toContain('The first edition.');
 
     await exportSite('The second edition.');
-    await expect.poll(page, { timeout: 30_000 }).toContain('The second edition.');
+    await expect.poll(page).toContain('The second edition.');
 
     const away = pause(platform.installation.pids('gateway'));
     const { degraded } = await hostReadiness(running, isDegraded);
@@ -113,7 +113,7 @@ describeWithServers(['nats-server'], 'a host that follows a platform', () => {
     away.resume();
     await hostReadiness(running, ({ degraded: { bundle } }) => bundle === undefined);
     await exportSite('The third edition.');
-    await expect.poll(page, { timeout: 30_000 }).toContain('The third edition.');
+    await expect.poll(page).toContain('The third edition.');
 
     const operator = apiClient(platform.installation.baseUrl, platform.adminKey);
     await operator.raw(`/v1/api-keys/${key.id}`, { method: 'DELETE' });

@@ -67,7 +67,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
   test('they know of each other', async () => {
     for (const { insideUrl } of gateways)
       await expect
-        .poll(async () => (await fetch(`${insideUrl}/metrics`)).text(), { timeout: 30_000 })
+        .poll(async () => (await fetch(`${insideUrl}/metrics`)).text())
         .toMatch(/^bindery_gateways_live\{service="gateway"\} 2$/m);
   });
 
@@ -163,7 +163,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
     line.speak();
     const spokenAt = performance.now();
     await withDeadline(endOf(stream), 20_000, () => new Error('The stream of a revoked key goes on.'));
-    await expect.poll(resumes, { timeout: 20_000 }).toBe(401);
+    await expect.poll(resumes).toBe(401);
     console.log(
       `without the bus, a gateway took the revoked key for ${Math.round(takenForMs)} ms; once the bus was back, its stream ended after ${Math.round(performance.now() - spokenAt)} ms`,
     );
@@ -209,7 +209,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
       const lostAt = counted.length;
       for (const { insideUrl } of gateways)
         await expect
-          .poll(async () => (await readiness(insideUrl)).degraded, { timeout: 10_000 })
+          .poll(async () => (await readiness(insideUrl)).degraded)
           .toEqual({ 'rate limits': expect.stringContaining('counts alone, with 1/2 of each limit') });
       expect(await passed(alone, 150)).toEqual([50, 50]);
       await expect.poll(() => counted.length - lostAt, { timeout: 60_000 }).toBeGreaterThan(answersMeanwhile);
@@ -217,9 +217,7 @@ describeWithServers(['nats-server', 'redis-server'], 'two gateway processes on o
 
       await regain();
       for (const { insideUrl } of gateways)
-        await expect
-          .poll(() => readiness(insideUrl), { timeout: 20_000 })
-          .toEqual(expect.objectContaining({ ready: true, degraded: {} }));
+        await expect.poll(() => readiness(insideUrl)).toEqual(expect.objectContaining({ ready: true, degraded: {} }));
       isOver.abort();
       await asking;
       const [first = 0, second = 0] = await passed(again, 100);

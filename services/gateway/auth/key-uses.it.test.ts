@@ -40,7 +40,7 @@ describeWithServers(['nats-server'], 'last uses of keys over NATS', () => {
       await two.uses.flush();
       return (await one.store.get(keyUseKey('acme', 'key_0000000000000000')))?.document.lastUsedAt;
     };
-    await expect.poll(stored, { timeout: 20_000 }).toBe('2026-03-01T10:01:01.000Z');
+    await expect.poll(stored).toBe('2026-03-01T10:01:01.000Z');
 
     time += 1_000;
     two.uses.note('acme', 'key_0000000000000001');
@@ -49,5 +49,5 @@ describeWithServers(['nats-server'], 'last uses of keys over NATS', () => {
       '2026-03-01T10:01:02.000Z',
     );
     await one.uses.close();
-  }, 60_000);
+  });
 });

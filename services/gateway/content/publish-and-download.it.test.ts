@@ -61,7 +61,7 @@ const call = async (method: string, path: string) => {
 
 /** Resolves when so many uploads are being unpacked. */
 const uploadsOnDisk = (count: number) =>
-  vi.waitUntil(async () => (await readdir(uploadFolder)).length === count, { timeout: 20_000 });
+  vi.waitUntil(async () => (await readdir(uploadFolder)).length === count, { timeout: 60_000 });
 
 test('a project is published, listed at once, and the same files again are the same content', async () => {
   const first = await publish(await packTar(project), '?version=v1');

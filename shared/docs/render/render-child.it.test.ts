@@ -99,7 +99,7 @@ test('a page of almost two megabytes is rendered in the memory of a child', asyn
   const large = Buffer.from(paragraph.repeat(Math.floor(1_950_000 / paragraph.length)));
   const answer = await ask({ kind: 'page', slice, source: large, dependencies: {}, options: testOptions });
   expect(answer).toMatchObject({ kind: 'page', page: { diagnostics: [] } });
-}, 60_000);
+});
 test.each([
   ['slow-grammar.mdx', 1],
   ['slow-pieces.mdx', 3],

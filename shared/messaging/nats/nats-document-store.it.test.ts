@@ -37,7 +37,7 @@ async function openBuckets(bus: TestBus, managed: (jsm: JetStreamManager) => Jet
     await bus.server.kill();
     await bus.server.restart();
     const isBack = () => jsm.streams.info('KV_active-jobs').catch(() => undefined);
-    await expect.poll(isBack, { timeout: 15_000 }).toBeDefined();
+    await expect.poll(isBack).toBeDefined();
   };
   return { connection, jsm, open, messageCount, restart };
 }
@@ -83,7 +83,7 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
       }),
     );
     expect(await activeJobs.keys()).toEqual(['acme.kept']);
-    await expect.poll(() => messageCount('active-jobs'), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => messageCount('active-jobs')).toBe(1);
     expect(await activeJobs.get('acme.kept')).toMatchObject({ document: { jobId: 'kept' } });
     await connection.close();
   });
@@ -133,13 +133,13 @@ describeWithServers(['nats-server'], 'watches', () => {
     await expect.poll(() => seen).toContain('acme.before');
     await restart();
     await put('after');
-    await expect.poll(() => seen, { timeout: 15_000 }).toContain('acme.after');
+    await expect.poll(() => seen).toContain('acme.after');
     expect((await jsm.streams.info('KV_active-jobs')).state.consumer_count).toBe(1);
     stop.abort();
     await following;
     await connection.close();
     await bus.stop();
-  }, 60_000);
+  });
 });
 
 /** Each of these waits for the server to end a marker, so they wait at the same time. */
@@ -151,14 +151,14 @@ describeWithServers(['nats-server'], 'what was removed', () => {
     await restart();
     await activeJobs.remove('acme.removed');
     await put('kept');
-    await expect.poll(() => messageCount('active-jobs'), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => messageCount('active-jobs')).toBe(1);
     for (let time = 0; time < 2; time += 1) {
       await restart();
       expect(await activeJobs.keys()).toEqual(['acme.kept']);
     }
     await connection.close();
     await bus.stop();
-  }, 60_000);
+  });
 
   test.concurrent('a dead letter that was settled stays settled when the server dies after its marker has ended', async () => {
     const bus = await startTestBus();
@@ -183,7 +183,7 @@ describeWithServers(['nats-server'], 'what was removed', () => {
     await restart();
     const queue = await openQueue();
     expect(await queue.settleOne(async () => {})).toBe(true);
-    await expect.poll(() => messageCount('dead-letters'), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => messageCount('dead-letters')).toBe(0);
     let handledAgain = 0;
     for (let time = 0; time < 2; time += 1) {
       await restart();
@@ -194,7 +194,7 @@ describeWithServers(['nats-server'], 'what was removed', () => {
     stop.abort();
     await connection.close();
     await bus.stop();
-  }, 60_000);
+  });
 });
 
 describeWithServers(['nats-server'], 'a server that dies', () => {
@@ -247,7 +247,7 @@ describeWithServers(['nats-server'], 'a bus that comes back with older data', ()
           () => true,
           () => false,
         );
-      await expect.poll(isStored, { timeout: 20_000 }).toBe(true);
+      await expect.poll(isStored).toBe(true);
     };
     const pointers = followPointers(projections.pointers);
     await put('blue');
@@ -264,9 +264,9 @@ describeWithServers(['nats-server'], 'a bus that comes back with older data', ()
     await rm(server.storeDir, { recursive: true });
     await cp(copy, server.storeDir, { recursive: true });
     await server.restart();
-    await expect.poll(() => pointers.live('exports'), { timeout: 20_000 }).toBe('blue');
+    await expect.poll(() => pointers.live('exports')).toBe('blue');
     await put('green');
-    await expect.poll(() => pointers.live('exports'), { timeout: 20_000 }).toBe('green');
+    await expect.poll(() => pointers.live('exports')).toBe('green');
     await pointers.close();
     await bus.stop();
   }, 90_000);

@@ -8,7 +8,6 @@ import { startInstallation, type TestInstallation } from '../support/start-insta
 import { type CollectedSpan, startTraceCollector } from '../support/start-trace-collector.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
-const minuteMs = 60_000;
 
 describeWithServers(['nats-server'], 'traces of an installation with a collector', () => {
   let collector: Awaited<ReturnType<typeof startTraceCollector>>;
@@ -19,7 +18,7 @@ describeWithServers(['nats-server'], 'traces of an installation with a collector
     collector = await startTraceCollector();
     harness = await startInstallation({ environment: collector.environment });
     ({ contentVersion } = await harness.publish(ownDocumentation));
-  }, minuteMs);
+  });
   afterAll(async () => {
     await harness?.stop();
     await collector?.stop();
@@ -34,7 +33,7 @@ describeWithServers(['nats-server'], 'traces of an installation with a collector
       const traceId = collector.spans.find((span) => span.name === name)?.traceId;
       return collector.spans.filter((span) => span.traceId === traceId);
     };
-    await expect.poll(() => lines(trace()), { timeout: 15_000 }).toEqual(expected);
+    await expect.poll(() => lines(trace())).toEqual(expected);
     return trace();
   }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { isolateFile } from '#shared/docs/render/isolate/isolate-file.ts';
 import { findServer } from '#infra/setup/find-server.ts';
 import { pagesToOpen } from '../hostile/pages.ts';
-import { siteInBrowser } from './site-folder.ts';
+import { siteInBrowser } from '../browser/site-folder.ts';
 
 /** Those that can be rendered, as pages of one project. */
 const hostile = Object.entries(pagesToOpen).flatMap(([file, { source, failure }]): [string, string][] =>
