@@ -9,14 +9,15 @@ import { answerPrompt, type AnswerPrompt } from './answer-prompt.ts';
 import { linkedAsAllowed, ownLinks } from './answer-links.ts';
 import { answerTools } from './answer-tools.ts';
 import {
+  answerFailed,
   type AnswerWire,
   type FinishReason,
   finishReasonOf,
   type FoundSource,
   type TokenCounts,
   type UiChunk,
-} from './answer-wire.ts';
-import { answerCut, answerEmpty, answerFailed, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
+} from '#shared/contracts/http/answer-wire.ts';
+import { answerCut, answerEmpty, failureFacts, failureSentence, stopSentence } from './model-failures.ts';
 import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';

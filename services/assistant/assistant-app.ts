@@ -11,7 +11,7 @@ import { languageNotice } from '#shared/search/question-language.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion } from './answer-question.ts';
-import { type AnswerWire, dataStreamWire, uiMessageWire } from './answer-wire.ts';
+import { type AnswerWire, dataStreamWire, uiMessageWire } from '#shared/contracts/http/answer-wire.ts';
 import {
   type AssistantContext,
   pagePathOf,

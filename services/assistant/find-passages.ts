@@ -5,7 +5,7 @@ import { analyzeQuery } from '#shared/search/analyze-text.ts';
 import { isTitleOf } from '#shared/search/rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
-import type { FoundSource } from './answer-wire.ts';
+import type { FoundSource } from '#shared/contracts/http/answer-wire.ts';
 import { markdownOfBlocks, markdownSection, shortTable, termCount } from './markdown-blocks.ts';
 import { markdownText } from './markdown-text.ts';
 import { type PromptPassage, withoutSeeAlso } from './prompt-passages.ts';

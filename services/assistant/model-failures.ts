@@ -1,8 +1,6 @@
 import { APICallError, RetryError } from 'ai';
+import { answerFailed } from '#shared/contracts/http/answer-wire.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
-
-/** What readers are told when the model fails; never what the model's provider said. */
-export const answerFailed = 'The answer could not be finished. Ask again in a moment.';
 
 /** The model's stream ended before the model did. */
 export const answerCut = 'The answer was cut off before its end. Ask again.';

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import { dataStreamWire, uiMessageWire } from '#shared/contracts/http/answer-wire.ts';
 import { threadAnswerSchema } from '#shared/contracts/http/assistant.ts';
 import { domainName } from '#shared/contracts/identifiers.ts';
 import { assistant } from '#shared/contracts/internal/assistant.ts';
@@ -7,6 +9,7 @@ import type { ApiKeyKind } from '#shared/http/api-key.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';
 import { publicRoute } from '../public-route.ts';
+import { endedAnswer } from './ended-answer.ts';
 import { tokenBudget } from './token-budget.ts';
 import { changes, perAddressPerDay, perHour } from '../rate-limits.ts';
 
@@ -60,10 +63,11 @@ const siteRoute = (
       const parsed = parseJson(body);
       if (call === assistant.search) checkExplaining(parsed, principal.key.kind);
       const sources: 'lines' | 'tool' = readsSources(parsed, request.headers) ? 'lines' : 'tool';
+      const client = clientKind(parsed, request.headers);
       const parts = {
         body,
         headers: {
-          'x-bindery-client': clientKind(parsed, request.headers),
+          'x-bindery-client': client,
           'x-bindery-sources': sources,
           'x-thread-key': headers['X-Thread-Key'],
         },
@@ -74,10 +78,15 @@ const siteRoute = (
       const answer = await ask(call, domain, parts, trustedGroups);
       budget?.takeWhenEnded(answer);
       const { 'x-bindery-prompt-tokens': _, ...answerHeaders }: Record<string, string | undefined> = answer.headers;
+      const wire = call === assistant.messageV1 ? dataStreamWire({ sources: false }) : uiMessageWire(client);
+      const ended = (stream: Readable): Readable =>
+        endedAnswer(stream, wire, answerHeaders['x-thread-id'] ?? '', (error) =>
+          request.log.warn({ err: error }, 'the assistant broke off an answer'),
+        );
       return reply
         .code(answer.status)
         .headers({ 'content-type': 'application/json; charset=utf-8', ...answerHeaders })
-        .send(answer.body);
+        .send(call.answer === 'stream' ? ended(answer.body) : answer.body);
     },
   );
 

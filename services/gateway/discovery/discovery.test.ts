@@ -258,3 +258,28 @@ test('the limit of an organization holds, and says how long to wait', async () =
   expect(refused.headers.get('retry-after')).toMatch(/^[0-9]+$/);
   expect(await refused.json()).toMatchObject({ code: 'rate_limited' });
 });
+
+test.each(['v1', 'v2'] as const)(
+  'an answer of %s that the assistant breaks off ends with an error, as its clients expect',
+  async (version) => {
+    answer = (_request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'x-thread-id': 'th_1' });
+      // In the middle of an event, as when the process is killed.
+      reply.raw.write(version === 'v2' ? 'data: {"type":"text-del' : '0:"Half an', () => reply.raw.destroy());
+    };
+    const text = await (await ask({}, {}, `/discovery/${version}/assistant/docs.acme.test/message`)).text();
+    const lines = text.split('\n').filter((line) => line !== '');
+    const sentence = 'The answer could not be finished. Ask again in a moment.';
+    const expected = {
+      v1: ['0:"Half an', `3:"${sentence}"`, /^2:/, /^8:/, /^d:\{"finishReason":"error".*"threadId":"th_1"\}$/],
+      v2: [
+        'data: {"type":"text-del',
+        `data: {"type":"error","errorText":"${sentence}"}`,
+        /^data: \{"type":"finish","threadId":"th_1","finishReason":"error"/,
+        'data: [DONE]',
+      ],
+    }[version];
+    expect(lines).toEqual(expected.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))));
+  },
+);

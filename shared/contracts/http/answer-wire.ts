@@ -18,10 +18,21 @@ export type AnswerWire = {
   /** What was found for the question, before the model answers. */
   found(query: string, passages: readonly FoundSource[]): string;
   chunk(chunk: UiChunk): string;
-  finish(ids: AnswerIds, reason: FinishReason, tokens: TokenCounts): string;
+  finish(ids: Pick<AnswerIds, 'threadId'>, reason: FinishReason, tokens: TokenCounts): string;
+  /** Ends an event that was cut off in its middle, and does nothing after a whole one. */
+  separator: string;
   /** Does nothing in any client, and keeps proxies from closing the connection. */
   keepAlive: string;
 };
+
+/** What readers are told when an answer fails; never what failed. */
+export const answerFailed = 'The answer could not be finished. Ask again in a moment.';
+
+/** The end of an answer that broke off, whatever was sent of it. */
+export const brokenOff = (wire: AnswerWire, threadId: string): string =>
+  wire.separator +
+  wire.chunk({ type: 'error', errorText: answerFailed }) +
+  wire.finish({ threadId }, 'error', { input: 0, output: 0 });
 
 /**
  * The UI message stream of AI SDK 5 and later. `ui`: what all its versions accept, so `finish` has no keys of its own. `plain`: for
@@ -46,6 +57,7 @@ export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
           : { type: 'finish', threadId, finishReason, messageMetadata };
       return `${event(finish)}data: [DONE]\n\n`;
     },
+    separator: '\n\n',
     keepAlive: ': ping\n\n',
   };
 }
@@ -178,6 +190,7 @@ export function dataStreamWire({ sources }: { sources: boolean }): AnswerWire {
         })
       );
     },
+    separator: '\n',
     keepAlive: '\n',
   };
 }
