@@ -17,7 +17,7 @@ import { admit } from './job-intake.ts';
 import { type ActiveJob, type JobRegistry, lastCommit } from './job-registry.ts';
 
 /** A commit collects facts for this long, or up to this many. It does not wait when no more can come. */
-const foldAfterMs = 100;
+const foldAfterMs = 250;
 const foldAtCount = 20;
 /** Facts that wait are read together: one by one they would be read more slowly than thousands of slots report them. */
 const factsAtOnce = 100;
