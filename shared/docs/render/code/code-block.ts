@@ -5,7 +5,8 @@ import { namedIcon } from '#shared/docs/render/content/icon.ts';
 import { escapeHtmlText, SafeHtml } from '../html.ts';
 import { h, type Typeset } from '../content/content-tree.ts';
 import { RecentValues } from '../recent-values.ts';
-import { highlight, plainLines, type Token } from './highlighter.ts';
+import { highlight } from './highlighter.ts';
+import { plain, Runs, span, type Token } from './runs.ts';
 
 type CodeInput = {
   code: string;
@@ -125,7 +126,9 @@ export function codeHtml(code: string, language: string, meta: FenceMeta, shared
   const html = (): SafeHtml => {
     const byLine = meta.lines || meta.highlighted.size > 0 || meta.focused.size > 0 || marks.size > 0;
     if (!byLine) return (text === code && shared && sharedHtml(shared, language)) || plainHtml(text, language);
-    const written = linesOf(text, language).map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1)));
+    const written = coloured(text, language)
+      .lines()
+      .map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1)));
     return new SafeHtml(written.join('\n'));
   };
   return { html, text, lineCount: text.split('\n').length, hasBidi };
@@ -135,7 +138,7 @@ export function codeHtml(code: string, language: string, meta: FenceMeta, shared
 const recentHtml = new RecentValues<SafeHtml>(500_000);
 
 const plainHtml = (text: string, language: string): SafeHtml =>
-  recentHtml.get(`${language}\n${text}`, () => new SafeHtml(linesOf(text, language).map(tokensHtml).join('\n')));
+  recentHtml.get(`${language}\n${text}`, () => new SafeHtml(coloured(text, language).html()));
 
 /** HTML of shared code between the places of its mark; none where colours take the mark apart. */
 const recentParts = new RecentValues<string[]>(500_000);
@@ -148,8 +151,12 @@ function sharedHtml({ code, mark, text }: SharedCode, language: string): SafeHtm
   return parts.length === 0 ? undefined : new SafeHtml(parts.join(escapeHtmlText(text)));
 }
 
-const linesOf = (text: string, language: string): Token[][] =>
-  language === '' ? plainLines(text) : highlight(text, language);
+function coloured(text: string, language: string): Runs {
+  if (language !== '') return highlight(text, language);
+  const runs = new Runs(text);
+  runs.add(text.length, plain);
+  return runs;
+}
 
 function lineHtml(tokens: readonly Token[], number: number, meta: FenceMeta, mark: string | undefined): string {
   const classes = ['line'];
@@ -160,14 +167,10 @@ function lineHtml(tokens: readonly Token[], number: number, meta: FenceMeta, mar
   return `<span class="${classes.join(' ')}">${tokensHtml(tokens)}</span>`;
 }
 
-function tokensHtml(tokens: readonly Token[]): string {
-  let html = '';
-  for (const { text, className } of tokens) {
-    const isPlain = className === undefined || text.trim() === '';
-    html += isPlain ? escapeHtmlText(text) : `<span class="${className}">${escapeHtmlText(text)}</span>`;
-  }
-  return html;
-}
+const tokensHtml = (tokens: readonly Token[]): string =>
+  tokens
+    .map(({ text, className }) => (className === undefined ? escapeHtmlText(text) : span(text, className)))
+    .join('');
 
 /** No repetition starts where another can end, so that a line of blanks does not take time with the square of its length. */
 const markPattern =

@@ -1,8 +1,7 @@
-import { jsonLines } from './json-lines.ts';
+import { ownLexers } from './languages/own-lexers.ts';
 import { prismLanguages, tokenize } from './prism.ts';
-import { classifiedLines, type Token } from './token-classes.ts';
-
-export type { Token } from './token-classes.ts';
+import { plain, Runs } from './runs.ts';
+import { classifiedRuns } from './token-classes.ts';
 
 /*
  * Grammars are regular expressions, and some take time with the square of what they look at. With these limits the worst code that was found
@@ -49,35 +48,47 @@ export function knownLanguage(written: string): string | undefined {
   return prismLanguages.get(language);
 }
 
-/** Colours code, line by line. Long lines and code of unknown languages stay plain. */
-export function highlight(code: string, written: string): Token[][] {
+/** Colours code. Long lines and code of unknown languages stay plain. */
+export function highlight(code: string, written: string): Runs {
+  const runs = new Runs(code);
   const language = knownLanguage(written);
-  if (language === undefined) return plainLines(code);
-  if (code.length <= maxLineLength) return coloured(code, language);
-  return piecesOf(code.split('\n')).flatMap((piece) => {
-    const [line = ''] = piece;
-    return line.length > maxLineLength ? [plainLine(line)] : coloured(piece.join('\n'), language);
-  });
+  if (language === undefined) runs.add(code.length, plain);
+  else if (code.length <= maxLineLength) return coloured(code, language);
+  else {
+    let from = 0;
+    for (const piece of piecesOf(code, ownLexers.has(language) ? code.length : maxPieceLength)) {
+      if (piece.length > maxLineLength && !piece.includes('\n')) runs.add(from + piece.length, plain);
+      else runs.addAll(coloured(piece, language), from);
+      from += piece.length + 1;
+      // The line end between two pieces.
+      runs.add(Math.min(from, code.length), plain);
+    }
+  }
+  return runs;
 }
 
-const coloured = (code: string, language: string): Token[][] =>
-  (language === 'json' ? jsonLines(code) : undefined) ?? classifiedLines(tokenize(code, language), language);
+function coloured(code: string, language: string): Runs {
+  const own = ownLexers.get(language);
+  return own === undefined ? classifiedRuns(code, tokenize(code, language), language) : own(code);
+}
 
-/** Lines in pieces that may be coloured at once. A long line is a piece of its own. */
-function piecesOf(lines: readonly string[]): string[][] {
-  const pieces: string[][] = [];
-  let room = 0;
-  for (const line of lines) {
-    room -= line.length + 1;
-    if (room < 0 || line.length > maxLineLength) {
-      pieces.push([line]);
-      room = line.length > maxLineLength ? 0 : maxPieceLength - line.length;
-    } else pieces.at(-1)?.push(line);
+/** Pieces that may be coloured at once, without the line ends between them. A long line is a piece of its own. */
+function piecesOf(code: string, mostCharacters: number): string[] {
+  const pieces: string[] = [];
+  let begins = 0;
+  let from = 0;
+  const cut = (end: number): void => {
+    if (end > begins) pieces.push(code.slice(begins, end - 1));
+    begins = end;
+  };
+  while (from <= code.length) {
+    const found = code.indexOf('\n', from);
+    const end = (found < 0 ? code.length : found) + 1;
+    const isLong = end - 1 - from > maxLineLength;
+    if (isLong || end - begins > mostCharacters) cut(from);
+    if (isLong) cut(end);
+    from = end;
   }
+  cut(code.length + 1);
   return pieces;
 }
-
-const plainLine = (text: string): Token[] => [{ text }];
-
-/** Code without colours, line by line. */
-export const plainLines = (code: string): Token[][] => code.split('\n').map(plainLine);

@@ -242,12 +242,10 @@ export function tokenize(code: string, language: string): (string | PrismToken)[
  * What TextMate grammars colour and these leave plain: commands of a shell, calls, and names whose members are used. The patterns come last,
  * so they colour only what is still plain; they are greedy to see what is around it, and none repeats what repeats.
  */
-const call: Pattern = { pattern: /\b[A-Za-z_]\w*(?=\()/, greedy: true };
 const object: Pattern = { pattern: /(?<![.\w$])[A-Za-z_$][\w$]*(?=\??\.[A-Za-z_$])/, greedy: true };
 const constant: Pattern = { pattern: /(\bconst\s{1,4})[A-Za-z_$][\w$]*/, lookbehind: true, greedy: true };
 const method: Pattern = { pattern: /(?<=[\w)\]}"']\.)[a-z_]\w*[?!]?/, greedy: true };
 const label: Pattern = { pattern: /(?<=[(,]\s{0,20})[a-z_]\w*(?=:\s)/, greedy: true };
-const goType: Pattern = { pattern: /(?<=\w\.)[A-Z]\w*(?=[{\s)])/, greedy: true };
 const unit: Pattern = { pattern: /(?<=[\s(,:+*/-](?:\d{0,9}\.)?\d{1,9})(?:%|[a-z]{1,4}\b)/, greedy: true };
 const command: Pattern = {
   pattern:
@@ -260,13 +258,10 @@ function addPatterns(languages: readonly string[], patterns: Grammar): void {
   for (const language of languages) Object.assign(prism.languages[language] ?? {}, patterns);
 }
 
+// Of shells and JavaScript these are for what has pieces of them inside: sessions, and tags in Markdown.
 // This one is a list of some programs, and colours their names among arguments, too.
 delete prism.languages['bash']?.['function'];
 addPatterns(['bash'], { function: command });
-addPatterns(['javascript', 'jsx', 'typescript', 'tsx'], { 'constant-name': constant, object });
-addPatterns(['java', 'csharp'], { object });
-addPatterns(['python'], { call });
-addPatterns(['go'], { 'class-name': goType });
-addPatterns(['css', 'scss', 'less'], { unit });
-addPatterns(['ruby', 'swift'], { method });
-addPatterns(['swift'], { label });
+addPatterns(['javascript', 'jsx'], { 'constant-name': constant, object });
+addPatterns(['scss', 'less'], { unit });
+addPatterns(['swift'], { method, label });

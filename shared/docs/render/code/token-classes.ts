@@ -1,10 +1,5 @@
 import type { PrismToken } from './prism.ts';
-
-/** A piece of a line; `className` is absent for plain text. */
-export type Token = { text: string; className?: string };
-
-/** No colour of its own, also inside something coloured. */
-const plain = '';
+import { plain, Runs } from './runs.ts';
 
 const byType = (classes: Readonly<Record<string, string>>): [type: string, className: string][] =>
   Object.entries(classes).flatMap(([className, types]) =>
@@ -38,36 +33,25 @@ type Special = { types: ReadonlyMap<string, string>; rest?: string };
 
 /** Where a language differs. `rest` is what Prism leaves plain. */
 const special: ReadonlyMap<string, Special> = new Map<string, Special>([
-  ['bash', { types: new Map(byType({ ts: 'parameter', tk: 'builtin' })), rest: 'ts' }],
-  ['css', { types: new Map(byType({ tc: 'property variable' })), rest: 'tc' }],
-  ['json', { types: new Map(byType({ tk: 'property' })) }],
-  ['yaml', { types: new Map(byType({ tk: 'key', tc: 'important' })), rest: 'te' }],
+  ['scss', { types: new Map(byType({ tc: 'property variable' })), rest: 'tc' }],
+  ['json5', { types: new Map(byType({ tk: 'property' })) }],
   ['ini', { types: new Map(byType({ tk: 'key', te: 'value' })) }],
-  ['go', { types: new Map(byType({ tk: 'builtin' })) }],
-  ['python', { types: new Map(byType({ tc: 'builtin' })) }],
-  ['typescript', { types: new Map(byType({ tc: 'builtin' })) }],
-  ['sql', { types: new Map(byType({ tk: 'boolean' })) }],
-  ['java', { types: new Map(byType({ tk: 'class-name namespace' })) }],
-  ...['c', 'cpp', 'dart', 'php', 'ruby'].map((name): [string, Special] => [
-    name,
-    { types: new Map(byType({ tc: 'class-name' })) },
-  ]),
+  ['c', { types: new Map(byType({ tc: 'class-name' })) }],
 ]);
 
 /** Languages that look like another one of `special`. */
 const like: ReadonlyMap<string, string> = new Map([
-  ...['scss', 'less'].map((name) => [name, 'css'] as const),
-  ...['json5', 'hcl'].map((name) => [name, 'json'] as const),
+  ['less', 'scss'],
+  ['hcl', 'json5'],
   ...['toml', 'properties', 'systemd'].map((name) => [name, 'ini'] as const),
-  ['tsx', 'typescript'],
-  ['kotlin', 'dart'],
+  ...['cpp', 'kotlin'].map((name) => [name, 'c'] as const),
 ]);
 
-/** Coloured code, line by line; neighbours of the same class are one piece. `language` is Prism's own name, not an alias. */
-export function classifiedLines(tokens: readonly (string | PrismToken)[], language: string): Token[][] {
+/** Code in the colours of its tokens. `language` is Prism's own name, not an alias. */
+export function classifiedRuns(code: string, tokens: readonly (string | PrismToken)[], language: string): Runs {
   const { types, rest = plain } = special.get(like.get(language) ?? language) ?? { types: new Map<string, string>() };
-  let line: Token[] = [];
-  const lines = [line];
+  const runs = new Runs(code);
+  let end = 0;
 
   const classOf = ({ type, alias }: PrismToken, inherited: string, parent: string): string => {
     // Quotes belong to their string; the brackets of a tag do not belong to its name.
@@ -81,26 +65,13 @@ export function classifiedLines(tokens: readonly (string | PrismToken)[], langua
     return inherited;
   };
 
-  const add = (text: string, className: string): void => {
-    if (text === '') return;
-    const last = line.at(-1);
-    if (last && (last.className ?? plain) === className) last.text += text;
-    else line.push(className === plain ? { text } : { text, className });
-  };
-
   const walk = (content: PrismToken['content'], className: string, parent: string): void => {
     if (typeof content === 'string') {
-      let from = 0;
-      for (let end = content.indexOf('\n'); end >= 0; end = content.indexOf('\n', from)) {
-        add(content.slice(from, end), className);
-        line = [];
-        lines.push(line);
-        from = end + 1;
-      }
-      add(from === 0 ? content : content.slice(from), className);
+      end += content.length;
+      runs.add(end, className);
     } else if (Array.isArray(content)) for (const part of content) walk(part, className, parent);
     else walk(content.content, classOf(content, className, parent), content.type);
   };
   for (const token of tokens) walk(token, rest, '');
-  return lines;
+  return runs;
 }
