@@ -109,7 +109,7 @@ class TextsLost extends Error {
 /** What is stored of the segments of a plan beside their files. */
 function sidecarsOf({ objectStore }: ClosingContext, { organization, chunks }: PlannedSite['plan']) {
   const segments: { sha256: string }[] = [];
-  const kept = new Map<number, NonNullable<Awaited<ReturnType<typeof readWholeSidecar>>>>();
+  const kept = new Map<number, { sidecar: Pick<SegmentSidecar, 'texts'>; behind: Uint8Array }>();
   let room = keptBytes;
   const read = (segment: number) => readWholeSidecar(objectStore, organization, chunks[segment]?.key ?? '');
   return {
@@ -119,20 +119,21 @@ function sidecarsOf({ objectStore }: ClosingContext, { organization, chunks }: P
     async facts(segment: number): Promise<SegmentSidecar | undefined> {
       const stored = await read(segment);
       if (stored === undefined) return undefined;
-      segments[segment] = { sha256: stored.sidecar.sha256 };
-      room -= stored.behind.length;
-      if (room >= 0) kept.set(segment, stored);
-      return stored.sidecar;
+      const { sidecar, behind } = stored;
+      segments[segment] = { sha256: sidecar.sha256 };
+      room -= behind.length;
+      if (room >= 0) kept.set(segment, { sidecar: { texts: sidecar.texts }, behind });
+      return sidecar;
     },
     /** The bytes of a text; if it is all that the segment has of its kind, with the deflate data of it. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
       const stored = kept.get(segment) ?? (await read(segment));
-      const texts = stored && (await readTexts(stored.sidecar, stored.behind, of));
-      if (texts === undefined) {
+      const whole = stored && (await readTexts(stored.sidecar, stored.behind, of));
+      if (whole === undefined) {
         await objectStore.remove(sidecarKey(organization, chunks[segment]?.key ?? ''));
         throw new TextsLost(segment);
       }
-      return begin === 0 && end === texts.raw.length ? texts : texts.raw.subarray(begin, end);
+      return begin === 0 && end === whole.raw.length ? whole : whole.raw.subarray(begin, end);
     },
   };
 }
