@@ -23,21 +23,21 @@ function site(count: number, seed: number, maxBytes: number) {
 
 const paths = (chunk: { path: string }[]) => chunk.map(({ path }) => path).join('\n');
 
-test.each([0, 1, 3, 16, 17, 1000])('%i pages: each once, in order of their paths, within the limits', (count) => {
+test.each([0, 1, 3, 32, 33, 1000])('%i pages: each once, in order of their paths, within the limits', (count) => {
   const pages = site(count, count, 9000);
   const chunks = cutChunks(pages, pageChunkLimits);
   expect(chunks.flat().map(({ path }) => path)).toEqual(pages.map(({ path }) => path).sort());
   for (const [at, chunk] of chunks.entries()) {
-    expect(chunk.length).toBeLessThanOrEqual(16);
-    if (at < chunks.length - 1) expect(chunk.length).toBeGreaterThanOrEqual(4);
+    expect(chunk.length).toBeLessThanOrEqual(32);
+    if (at < chunks.length - 1) expect(chunk.length).toBeGreaterThanOrEqual(8);
     expect(chunk.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBeLessThanOrEqual(256_000);
   }
 });
 
-test('small pages make chunks of 4 to 16', () => {
+test('small pages make chunks of 8 to 32', () => {
   const sizes = cutChunks(site(2000, 5, 1000), pageChunkLimits).map((chunk) => chunk.length);
-  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(4);
-  expect(Math.max(...sizes)).toBeLessThanOrEqual(16);
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(8);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(32);
 });
 
 test('an item that is too large is alone', () => {

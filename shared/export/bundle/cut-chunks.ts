@@ -7,7 +7,7 @@ export type ChunkLimits = { minItems: number; maxItems: number; maxBytes: number
  * Pages of a chunk: 50 to 200 ms of work. While a large export uses the pool, a small one waits about that long in each phase. With four
  * times as many pages it waited 3 to 5 times as long. The price: a large export alone takes a tenth longer.
  */
-export const pageChunkLimits: ChunkLimits = { minItems: 4, maxItems: 16, maxBytes: 256_000 };
+export const pageChunkLimits: ChunkLimits = { minItems: 8, maxItems: 32, maxBytes: 256_000 };
 /** Files of a chunk that are only copied. */
 export const assetChunkLimits: ChunkLimits = { minItems: 64, maxItems: 256, maxBytes: 8_000_000 };
 
