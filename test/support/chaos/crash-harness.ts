@@ -36,8 +36,8 @@ export type CrashHarness = {
   stop(): Promise<void>;
 };
 
-/** Some ten chunks of pages. */
-const pageCount = 60;
+/** Some eight chunks of pages. */
+const pageCount = 150;
 /** Some places are reached only after the job is seen to be completed. */
 const reachedWithinMs = 20_000;
 
