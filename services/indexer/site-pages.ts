@@ -1,7 +1,7 @@
 import { type PageEntry, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
-import { pageNames, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
+import { namedPage, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import { rendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { redirectTargets } from '#shared/docs/render/site-index.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -91,7 +91,7 @@ async function siteOf(model: SiteModel) {
   /** The page that a link leads to; undefined when it leads to none. */
   function pathOf(target: string): string | undefined {
     const path = pagePathOfAddress(decoded(target));
-    const page = pageNames(path).find((name) => paths.has(name));
+    const page = namedPage(path, paths);
     if (page !== undefined) return page;
     const redirected = redirects.get(`/${path}`);
     return redirected === undefined || redirected.startsWith('https:') ? undefined : redirected.replace(/#.*$/s, '');

@@ -55,6 +55,7 @@ export const isExternalHref = (href: string): boolean => /^(?:[a-z][a-z0-9+.-]*:
 
 /** Text with percent escapes decoded; a text with an invalid escape stays as it is. */
 export function decoded(text: string): string {
+  if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {

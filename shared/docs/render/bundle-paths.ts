@@ -10,12 +10,23 @@ export function pageNames(path: string): string[] {
   return [path, `${path}/index`, path.replace(/\.(mdx|html)$/, ''), path.replace(/\/(index|README)$/, '')];
 }
 
+/** The page that such a target means. Undefined when there is none. */
+export const namedPage = (path: string, pages: { has(path: string): boolean }): string | undefined =>
+  pages.has(path) ? path : pageNames(path).find((name) => pages.has(name));
+
 /** `/guides/x/` → `guides/x`; `/` → `index`. */
 export function pagePathOfAddress(address: string): string {
   return withoutSlashes(address) || 'index';
 }
 
-export const withoutSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
+/** Without those at its begin and end. */
+export function withoutSlashes(path: string): string {
+  let begin = 0;
+  let end = path.length;
+  while (begin < end && path[begin] === '/') begin += 1;
+  while (end > begin && path[end - 1] === '/') end -= 1;
+  return path.slice(begin, end);
+}
 
 /** Address of a page on a server, without extension: `guides/x` → `/guides/x`, `index` → `/`, `guides/index` → `/guides`. */
 export function pageAddress(path: string): string {

@@ -2,7 +2,7 @@ import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
-import { pageFile, pageNames, pagePathOfAddress } from './bundle-paths.ts';
+import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { redirectTargets } from './site-index.ts';
 
 /** `linkLines`: the line of each link, 0 where it is not known. */
@@ -103,7 +103,7 @@ function problemOf(
 ): BrokenLink['reason'] | undefined {
   const [rooted = '', written] = target.split('#', 2);
   const path = pagePathOfAddress(decoded(rooted));
-  const own = pageNames(path).find((name) => anchors.has(name));
+  const own = namedPage(path, anchors);
   const [end, endHash] = own === undefined ? (redirects.get(`/${path}`)?.split('#', 2) ?? []) : [own];
   if (own === undefined && end === undefined) {
     return files.has(path) || files.has(pageFile(path)) ? undefined : 'no such page or file';

@@ -1,7 +1,7 @@
 import { type BundledFiles, bundledFiles } from '#shared/docs/project/bundled-files.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
-import { pageFile, pageNames, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
+import { pageFile, namedPage, pagePathOfAddress, withoutSlashes } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
 import { classifyUrl, decoded } from '#shared/docs/project/url-policy.ts';
 
@@ -103,7 +103,7 @@ export function exportedPages(model: SiteModel, groups: readonly string[], selec
 export function resolveTarget(index: SiteIndex, target: string): string | null {
   const path = pagePathOfAddress(decoded(target));
   if (index.files.has(path)) return path;
-  const page = pageNames(path).find((name) => index.exported.has(name));
+  const page = namedPage(path, index.exported);
   if (page !== undefined) return pageFile(page);
   if (path.endsWith('.md') && index.exported.has(path.slice(0, -3))) return path;
   const redirected = index.redirects.get(`/${path}`);
