@@ -1,22 +1,26 @@
-import type { Client, estypes } from '@elastic/elasticsearch';
-import { retryUnavailable, type RetryPolicy } from '#shared/runtime/retry.ts';
-import { hourMs, randomBase62 } from '#shared/runtime/time-and-ids.ts';
+import { retryUnavailable } from '#shared/runtime/retry.ts';
+import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { analyzeText } from './analyze-text.ts';
-import { type ElasticsearchWriter, isOurMistake, requireMissingIndex } from './elasticsearch-connection.ts';
+import { isRegistered, longestBuildMs, registerBuild, releaseBuilds } from './elasticsearch-builds-in-use.ts';
+import { type ElasticsearchWriter, requireMissingIndex } from './elasticsearch-connection.ts';
+import { bulkWriter, countWhere, refresh, removeWhere, writeRetry } from './elasticsearch-documents.ts';
 import type { EarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
+  type BaseOfBuild,
+  type BuildUse,
   documentShape,
   exact,
   filtersOf,
   type LinkDocument,
   linkId,
+  type ListedPage,
   type PageDocument,
   pageId,
+  pagesId,
   type PageSize,
   type PassageDocument,
   passageId,
   routingOf,
-  type VectorDocument,
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
@@ -31,16 +35,8 @@ import {
   SearchUnavailable,
 } from './search-index.ts';
 
-/** No build takes longer. What is older and not searched was left by a process that died, and is removed with the next commit of its domain. */
-const longestBuildMs = 2 * hourMs;
-const abandonedAfterMs = 2 * longestBuildMs;
-
-const bulkWithinMs = 30_000;
-const cleanWithinMs = 60_000;
+const storeWithinMs = 30_000;
 const abandonWithinMs = 2_000;
-const mostBulkCharacters = 2_000_000;
-
-type FilteredPage = Pick<SearchPage, 'path' | 'version' | 'language' | 'tag' | 'groups'>;
 
 /** Of the pages of a build, what they can be filtered by. */
 class FoundValues {
@@ -48,7 +44,7 @@ class FoundValues {
   readonly #languages = new Set<string>();
   readonly #tags = new Set<string>();
 
-  add({ version, language, tag }: FilteredPage): void {
+  add({ version, language, tag }: ListedPage): void {
     if (version !== undefined) this.#versions.add(version);
     if (language !== undefined) this.#languages.add(language);
     if (tag !== undefined) this.#tags.add(tag);
@@ -74,9 +70,15 @@ function idOf(build: string, document: PageDocument | PassageDocument | LinkDocu
 
 const nothing = () => ({ title: 0, path: 0, heading: 0, text: 0 });
 
+const pagesInList = 500;
+/** Every search names the pages of the base that are not the build's. With more of them, as a share of all, the build gets all pages itself. */
+const leastHidden = 16;
+const mostHidden = 200;
+const hiddenShare = 1 / 8;
+
 /**
- * Writes one build of a content version. Every document has an id of its own within the build: written twice, it is there once. `commit`
- * counts them before it says that the build is searched. `earlier`: pages of it can be taken over.
+ * Starts one build of a content version. Every document has an id of its own within the build: written twice, it is there once. `commit` counts them before
+ * it says that the build is searched. `earlier`: a build whose pages can be taken over. Those in its base, or in itself if it has none, stay where they are.
  */
 export function buildElasticsearchPassages(
   writer: ElasticsearchWriter,
@@ -87,28 +89,35 @@ export function buildElasticsearchPassages(
   const startedAt = Date.now();
   const build = `${startedAt.toString(36)}-${randomBase62(12)}`;
   const { organization, domain, contentVersion } = scope;
-  const owner = { organization, domain, contentVersion };
-  const bulk = bulkWriter(writer, scope, signal);
-  const lengths = nothing();
-  const [found, open] = [new FoundValues(), new FoundValues()];
-  const paths = new Set<string>();
-  let passageCount = 0;
-  let linkCount = 0;
+  const common = { organization, domain, build, startedAt };
+  const bulk = bulkWriter(writer, scope, signal, register);
+  /** The pages of the build itself, and those that stay in the base. */
+  const [own, shared] = [new Map<string, ListedPage>(), new Map<string, ListedPage>()];
+  let registered: Promise<boolean> | undefined;
   let ended = false;
 
+  /** Before anything is written. */
+  async function register(): Promise<void> {
+    const use = { contentVersion, build, base: earlier?.base, since: startedAt };
+    registered ??= retryUnavailable(writeRetry(writer), signal ?? never, () =>
+      registerBuild(writer, scope, use, signal),
+    );
+    if (await registered) return;
+    throw new SearchUnavailable(`What ${contentVersion} was to be based on was removed. It has to be built again.`);
+  }
+
   async function addPage(page: SearchPage): Promise<void> {
-    const { path, language, version, tag, boost } = page;
+    const { path, key, language, version, tag, boost } = page;
     const filters = filtersOf(page);
     const { title, names, keywords, path: pathTerms } = pageTerms(page);
     const ofPage = { title: [...title, ...keywords], path: pathTerms };
     const texts = page.passages.map(({ text }) => analyzeText(text));
     const textLength = texts.reduce((sum, { length }) => sum + length, 0);
-    const common = { ...owner, build, startedAt, filters };
     const size: PageSize = { passages: page.passages.length, links: 0, lengths: nothing() };
     for (const [position, { anchor, heading, text }] of page.passages.entries()) {
       const terms = { ...ofPage, heading: analyzeText(heading), text: texts[position] ?? [] };
       const passage: PassageDocument = {
-        ...{ ...common, kind: 'passage', position },
+        ...{ ...common, kind: 'passage', filters, position },
         terms: { title: '', path: '', heading: '', text: '' },
         rank: {
           ...{ path, language, version, boost, textLength },
@@ -127,7 +136,7 @@ export function buildElasticsearchPassages(
       if (link === '') continue;
       const [position, target] = [size.links, exact(to)];
       await bulk.add(linkId(build, filters.path, position), {
-        ...common,
+        ...{ ...common, filters },
         kind: 'link',
         position,
         target,
@@ -135,24 +144,33 @@ export function buildElasticsearchPassages(
       });
       size.links += 1;
     }
-    const pageDocument: PageDocument = {
-      ...{ ...common, kind: 'page' },
-      page: {
-        ...{ path, title: page.title, language, version, key: page.key, size },
-        ...{ markdown: page.markdown, peoplesMarkdown: page.peoplesMarkdown },
-      },
-    };
-    await bulk.add(pageId(build, path), pageDocument);
-    count(page, size);
+    const { title: shownTitle, markdown, peoplesMarkdown } = page;
+    await bulk.add(pageId(build, path), {
+      ...{ ...common, filters },
+      kind: 'page',
+      page: { path, title: shownTitle, language, version, markdown, peoplesMarkdown },
+    });
+    own.set(path, { path, key, language, version, tag, isOpen: page.groups.length === 0, size });
   }
 
-  function count(page: FilteredPage, size: PageSize): void {
-    paths.add(page.path);
-    passageCount += size.passages;
-    linkCount += size.links;
-    for (const field of fields) lengths[field] += size.lengths[field];
-    found.add(page);
-    if (page.groups.length === 0) open.add(page);
+  /** Documents are read and written again, because a cluster copies none within an index. */
+  async function copy(pages: ReadonlyMap<string, ListedPage>): Promise<void> {
+    if (earlier === undefined || pages.size === 0) return;
+    for await (const document of earlier.documents([...pages.keys()]))
+      await bulk.add(idOf(build, document), { ...document, ...common });
+    for (const [path, page] of pages) own.set(path, page);
+  }
+
+  /** What the build takes of its base; undefined when it has all pages itself, also those that were left there so far. */
+  async function baseOf({ base, pages }: EarlierBuild): Promise<BaseOfBuild | undefined> {
+    const changed = [...own.keys()].map(exact);
+    const gone = [...pages.values()].filter((page) => page.isInBase && !shared.has(page.path) && !own.has(page.path));
+    const most = Math.min(mostHidden, Math.max(leastHidden, hiddenShare * (own.size + shared.size)));
+    if (shared.size > 0 && changed.length + gone.length <= most)
+      return { build: base, changed, gone: gone.map(({ path }) => exact(path)) };
+    await copy(shared);
+    shared.clear();
+    return undefined;
   }
 
   return {
@@ -160,87 +178,148 @@ export function buildElasticsearchPassages(
     async add(pages) {
       for (const page of pages) await addPage(page);
     },
-    // A build has documents of its own, so that it can be counted and removed as a whole.
     async keep(kept) {
       if (earlier === undefined || kept.length === 0) return;
-      for await (const document of earlier.documents(kept)) {
-        await bulk.add(idOf(build, document), { ...document, ...owner, build, startedAt });
-      }
+      const moved = new Map<string, ListedPage>();
       for (const path of kept) {
-        const { size, filters } = earlier.pages.get(path) ?? missing(path);
-        count({ path, ...filters }, size);
+        const { isInBase, ...page } = earlier.pages.get(path) ?? missing(path);
+        (isInBase ? shared : moved).set(path, page);
       }
+      await copy(moved);
     },
     async commit() {
+      const base = earlier && (await baseOf(earlier));
+      const list = [...own.values()];
+      const lists = Math.ceil(list.length / pagesInList);
+      for (let at = 0; at < lists; at += 1) {
+        const pages = list.slice(at * pagesInList, (at + 1) * pagesInList);
+        await bulk.add(pagesId(build, at), { ...common, kind: 'pages', position: at, pages });
+      }
+      await register();
       await bulk.flush();
       await refresh(writer, signal);
-      const before = await storedVersion(writer, scope, signal);
-      if (before?.document.removing) throw new SearchUnavailable(`${contentVersion} is being removed from the search.`);
-      const expected = paths.size + passageCount + linkCount;
-      const stored = await countBuild(writer, scope, build, signal);
-      if (stored !== expected || Date.now() - startedAt > longestBuildMs) {
+      const replaced = await storedVersion(writer, scope, signal);
+      if (replaced?.document.removing)
+        throw new SearchUnavailable(`${contentVersion} is being removed from the search.`);
+      const expected = documentsOf(list) + lists;
+      const stored = await countWhere(writer, scope, [{ term: { build } }], signal);
+      const isWhole = stored === expected && Date.now() - startedAt <= longestBuildMs;
+      if (!isWhole || !(await isRegistered(writer, scope, build, signal))) {
         throw new SearchUnavailable(
           `${stored} of ${expected} documents of ${contentVersion} are in the index. It has to be built again.`,
         );
       }
-      const averageLength = nothing();
-      for (const field of fields) averageLength[field] = passageCount === 0 ? 0 : lengths[field] / passageCount;
-      const facets: SearchFacets = { ...found.sorted(), open: open.sorted() };
-      const averagePageLength = paths.size === 0 ? 0 : lengths.text / paths.size;
-      const averages = { averageLength, averagePageLength };
+      const all = [...list, ...shared.values()];
       const document: VersionDocument = {
-        ...{ ...owner, kind: 'version', build, shape: documentShape, passageCount },
-        ...{ ...averages, facets },
+        ...{ ...scopeOnly(scope), kind: 'version', build, shape: documentShape, documentCount: documentsOf(all) },
+        ...factsOf(all),
+        ...(base && { base }),
         ...(synonyms.length > 0 && { synonyms, hasSynonyms: true }),
       };
       // From here on it may be searched, also when the answer gets lost.
       ended = true;
-      await storeVersion(writer, scope, document, before, signal);
-      // It is searched already. What could not be cleaned now is cleaned with the next commit.
-      await removeUnsearched(writer, scope, before?.document, signal).catch(() => {});
-      return passageCount;
+      await storeVersion(writer, scope, document, replaced, signal);
+      await releaseReplaced(replaced?.document);
+      return document.passageCount;
     },
     async abandon() {
       if (ended) return;
       ended = true;
+      if (registered === undefined) return;
       const soon = AbortSignal.timeout(abandonWithinMs);
       try {
         await refresh(writer, soon);
-        await removeWhere(writer, scope, [{ term: { build } }], soon);
+        await releaseBuilds(writer, scope, (one) => one.build === build, { vectors: 'deleted', signal: soon });
       } catch {
         // As for a process that died: it is not searched, and goes with a later commit.
       }
     },
   };
+
+  /** Vectors of what is replaced stay: the new build gets copies of them, and then they go. */
+  async function releaseReplaced(replaced: VersionDocument | undefined): Promise<void> {
+    const isOver = (one: BuildUse): boolean => one.build === replaced?.build;
+    const also = replaced?.build;
+    const vectors = replaced?.vectorFacts === undefined ? 'deleted' : 'kept';
+    let uses: readonly BuildUse[];
+    try {
+      uses = await releaseBuilds(writer, scope, isOver, { also, vectors, signal });
+    } catch {
+      // It is searched already. What could not be cleaned now is cleaned with the next commit.
+      return;
+    }
+    if (uses.some((one) => one.build === build)) return;
+    // A removal began after this build had been looked for, and ended before it was stored. Its documents are gone.
+    await deleteVersion(writer, scope, ({ build: searched }) => searched === build, signal);
+    throw new SearchUnavailable(`${contentVersion} was removed from the search.`);
+  }
 }
 
-/** Takes a content version out of the search, then removes all that was built of it. A removal that was cut short is continued by the next one. */
+const never = new AbortController().signal;
+
+const scopeOnly = ({ organization, domain, contentVersion }: SearchScope): SearchScope => ({
+  organization,
+  domain,
+  contentVersion,
+});
+
+const documentsOf = (pages: readonly ListedPage[]): number =>
+  pages.reduce((sum, { size }) => sum + 1 + size.passages + size.links, 0);
+
+/** What a search has to know of all pages together. */
+function factsOf(pages: readonly ListedPage[]) {
+  const lengths = nothing();
+  const [found, open] = [new FoundValues(), new FoundValues()];
+  let passageCount = 0;
+  for (const page of pages) {
+    passageCount += page.size.passages;
+    for (const field of fields) lengths[field] += page.size.lengths[field];
+    found.add(page);
+    if (page.isOpen) open.add(page);
+  }
+  const averageLength = nothing();
+  for (const field of fields) averageLength[field] = passageCount === 0 ? 0 : lengths[field] / passageCount;
+  const averagePageLength = pages.length === 0 ? 0 : lengths.text / pages.length;
+  const facets: SearchFacets = { ...found.sorted(), open: open.sorted() };
+  return { passageCount, averageLength, averagePageLength, facets };
+}
+
+/** Takes a content version out of the search, then removes what only it used. A removal that was cut short is continued by the next one. */
 export async function removeElasticsearchVersion(
   writer: ElasticsearchWriter,
   scope: SearchScope,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { organization, domain, contentVersion } = scope;
+  const { contentVersion } = scope;
   const before = await storedVersion(writer, scope, signal);
   const gone: VersionDocument = {
-    ...{ organization, domain, contentVersion, kind: 'version', build: '', passageCount: 0, removing: true },
-    averageLength: nothing(),
-    averagePageLength: 0,
-    facets: new FoundValues().sorted(),
+    ...{ ...scopeOnly(scope), kind: 'version', build: '', documentCount: 0, removing: true, ...factsOf([]) },
   };
   if (!before?.document.removing) await storeVersion(writer, scope, gone, before, signal);
   await refresh(writer, signal);
+  await releaseBuilds(writer, scope, (use) => use.contentVersion === contentVersion, { vectors: 'copied', signal });
+  // Of earlier programs.
   await removeWhere(writer, scope, [{ term: { contentVersion } }], signal, [{ term: { kind: 'version' } }]);
-  const marked = await storedVersion(writer, scope, signal);
-  if (!marked?.document.removing) return;
+  await deleteVersion(writer, scope, ({ removing }) => removing === true, signal);
+}
+
+/** Deletes what is stored of a version, if it is that still. */
+async function deleteVersion(
+  writer: ElasticsearchWriter,
+  scope: SearchScope,
+  isIt: (document: VersionDocument) => boolean,
+  signal?: AbortSignal,
+): Promise<void> {
+  const found = await storedVersion(writer, scope, signal);
+  if (found === undefined || !isIt(found.document)) return;
   await writer.call(
-    `remove ${contentVersion}`,
-    bulkWithinMs,
+    `remove ${scope.contentVersion}`,
+    storeWithinMs,
     (client, deadline) =>
       client.delete(
         {
           ...{ index: writer.alias, id: versionId(scope), routing: routingOf(scope), refresh: true },
-          ...{ if_seq_no: marked.sequence, if_primary_term: marked.term },
+          ...{ if_seq_no: found.sequence, if_primary_term: found.term },
         },
         { ...deadline, ignore: [404, 409] },
       ),
@@ -267,7 +346,7 @@ export async function storedVersion(
 ): Promise<StoredVersion | undefined> {
   const answer = await call(
     `say what is searched of ${scope.domain}`,
-    bulkWithinMs,
+    storeWithinMs,
     (client, deadline) =>
       client.get<VersionDocument>(
         { index: alias, id: versionId(scope), routing: routingOf(scope) },
@@ -295,159 +374,8 @@ export async function storeVersion(
   const target = { index: alias, id: versionId(scope), routing: routingOf(scope), require_alias: true };
   await call(
     `store what is searched of ${scope.domain}`,
-    bulkWithinMs,
+    storeWithinMs,
     (client, deadline) => client.index({ ...target, ...guard, document, refresh: true }, deadline),
     signal,
   );
-}
-
-/**
- * Deletes what the commit replaced, and what processes left that died. Never a build that may still be committed. Vectors of the version stay: the new build
- * gets copies of them, and then they go.
- */
-async function removeUnsearched(
-  writer: ElasticsearchWriter,
-  scope: SearchScope,
-  replaced: VersionDocument | undefined,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { organization, domain } = scope;
-  const answer = await writer.call(
-    `list what is searched of ${domain}`,
-    bulkWithinMs,
-    (client, deadline) =>
-      client.search<VersionDocument>(
-        {
-          ...{ index: writer.alias, routing: routingOf(scope), size: 10_000, _source: ['build'] },
-          query: {
-            bool: { filter: [{ term: { organization } }, { term: { domain } }, { term: { kind: 'version' } }] },
-          },
-          allow_partial_search_results: false,
-        },
-        deadline,
-      ),
-    signal,
-  );
-  const searched = answer.hits.hits.flatMap(({ _source }) => _source?.build ?? []);
-  const left: estypes.QueryDslQueryContainer[] = [
-    { range: { startedAt: { lt: Date.now() - abandonedAfterMs } } },
-    ...(replaced === undefined ? [] : [{ term: { build: replaced.build } }]),
-  ];
-  await removeWhere(writer, scope, [{ bool: { should: left, minimum_should_match: 1 } }], signal, [
-    { terms: { build: searched } },
-    { terms: { kind: replaced?.vectorFacts === undefined ? ['version'] : ['version', 'vector'] } },
-  ]);
-}
-
-/** Deletes documents of the scope's domain. Those that are gone already are no error. */
-export async function removeWhere(
-  { call, alias }: ElasticsearchWriter,
-  scope: SearchScope,
-  filter: estypes.QueryDslQueryContainer[],
-  signal?: AbortSignal,
-  mustNot: estypes.QueryDslQueryContainer[] = [],
-): Promise<void> {
-  const { organization, domain } = scope;
-  const query = { bool: { filter: [{ term: { organization } }, { term: { domain } }, ...filter], must_not: mustNot } };
-  const where = { index: alias, routing: routingOf(scope), conflicts: 'proceed' as const, refresh: true };
-  await call(
-    `remove documents of ${domain}`,
-    cleanWithinMs,
-    (client, deadline) => client.deleteByQuery({ ...where, query }, deadline),
-    signal,
-  );
-}
-
-export async function refresh({ call, alias }: ElasticsearchWriter, signal?: AbortSignal): Promise<void> {
-  await call(
-    'refresh the index',
-    cleanWithinMs,
-    (client, deadline) => client.indices.refresh({ index: alias }, deadline),
-    signal,
-  );
-}
-
-async function countBuild(
-  { call, alias }: ElasticsearchWriter,
-  scope: SearchScope,
-  build: string,
-  signal?: AbortSignal,
-): Promise<number> {
-  const { count, _shards } = await call(
-    `count the documents of ${scope.domain}`,
-    bulkWithinMs,
-    (client, deadline) =>
-      client.count({ index: alias, routing: routingOf(scope), query: { term: { build } } }, deadline),
-    signal,
-  );
-  if (_shards.failed > 0) throw new SearchUnavailable('Not every shard answered when documents were counted.');
-  return count;
-}
-
-type BuildDocument = PageDocument | PassageDocument | LinkDocument | VectorDocument;
-type BulkOperation = { id: string; document: BuildDocument };
-
-/** Sends documents in portions. Those that the cluster refuses for now, and those of a portion without an answer, are sent again. */
-export function bulkWriter({ call, alias, writeWithinMs }: ElasticsearchWriter, scope: SearchScope, signal = never) {
-  const retry: RetryPolicy = { firstPauseMs: 200, longestPauseMs: 5_000, giveUpAfterMs: writeWithinMs };
-  let waiting: BulkOperation[] = [];
-  let characters = 0;
-
-  async function flush(): Promise<void> {
-    let left = waiting;
-    [waiting, characters] = [[], 0];
-    if (left.length === 0) return;
-    await retryUnavailable(retry, signal, async () => {
-      const answer = await call(
-        'store passages',
-        bulkWithinMs,
-        (client, deadline) => send(client, left, deadline),
-        signal,
-      );
-      const refused = left.filter((_, at) => errorOf(answer.items[at]) !== undefined);
-      const [first] = answer.items.flatMap((item) => errorOf(item) ?? []);
-      left = refused;
-      if (first === undefined) return;
-      const said = `${first.reason ?? first.type} (status ${first.status})`;
-      if (isOurMistake(first.status)) throw new Error(`Elasticsearch cannot store a passage: ${said}`);
-      throw new SearchUnavailable(`Elasticsearch cannot store ${refused.length} passages now: ${said}`);
-    });
-  }
-
-  function send(client: Client, operations: readonly BulkOperation[], deadline: Parameters<Client['bulk']>[1]) {
-    return client.bulk(
-      {
-        ...{ index: alias, routing: routingOf(scope), require_alias: true },
-        operations: operations.flatMap(({ id, document }) => [{ index: { _id: id } }, document]),
-      },
-      deadline,
-    );
-  }
-
-  return {
-    async add(id: string, document: BuildDocument): Promise<void> {
-      const size = 500 + charactersOf(document);
-      waiting.push({ id, document });
-      characters += size;
-      if (characters >= mostBulkCharacters) await flush();
-    },
-    flush,
-  };
-}
-
-function charactersOf(document: BuildDocument): number {
-  if (document.kind === 'vector') return charactersOfNumber * Object.values(document.vectors ?? {}).flat().length;
-  if (document.kind === 'page') return document.page.markdown.length + (document.page.peoplesMarkdown?.length ?? 0);
-  return document.kind === 'passage' ? 2 * document.shown.text.length : 0;
-}
-
-const charactersOfNumber = 13;
-
-const never = new AbortController().signal;
-
-/** Why a document was refused; undefined when it was stored. An answer that does not name it did not store it. */
-function errorOf(item: Partial<Record<string, estypes.BulkResponseItem>> | undefined) {
-  const result = item?.index;
-  if (result === undefined) return { status: 503, type: 'not_answered', reason: 'the answer lacks it' };
-  return result.error === undefined ? undefined : { ...result.error, status: result.status };
 }

@@ -9,7 +9,7 @@ const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
 const none = { title: 0, path: 0, heading: 0, text: 0 };
 const version: VersionDocument = {
   ...scope,
-  ...{ kind: 'version', build: 'b', passageCount: 1, averageLength: none, averagePageLength: 1 },
+  ...{ kind: 'version', build: 'b', documentCount: 1, passageCount: 1, averageLength: none, averagePageLength: 1 },
   facets: { versions: [], languages: [], tags: [] },
 };
 const pageCount = 100;

@@ -9,11 +9,13 @@ import {
   isMissingIndex,
 } from './elasticsearch-connection.ts';
 import {
+  buildWith,
   divisionKey,
   everyone,
   everywhere,
   exact,
   groupKey,
+  hiddenIn,
   type LinkDocument,
   linkId,
   type PassageDocument,
@@ -131,7 +133,7 @@ export function elasticsearchCandidates(
       const path = fields?.['filters.path']?.[0] as string | undefined;
       const position = fields?.['position']?.[0] as number | undefined;
       if (path === undefined || position === undefined) return [];
-      return (kind === 'link' ? linkIdOf : passageIdOf)(version.build, path, position);
+      return (kind === 'link' ? linkIdOf : passageIdOf)(buildWith(version, path), path, position);
     });
   }
 
@@ -297,7 +299,7 @@ export function elasticsearchCandidates(
       const cosine = 2 * (score ?? 0) - 1;
       const found = meaningOf(cosine, facts.typicalCosine);
       if (path !== undefined && position !== undefined && found > 0)
-        near.set(passageIdOf(version.build, path, position), found);
+        near.set(passageIdOf(buildWith(version, path), path, position), found);
     }
     return near;
   }
@@ -398,16 +400,18 @@ function bytesOf(one: Kept): number {
   return own + one.counts.byteLength + texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Organization, domain and content version are in every query, whatever the build says. */
+/** What a version has: all of its build, and what is left of its base. Organization and domain are in every query, whatever the builds say. */
 export function buildFilter(
-  { organization, domain, contentVersion, build }: VersionDocument,
-  ...kinds: ('passage' | 'link' | 'vector')[]
+  { organization, domain, build, base }: Pick<VersionDocument, 'organization' | 'domain' | 'build' | 'base'>,
+  ...kinds: ('page' | 'passage' | 'link' | 'vector')[]
 ): estypes.QueryDslQueryContainer[] {
+  const isHidden = { terms: { 'filters.path': hiddenIn(base) } };
+  const ofBase = { filter: [{ term: { build: base?.build ?? '' } }], must_not: [isHidden] };
+  const either = [{ term: { build } }, { bool: ofBase }];
   return [
     { term: { organization } },
     { term: { domain } },
-    { term: { contentVersion } },
-    { term: { build } },
+    base === undefined ? { term: { build } } : { bool: { should: either, minimum_should_match: 1 } },
     { terms: { kind: kinds } },
   ];
 }

@@ -1,81 +1,88 @@
 import type { estypes } from '@elastic/elasticsearch';
+import { buildFilter } from './elasticsearch-candidates.ts';
 import type { ElasticsearchWriter } from './elasticsearch-connection.ts';
+import { countWhere } from './elasticsearch-documents.ts';
 import {
-  everyone,
+  buildWith,
   exact,
   type LinkDocument,
+  type ListedPage,
   type PageDocument,
-  type PageSize,
+  type PagesDocument,
   type PassageDocument,
   routingOf,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
-import { type SearchPage, SearchUnavailable } from './search-index.ts';
+import { SearchUnavailable } from './search-index.ts';
 
-type EarlierPage = {
-  key: string;
-  size: PageSize;
-  filters: Pick<SearchPage, 'version' | 'language' | 'tag' | 'groups'>;
-};
 type TakenDocument = PageDocument | PassageDocument | LinkDocument;
 
 /** The build of an earlier content version, of which pages are taken over. */
 export type EarlierBuild = {
+  /** What a build has as its base that leaves pages where they are. */
+  base: string;
   /** By path. */
-  pages: ReadonlyMap<string, EarlierPage>;
-  /** All that the build has of these pages. What is gone by now is left out. */
+  pages: ReadonlyMap<string, ListedPage & { isInBase: boolean }>;
+  /** All that is stored of these pages. */
   documents(paths: readonly string[]): AsyncGenerator<TakenDocument>;
 };
 
 const readWithinMs = 30_000;
 const kinds = ['page', 'passage', 'link'] as const;
 /** Passages and links have some kilobytes; a page may have megabytes of Markdown. */
-const documentsAtOnce = { page: 20, passage: 1_000, link: 1_000 };
-const factsAtOnce = 1_000;
+const documentsAtOnce = { page: 20, passage: 1_000, link: 1_000, pages: 20 };
+/** Where more is wanted, all documents are read. */
+const mostPathsInFilter = 500;
 
-/**
- * Reads which pages the build of a version has that is searched. Documents are read and written again, because a cluster copies none within an index: still,
- * nothing has to be read of the pages themselves.
- */
+/** Reads which pages a version has that is searched. Undefined where something of it is lost, and all has to be written anew. */
 export async function openEarlierBuild(
   writer: ElasticsearchWriter,
   version: VersionDocument,
   signal?: AbortSignal,
-): Promise<EarlierBuild> {
-  const pages = new Map<string, EarlierPage>();
-  const facts = ['filters', 'page.path', 'page.key', 'page.size', 'page.version', 'page.language'];
-  for await (const { filters, page } of all<PageDocument>(writer, version, 'page', facts, signal)) {
-    const { path, key, size, version: ofVersion, language } = page;
-    // Nobody asks here what the groups are called, only whether there are some.
-    const groups = filters.groups.includes(everyone) ? [] : filters.groups;
-    pages.set(path, { key, size, filters: { version: ofVersion, language, tag: filters.tag, groups } });
+): Promise<EarlierBuild | undefined> {
+  const { build, base = { build, changed: [], gone: [] }, documentCount } = version;
+  const pages = new Map<string, ListedPage & { isInBase: boolean }>();
+  for (const of of new Set([base.build, build])) {
+    for await (const list of all<PagesDocument>(writer, version, inBuild(version, of, 'pages'), 'pages', signal)) {
+      for (const page of list.pages) {
+        if (buildWith(version, exact(page.path)) !== of) continue;
+        pages.set(page.path, { ...page, isInBase: of === base.build });
+      }
+    }
   }
+  const listed = [...pages.values()].reduce((sum, { size }) => sum + 1 + size.passages + size.links, 0);
+  const stored = await countWhere(writer, version, buildFilter(version, ...kinds), signal);
+  if (listed !== documentCount || stored !== documentCount) return undefined;
   return {
+    base: base.build,
     pages,
     async *documents(paths) {
       const wanted = new Set(paths.map(exact));
-      for (const kind of kinds)
-        for await (const document of all<TakenDocument>(writer, version, kind, true, signal))
+      const isWanted = wanted.size > mostPathsInFilter ? [] : [{ terms: { 'filters.path': [...wanted] } }];
+      for (const kind of kinds) {
+        const filter = [...buildFilter(version, kind), ...isWanted];
+        for await (const document of all<TakenDocument>(writer, version, filter, kind, signal))
           if (wanted.has(document.filters.path)) yield document;
+      }
     },
   };
 }
 
-/** The documents of one kind that a build has. `source`: what is sent of them. */
-async function* all<T extends TakenDocument>(
+function inBuild({ organization, domain }: VersionDocument, build: string, kind: string) {
+  return [{ term: { organization } }, { term: { domain } }, { term: { build } }, { term: { kind } }];
+}
+
+/** All documents of one kind that the filter lets through. */
+async function* all<T extends TakenDocument | PagesDocument>(
   { call, alias }: ElasticsearchWriter,
   version: VersionDocument,
+  filter: estypes.QueryDslQueryContainer[],
   kind: T['kind'],
-  source: true | string[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T> {
-  const { organization, domain, build } = version;
-  const filter = [{ term: { organization } }, { term: { domain } }, { term: { build } }, { term: { kind } }];
-  const sort: estypes.SortCombinations[] = [
-    { 'filters.path': 'asc' },
-    ...(kind === 'page' ? [] : [{ position: 'asc' as const }]),
-  ];
-  const atOnce = source === true ? documentsAtOnce[kind] : factsAtOnce;
+  const sorts: estypes.SortCombinations[] = [{ 'filters.path': 'asc' }, { position: 'asc' }];
+  const sort = sorts.slice(0, kind === 'page' ? 1 : 2);
+  const atOnce = documentsAtOnce[kind];
   for (let after: estypes.SortResults | undefined; ; ) {
     const answer = await call(
       `list what is stored of ${version.contentVersion}`,
@@ -84,7 +91,7 @@ async function* all<T extends TakenDocument>(
         client.search<T>(
           {
             ...{ index: alias, routing: routingOf(version), size: atOnce, track_total_hits: false },
-            ...{ query: { bool: { filter } }, sort, _source: source, allow_partial_search_results: false },
+            ...{ query: { bool: { filter } }, sort, allow_partial_search_results: false },
             ...(after === undefined ? {} : { search_after: after }),
           },
           deadline,

@@ -6,16 +6,20 @@ import { fields } from './rank-passages.ts';
 import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope } from './search-index.ts';
 
 /*
- * All content versions of all organizations are in one index. Each document says whose it is, and those of one domain are on one shard. There
- * are five kinds: `version` says which build of a content version is searched, and is the only kind that is ever changed; `page`, `passage`,
- * `link` and `vector` belong to a build. A link is filtered by the page that it is on. Vectors come later than the others, one beside each passage.
+ * All content versions of all organizations are in one index. Each document says whose it is, and those of one domain are on one shard. Two kinds are
+ * changed: `version` says which build of a content version is searched, `builds` which builds of the domain are in use. The others belong to a build: `page`,
+ * `passage`, `link`, `vector`, and `pages`, which lists its pages. A link is filtered by the page that it is on. Vectors come later than the others, one beside
+ * each passage.
+ *
+ * A build that follows an earlier one has documents for the changed pages alone. For all others it is searched together with its base, a build with
+ * all pages of its time. So what a publication costs is decided by what it changes.
  */
 
 /** Of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
 export const mappingVersion = 2;
 
 /** Counts up when documents lack what this program needs, or the terms of `analyzeText` change: builds of another shape are built again. */
-export const documentShape = 7;
+export const documentShape = 8;
 
 const keyword = { type: 'keyword' } as const;
 /** The terms come from `analyzeText`, separated by spaces: Elasticsearch analyzes nothing. */
@@ -29,13 +33,14 @@ const mapping: estypes.MappingTypeMapping = {
     kind: keyword,
     organization: keyword,
     domain: keyword,
+    /** Of a version. Builds of programs before the eighth shape had it, too. */
     contentVersion: keyword,
     build: keyword,
     startedAt: { type: 'date', format: 'epoch_millis' },
     filters: {
       properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },
     },
-    /** Of a passage or a link in its page. */
+    /** Of a passage or a link in its page, or of a list of pages. */
     position: { type: 'integer' },
     terms: { properties: Object.fromEntries([...fields, 'link'].map((field) => [field, terms])) },
     /** Path of the page that a link leads to. */
@@ -44,9 +49,13 @@ const mapping: estypes.MappingTypeMapping = {
 };
 
 /** Which build of a content version is searched. `removing`: it is being removed, and nothing may be committed. */
-export type VersionDocument = Owner & {
+export type VersionDocument = SearchScope & {
   kind: 'version';
   build: string;
+  /** Absent where the build has all pages itself. */
+  base?: BaseOfBuild;
+  /** Pages, passages and links of build and base. */
+  documentCount: number;
   /** Absent in builds before the second shape. */
   shape?: number;
   passageCount: number;
@@ -62,10 +71,31 @@ export type VersionDocument = Owner & {
   removing?: boolean;
 };
 
-export type PageDocument = Owner & {
+/** The build that has the other pages. `changed`: pages of the build itself, `gone`: those of the base that are no longer there; both as `filters` have paths. */
+export type BaseOfBuild = { build: string; changed: string[]; gone: string[] };
+
+/** The builds of a domain whose documents nobody may delete, see `elasticsearch-builds-in-use.ts`. */
+export type BuildsDocument = Owner & {
+  kind: 'builds';
+  uses: BuildUse[];
+  /** Not in use any more, and not all of their documents are deleted yet. */
+  left: string[];
+  /** Deleted but for the vectors, which are still to be copied. */
+  vectorsOf: string[];
+};
+/** `since`: when it was registered, in milliseconds. */
+export type BuildUse = { contentVersion: string; build: string; base?: string | undefined; since: number };
+
+/** Of some pages of a build, what a later build needs to know to leave them where they are. */
+export type PagesDocument = OfBuild & { kind: 'pages'; position: number; pages: ListedPage[] };
+/** `key`: digest of all that it was made from. `isOpen`: without groups. */
+export type ListedPage = Pick<SearchPage, 'path' | 'key' | 'version' | 'language' | 'tag'> & {
+  isOpen: boolean;
+  size: PageSize;
+};
+
+export type PageDocument = OfBuild & {
   kind: 'page';
-  build: string;
-  startedAt: number;
   filters: Filters;
   page: {
     path: string;
@@ -74,19 +104,14 @@ export type PageDocument = Owner & {
     version?: string | undefined;
     markdown: string;
     peoplesMarkdown?: string | undefined;
-    /** Digest of all that it was made from, and what it adds to its build: a later version may take it over. */
-    key: string;
-    size: PageSize;
   };
 };
 
-/** `lengths`: terms of all its passages, by field. */
+/** What a page adds to its build. `lengths`: terms of all its passages, by field. */
 export type PageSize = { passages: number; links: number; lengths: Record<(typeof fields)[number], number> };
 
-export type PassageDocument = Owner & {
+export type PassageDocument = OfBuild & {
   kind: 'passage';
-  build: string;
-  startedAt: number;
   filters: Filters;
   terms: Record<(typeof fields)[number], string>;
   position: number;
@@ -104,10 +129,8 @@ export type PassageDocument = Owner & {
   shown: { title: string; anchor: string; heading: string; text: string; tag?: string | undefined };
 };
 
-export type LinkDocument = Owner & {
+export type LinkDocument = OfBuild & {
   kind: 'link';
-  build: string;
-  startedAt: number;
   filters: Filters;
   /** Number in its page. */
   position: number;
@@ -115,10 +138,8 @@ export type LinkDocument = Owner & {
   terms: { link: string };
 };
 
-export type VectorDocument = Owner & {
+export type VectorDocument = OfBuild & {
   kind: 'vector';
-  build: string;
-  startedAt: number;
   /** Both as its passage has them. */
   filters: Filters;
   position: number;
@@ -129,7 +150,9 @@ export type VectorDocument = Owner & {
   vectors?: Record<string, number[]>;
 };
 
-type Owner = SearchScope;
+type Owner = Omit<SearchScope, 'contentVersion'>;
+/** `startedAt`: when the build was registered. */
+type OfBuild = Owner & { build: string; startedAt: number };
 
 type Filters = { path: string; language: string; version: string; tag?: string | undefined; groups: string[] };
 
@@ -173,6 +196,22 @@ export const vectorId = (build: string, path: string, position: number): string 
   `${build}/vector/${sha256Of(path)}/${position}`;
 export const vectorField = (dimensions: number): string => `vectors.d${dimensions}`;
 export const pageId = (build: string, path: string): string => `${build}/page/${sha256Of(path)}`;
+export const pagesId = (build: string, number: number): string => `${build}/pages/${number}`;
+export const buildsId = ({ organization, domain }: SearchScope): string => `builds/${organization}/${domain}`;
+
+const hiddenPages = new WeakMap<BaseOfBuild, ReadonlySet<string>>();
+
+/** Paths of the base that are not searched, or that the build has itself. */
+export const hiddenIn = (base: BaseOfBuild | undefined): string[] =>
+  base === undefined ? [] : [...base.changed, ...base.gone];
+
+/** The build that has the documents of a page, if there are some. `path`: as `filters` have it. */
+export function buildWith({ build, base }: Pick<VersionDocument, 'build' | 'base'>, path: string): string {
+  if (base === undefined) return build;
+  const hidden = hiddenPages.get(base) ?? new Set(hiddenIn(base));
+  hiddenPages.set(base, hidden);
+  return hidden.has(path) ? build : base.build;
+}
 
 /** The name that readers and writers use. */
 export const aliasOf = ({ prefix }: Pick<ElasticsearchSettings, 'prefix'>): string => `${prefix}-passages`;

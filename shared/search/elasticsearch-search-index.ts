@@ -13,8 +13,10 @@ import {
 import { openEarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
   aliasOf,
+  buildWith,
   documentShape,
   everyone,
+  exact,
   groupKey,
   type PageDocument,
   pageId,
@@ -231,9 +233,8 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   /** Language and version of the page that the reader is on, whoever may see it. */
   async function nearPage(version: VersionDocument, path: string | undefined, signal: AbortSignal) {
     if (path === undefined) return undefined;
-    const found = (await documents(version, [pageId(version.build, path)], signal)).sources.get(
-      pageId(version.build, path),
-    );
+    const id = pageId(buildWith(version, exact(path)), path);
+    const found = (await documents(version, [id], signal)).sources.get(id);
     if (found?.kind !== 'page') return undefined;
     return { path, language: found.page.language, version: found.page.version };
   }
@@ -314,8 +315,8 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     async findPage(scope, path, groups) {
       const page = await onOneBuild(
         checkScope(scope),
-        async ({ build }) => {
-          const id = pageId(build, path);
+        async (version) => {
+          const id = pageId(buildWith(version, exact(path)), path);
           return { ids: [id], result: (sources) => sources.get(id) };
         },
         deadlineOf(withinMs),

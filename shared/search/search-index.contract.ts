@@ -360,6 +360,56 @@ export function searchIndexContract(
       expect(await index.search({ ...first, query: 'common words', limit: 9 })).toHaveLength(3);
     });
 
+    test('a long line of builds, each on the one before, is as builds from nothing, whichever of them are removed', async () => {
+      const pagesOf = (round: number): SearchPage[] =>
+        Array.from({ length: 40 + round }, (_, at) => {
+          // Some pages change in every round, some in one, one is gone from each round on and back again.
+          const changed = at % 13 === round % 13 ? round : at < 3 ? round : at < 20 ? Math.floor(round / 6) : 0;
+          const links = [{ to: `p/${(at + 1) % 40}`, text: `Onward${at} number${changed}` }];
+          return page(`p/${at}`, `Page ${at}`, `common words of ${at} in edition${changed}`, {
+            ...{ key: `${at} ${changed}`, links, groups: at % 7 === 0 ? ['staff'] : [], tag: `t${changed}` },
+          });
+        }).filter((_, at) => at !== 20 + (round % 5));
+      const rounds = 13;
+      const line = Array.from({ length: rounds }, (_, round) => scopeOf('acme', `cv_line_${round}`));
+      const fresh = scopeOf('acme', 'cv_line_fresh');
+      for (const [round, scope] of line.entries()) {
+        // The last is built on one that was searched long before, as after going back to it.
+        const from = round === 0 ? undefined : line[round === rounds - 1 ? 3 : round - 1]?.contentVersion;
+        const build = await index.startBuild(scope, { from });
+        const isKept = ({ path, key }: SearchPage) => build.known.get(path) === key;
+        await build.add(pagesOf(round).filter((one) => !isKept(one)));
+        const kept = pagesOf(round).filter(isKept);
+        await build.keep(kept.map(({ path }) => path));
+        expect(await build.commit()).toBe(pagesOf(round).length);
+        expect([round, kept.length > 0]).toEqual([round, round > 0]);
+      }
+      const queries = ['common words', 'edition0', 'onward25', 'page 21', 'wrods'];
+      const expectAll = async (rounds: readonly number[]): Promise<void> => {
+        for (const round of rounds) {
+          await fill(index, fresh, pagesOf(round));
+          const scope = line[round] ?? fresh;
+          expect(await index.facets(scope)).toEqual(await index.facets(fresh));
+          for (const query of queries)
+            for (const filter of [{}, { groups: ['staff'] }, { tag: 't1' }]) {
+              const asked = { query, filter, limit: 60, explain: true, near: 'p/22' };
+              expect(await index.search({ ...scope, ...asked })).toEqual(await index.search({ ...fresh, ...asked }));
+            }
+          const gone = await index.findPage(scope, `p/${20 + (round % 5)}`, ['staff']);
+          expect([round, gone, await index.findPage(scope, 'p/2', [])]).toMatchObject([
+            round,
+            undefined,
+            { path: 'p/2' },
+          ]);
+        }
+      };
+      await expectAll([0, 7, 12]);
+      for (const round of [0, 6, 12]) await index.remove(line[round] ?? fresh);
+      await expectAll([1, 11]);
+      for (const scope of [...line, fresh]) await index.remove(scope);
+      for (const scope of line) expect(await index.passageCount(scope)).toBeUndefined();
+    }, 120_000);
+
     test('says which filter values there are, and which anybody may know of', async () => {
       const open = { versions: ['v1', 'v2'], languages: ['fr', 'zh'], tags: ['api'] };
       expect(await index.facets(scope)).toEqual({ ...open, tags: ['api', 'plans'], open });

@@ -102,7 +102,8 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
   }
 
-  const onceThere = pageCount * (1 + passagesOfPage) + 1;
+  /** With the list of pages, what is searched, and which builds are in use. */
+  const onceThere = pageCount * (1 + passagesOfPage) + 3;
 
   async function expectWhole(index: SearchIndex, own: ElasticsearchSettings): Promise<void> {
     expect(await index.passageCount(scope)).toBe(pageCount * passagesOfPage);
@@ -225,6 +226,124 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
     await fill(index, 'second').finally(() => vi.useRealTimers());
     await expectWhole(index, own);
     await index.close();
+  });
+
+  describe('what versions share', () => {
+    const versionOf = (round: number) => ({ ...scope, contentVersion: `cv_${round}` });
+    /** The whole site, of which each round changes one page more. */
+    const edition = (round: number): SearchPage[] =>
+      pages('shared').map((page, at) => {
+        const changed = at <= round ? round : 0;
+        return {
+          ...{ ...page, key: `${at} ${changed}` },
+          passages: page.passages.map((one) => ({ ...one, text: `${one.text} round${changed}` })),
+        };
+      });
+
+    async function startOn(index: SearchIndex, round: number, from: number) {
+      const build = await index.startBuild(versionOf(round), { from: versionOf(from).contentVersion });
+      const isKept = ({ path, key }: SearchPage): boolean => build.known.get(path) === key;
+      await build.add(edition(round).filter((page) => !isKept(page)));
+      const kept = edition(round).filter(isKept);
+      await build.keep(kept.map(({ path }) => path));
+      return { build, kept: kept.length };
+    }
+
+    async function publish(index: SearchIndex, round: number, from: number): Promise<number> {
+      const { build, kept } = await startOn(index, round, from);
+      await build.commit();
+      return kept;
+    }
+
+    /** That a version has all its pages, of no other round. */
+    async function expectEdition(index: SearchIndex, round: number): Promise<void> {
+      const found = await index.search({ ...versionOf(round), query: 'shared passage', limit: 400 });
+      const expected = edition(round).flatMap(({ passages }) => passages.map(({ text }) => text));
+      expect(found.map(({ text }) => text).toSorted()).toEqual(expected.toSorted());
+    }
+
+    test('a version has documents for changed pages alone, until too many have changed; removed versions leave nothing', async () => {
+      const own = settings();
+      const index = elasticsearchSearchIndex(own);
+      await publish(index, 0, 0);
+      const ofPages = (count: number) => count * (1 + passagesOfPage) + 2;
+      let count = ofPages(pageCount) + 1;
+      const rounds = 20;
+      for (let round = 1; round <= rounds; round += 1) {
+        expect(await publish(index, round, round - 1)).toBe(pageCount - round - 1);
+        const before = count;
+        count = await documentCount(own);
+        expect([round, count - before]).toEqual([round, ofPages(round + 1 > 16 && round < 17 ? pageCount : round + 1)]);
+        if (round === 16) break;
+      }
+      for (const round of [0, 1, 5, 15, 16]) await expectEdition(index, round);
+      // Their pages are needed by others.
+      for (const round of [0, 7, 16]) await index.remove(versionOf(round));
+      for (const round of [1, 5, 15]) await expectEdition(index, round);
+      for (let round = 1; round < 16; round += 1) await index.remove(versionOf(round));
+      expect(await documentCount(own)).toBe(0);
+      await index.close();
+    });
+
+    test('a version whose base is removed while it is built is whole, or is built again', async () => {
+      const own = settings();
+      const [index, other] = [elasticsearchSearchIndex(own), elasticsearchSearchIndex(own)];
+      await publish(index, 0, 0);
+      const early = await startOn(index, 1, 0);
+      await other.remove(versionOf(0));
+      // Nothing had been written of it, so nobody knew.
+      await expect(early.build.commit()).rejects.toThrow(SearchUnavailable);
+      await early.build.abandon();
+      expect(await documentCount(own)).toBe(0);
+      await publish(index, 0, 0);
+      const late = await index.startBuild(versionOf(1), { from: versionOf(0).contentVersion });
+      await late.keep([...late.known.keys()].filter((path) => path !== 'pages/0'));
+      await late.add(largePages.slice(0, 40).map((page) => ({ ...page, path: `large/${page.path}` })));
+      await other.remove(versionOf(0));
+      expect(await late.commit()).toBe((pageCount - 1) * passagesOfPage + 40);
+      expect(await index.search({ ...versionOf(1), query: 'shared passage', limit: 400 })).toHaveLength(295);
+      await other.remove(versionOf(1));
+      expect(await documentCount(own)).toBe(0);
+      await Promise.all([index.close(), other.close()]);
+    });
+
+    test('where documents of the base are lost, everything is written anew', async () => {
+      const own = settings();
+      const index = elasticsearchSearchIndex(own);
+      await publish(index, 0, 0);
+      await request(`${aliasOf(own)}/_delete_by_query?refresh=true`, 'POST', {
+        query: { term: { 'filters.path': 'pages/9' } },
+      });
+      expect(await publish(index, 1, 0)).toBe(0);
+      await expectEdition(index, 1);
+      await index.close();
+    });
+
+    test('many publications and removals at once leave whole versions, and nothing else', async () => {
+      const own = settings();
+      const indices = Array.from({ length: 4 }, () => elasticsearchSearchIndex(own));
+      const [index] = indices as [SearchIndex];
+      await publish(index, 0, 0);
+      const results = await Promise.allSettled(
+        indices.map(async (one, at) => {
+          for (let round = 1 + at; round <= 12; round += 4) {
+            await publish(one, round, Math.max(0, round - 4));
+            if (round > 4) await one.remove(versionOf(round - 4));
+          }
+        }),
+      );
+      for (const result of results)
+        if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(SearchUnavailable);
+      for (let round = 0; round <= 12; round += 1)
+        if ((await index.passageCount(versionOf(round))) !== undefined) await expectEdition(index, round);
+      await Promise.all(
+        indices.map(async (one, at) => {
+          for (let round = at; round <= 12; round += 4) await one.remove(versionOf(round));
+        }),
+      );
+      expect(await documentCount(own)).toBe(0);
+      for (const one of indices) await one.close();
+    });
   });
 
   test('an index with an older mapping is replaced by a copy, once', async () => {

@@ -1,8 +1,11 @@
 import type { estypes } from '@elastic/elasticsearch';
-import { bulkWriter, refresh, removeWhere, storedVersion, storeVersion } from '../elasticsearch-build.ts';
+import { storedVersion, storeVersion } from '../elasticsearch-build.ts';
+import { releaseBuilds } from '../elasticsearch-builds-in-use.ts';
 import type { ElasticsearchWriter } from '../elasticsearch-connection.ts';
+import { bulkWriter, refresh } from '../elasticsearch-documents.ts';
 import { buildFilter } from '../elasticsearch-candidates.ts';
 import {
+  buildWith,
   documentShape,
   everyone,
   type PassageDocument,
@@ -58,11 +61,13 @@ export async function startElasticsearchVectors(
     const before = dimensions;
     dimensions = checkLengths(vectors.values(), dimensions);
     if (before === undefined && dimensions !== undefined) await prepareVectors(writer, dimensions, signal);
-    const { organization, domain, contentVersion, build } = version as VersionDocument;
+    const { organization, domain } = version as VersionDocument;
     for (const [digest, vector] of vectors) {
       for (const place of lacking.get(digest) ?? []) {
+        // Beside its passage: what another version shares has its vector there, too.
+        const build = buildWith(version as VersionDocument, place.filters.path);
         const document: VectorDocument = {
-          ...{ organization, domain, contentVersion, build, kind: 'vector', startedAt: Date.now() },
+          ...{ organization, domain, build, kind: 'vector', startedAt: Date.now() },
           ...{ ...place, model, digest },
           ...(vector === undefined ? {} : { vectors: { [`d${vector.length}`]: rounded(vector) } }),
         };
@@ -89,8 +94,7 @@ export async function startElasticsearchVectors(
       const vectorFacts = { model, dimensions: dimensions ?? 0, typicalCosine, isComplete: lacking.size === 0 };
       await storeVersion(writer, scope, { ...now.document, vectorFacts }, now, signal);
       // Those of builds that this one replaced have been copied.
-      const replaced = [{ term: { contentVersion: scope.contentVersion } }, { term: { kind: 'vector' } }];
-      await removeWhere(writer, scope, replaced, signal, [{ term: { build: version.build } }]).catch(() => {});
+      await releaseBuilds(writer, scope, () => false, { vectors: 'copied', signal }).catch(() => {});
     },
     close: async () => {},
   };

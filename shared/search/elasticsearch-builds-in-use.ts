@@ -1,0 +1,196 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { hourMs } from '#shared/runtime/time-and-ids.ts';
+import { type ElasticsearchWriter, refusalStatus, requireMissingIndex } from './elasticsearch-connection.ts';
+import { removeWhere } from './elasticsearch-documents.ts';
+import {
+  type BuildsDocument,
+  buildsId,
+  type BuildUse,
+  routingOf,
+  type VersionDocument,
+} from './elasticsearch-schema.ts';
+import { type SearchScope, SearchUnavailable } from './search-index.ts';
+
+/*
+ * Versions share documents, and processes build, replace and remove versions of a domain at the same time. So one document of the domain says which builds are
+ * in use, and every change of it is guarded by the one before:
+ * - A build is registered, with its base, before it writes anything. It can have a base only that is in use.
+ * - A build is deleted only when a change left it without a use. It cannot get one again, so no later moment is the wrong one to delete it.
+ * What a process leaves that dies is registered and not searched. It goes with a later change, when no such process can live any more.
+ */
+
+/** No build takes longer. */
+export const longestBuildMs = 2 * hourMs;
+const abandonedAfterMs = 2 * longestBuildMs;
+
+const storeWithinMs = 30_000;
+const mostConflicts = 50;
+const conflictPauseMs = 20;
+
+type State = Pick<BuildsDocument, 'uses' | 'left' | 'vectorsOf'>;
+
+/** Says that a build, and its base, are needed from now on. False, and nothing is said, when the base is in use no longer. */
+export async function registerBuild(
+  writer: ElasticsearchWriter,
+  scope: SearchScope,
+  use: BuildUse,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const after = await change(
+    writer,
+    scope,
+    (state) => {
+      const isPossible = use.base === undefined || state.uses.some((other) => buildsOf(other).includes(use.base ?? ''));
+      return isPossible && !isIn(use.build, state) ? { ...state, uses: [...state.uses, use] } : state;
+    },
+    signal,
+  );
+  return isIn(use.build, after);
+}
+
+/** False for one whose version was removed since it was registered. */
+export async function isRegistered(
+  writer: ElasticsearchWriter,
+  scope: SearchScope,
+  build: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return isIn(build, (await stored(writer, scope, signal)).state);
+}
+
+type ReleaseOptions = {
+  /** A build that was never registered, of an earlier program. */
+  also?: string | undefined;
+  /** `copied`: those that were kept are deleted, too. */
+  vectors: 'deleted' | 'kept' | 'copied';
+  signal?: AbortSignal | undefined;
+};
+
+/** Takes these builds out of use, and those that dead processes left, and deletes what nobody uses then. Answers what is in use. */
+export async function releaseBuilds(
+  writer: ElasticsearchWriter,
+  scope: SearchScope,
+  isOver: (use: BuildUse) => boolean,
+  { also, vectors, signal }: ReleaseOptions,
+): Promise<readonly BuildUse[]> {
+  const abandonedBefore = Date.now() - abandonedAfterMs;
+  const before = await stored(writer, scope, signal);
+  const isOld = ({ since }: BuildUse): boolean => since < abandonedBefore;
+  const searched = before.state.uses.some(isOld) ? await searchedBuilds(writer, scope, signal) : new Set<string>();
+  const { uses, left, vectorsOf } = await change(
+    writer,
+    scope,
+    (state) => {
+      const kept = state.uses.filter((use) => !isOver(use) && (!isOld(use) || searched.has(use.build)));
+      const needed = new Set(kept.flatMap(buildsOf));
+      const all = [...state.left, ...state.uses.flatMap(buildsOf), ...(also === undefined ? [] : [also])];
+      if (vectors === 'copied') all.push(...state.vectorsOf);
+      return {
+        uses: kept,
+        left: [...new Set(all)].filter((build) => !needed.has(build)),
+        vectorsOf: vectors === 'copied' ? [] : state.vectorsOf,
+      };
+    },
+    signal,
+  );
+  // Those that were written after their build had been deleted. Documents of earlier programs name their version, and are deleted with it.
+  const known = [...new Set([...uses.flatMap(buildsOf), ...left, ...vectorsOf])];
+  const stray = {
+    filter: [{ range: { startedAt: { lt: abandonedBefore } } }],
+    must_not: [{ terms: { build: known } }, { exists: { field: 'contentVersion' } }],
+  };
+  const over = [{ terms: { build: left } }, { bool: stray }];
+  const isKept = { terms: { kind: ['version', 'builds', ...(vectors === 'kept' ? ['vector'] : [])] } };
+  await removeWhere(writer, scope, [{ bool: { should: over, minimum_should_match: 1 } }], signal, [isKept]);
+  const isDeleted = new Set(left);
+  const withoutDeleted = (state: State): State => ({
+    uses: state.uses,
+    left: state.left.filter((build) => !isDeleted.has(build)),
+    vectorsOf: vectors === 'kept' ? [...new Set([...state.vectorsOf, ...left])] : state.vectorsOf,
+  });
+  if (left.length > 0) await change(writer, scope, withoutDeleted, signal);
+  return uses;
+}
+
+const buildsOf = ({ build, base }: BuildUse): string[] => (base === undefined ? [build] : [build, base]);
+const isIn = (build: string, { uses }: State): boolean => uses.some((use) => use.build === build);
+
+type Stored = { state: State; sequence: number | undefined; term: number | undefined };
+
+async function stored({ call, alias }: ElasticsearchWriter, scope: SearchScope, signal?: AbortSignal): Promise<Stored> {
+  const answer = await call(
+    `say which builds ${scope.domain} has`,
+    storeWithinMs,
+    (client, deadline) =>
+      client.get<BuildsDocument>(
+        { index: alias, id: buildsId(scope), routing: routingOf(scope) },
+        { ...deadline, ignore: [404] },
+      ),
+    signal,
+  );
+  if ((answer as { found?: boolean } | null)?.found === undefined) requireMissingIndex(answer);
+  const { uses = [], left = [], vectorsOf = [] } = (answer.found && answer._source) || {};
+  return { state: { uses, left, vectorsOf }, sequence: answer._seq_no, term: answer._primary_term };
+}
+
+/** Any number of processes may change it at once: each does so to what the one before left. The document is there while it says something. */
+async function change(
+  writer: ElasticsearchWriter,
+  scope: SearchScope,
+  to: (state: State) => State,
+  signal?: AbortSignal,
+): Promise<State> {
+  const { organization, domain } = scope;
+  const target = { index: writer.alias, id: buildsId(scope), routing: routingOf(scope) };
+  for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
+    const { state, sequence, term } = await stored(writer, scope, signal);
+    const isThere = sequence !== undefined && term !== undefined;
+    const next = to(state);
+    if (JSON.stringify(next) === JSON.stringify(state)) return state;
+    const guard = isThere ? { if_seq_no: sequence, if_primary_term: term } : { op_type: 'create' as const };
+    const isEmpty = Object.values(next).every(({ length }) => length === 0);
+    const document: BuildsDocument = { organization, domain, kind: 'builds', ...next };
+    try {
+      await writer.call(
+        `store which builds ${domain} has`,
+        storeWithinMs,
+        (client, deadline) =>
+          isEmpty && isThere
+            ? client.delete({ ...target, if_seq_no: sequence, if_primary_term: term }, { ...deadline, ignore: [404] })
+            : client.index({ ...target, ...guard, require_alias: true, document }, deadline),
+        signal,
+      );
+      return next;
+    } catch (error) {
+      // Another process was faster, or this one was and did not hear of it.
+      if (refusalStatus(error) !== 409) throw error;
+    }
+    await wait(Math.random() * conflictPauseMs * conflicts, undefined, { signal });
+  }
+  throw new SearchUnavailable(`The builds of ${domain} are changed by others all the time.`);
+}
+
+/** The builds that versions of the domain say are searched. */
+async function searchedBuilds(
+  { call, alias }: ElasticsearchWriter,
+  scope: SearchScope,
+  signal?: AbortSignal,
+): Promise<Set<string>> {
+  const { organization, domain } = scope;
+  const filter = [{ term: { organization } }, { term: { domain } }, { term: { kind: 'version' } }];
+  const answer = await call(
+    `list what is searched of ${domain}`,
+    storeWithinMs,
+    (client, deadline) =>
+      client.search<VersionDocument>(
+        {
+          ...{ index: alias, routing: routingOf(scope), size: 10_000, _source: ['build'] },
+          ...{ query: { bool: { filter } }, allow_partial_search_results: false },
+        },
+        deadline,
+      ),
+    signal,
+  );
+  if (answer.timed_out) throw new SearchUnavailable('Elasticsearch did not list all versions in time.');
+  return new Set(answer.hits.hits.flatMap(({ _source }) => _source?.build ?? []));
+}
