@@ -62,21 +62,27 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const runs =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
 
-/** Terms by word, since a text has few words many times each: of those that came lately, and of those before. 2 MB at most. */
-let recent = new Map<string, readonly string[]>();
+type Word = { word: string; terms: readonly string[] };
+
+/** Terms by word, since a text has few words many times each: of those that came lately, and of those before. 5 MB at most. */
+let recent = new Map<string, Word>();
 let earlier = recent;
-const mostRecent = 5_000;
+const mostRecent = 12_000;
 
 function termsOf(word: string): readonly string[] {
-  let terms = recent.get(word);
-  if (terms !== undefined) return terms;
-  // A copy: a part of a text keeps all of it in memory.
-  const own = Buffer.from(word).toString();
-  terms = earlier.get(own) ?? cutWord(own);
-  if (own.length > maxTermCharacters) return terms;
+  const known = recent.get(word);
+  if (known !== undefined) return known.terms;
+  const found = earlier.get(word) ?? newWord(word);
+  if (found.word.length > maxTermCharacters) return found.terms;
   if (recent.size === mostRecent) [earlier, recent] = [recent, new Map()];
-  recent.set(own, terms);
-  return terms;
+  recent.set(found.word, found);
+  return found.terms;
+}
+
+/** With a copy of the word: a part of a text keeps all of it in memory. */
+function newWord(part: string): Word {
+  const word = Buffer.from(part).toString();
+  return { word, terms: cutWord(word) };
 }
 
 function cutWord(word: string): string[] {

@@ -2,10 +2,16 @@ const mostCounted = 255;
 
 /** How often a text has each term, by ids: 24 bits of the id, 8 of the count, ascending. */
 export function packCounts(ids: readonly number[]): Uint8Array {
-  const counts = new Map<number, number>();
-  for (const id of ids) counts.set(id, Math.min(mostCounted, (counts.get(id) ?? 0) + 1));
-  const packed = Uint32Array.from(counts, ([id, count]) => id * 256 + count).sort();
-  return new Uint8Array(packed.buffer);
+  const packed = Uint32Array.from(ids).sort();
+  let length = 0;
+  for (let at = 0; at < packed.length; ) {
+    const id = packed[at] ?? 0;
+    const first = at;
+    while (packed[at] === id) at += 1;
+    packed[length] = id * 256 + Math.min(mostCounted, at - first);
+    length += 1;
+  }
+  return new Uint8Array(packed.buffer.slice(0, length * packed.BYTES_PER_ELEMENT));
 }
 
 /** How often each of these terms is in a text. */

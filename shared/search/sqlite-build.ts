@@ -11,6 +11,9 @@ import { isSound } from './sqlite-passages.ts';
 import { mostPassagesOfPage, passageId, copyToChange, putInPlace, sqliteSchema, sqliteShape } from './sqlite-schema.ts';
 import { inheritVectors, vectorFactsIn } from './vectors/sqlite-vectors.ts';
 
+/** Of words that are not written yet. Those of nearly every site fit, and need not be merged afterwards. */
+const wordsInMemoryBytes = 32 * 1024 * 1024;
+
 /**
  * Builds the file of one content version beside its place and moves it there on `commit`. `base`: the complete file of another version of the domain; what is
  * kept of it is not written again.
@@ -29,6 +32,10 @@ export async function buildSqlitePassages(
   writer.setSynonyms(synonyms);
   const known = writer.known();
   const isFresh = known.size === 0;
+  if (isFresh) {
+    for (const table of ['words', 'link_words'])
+      db.exec(`INSERT INTO ${table} (${table}, rank) VALUES ('hashsize', ${wordsInMemoryBytes})`);
+  }
   const left = new Set(known.keys());
 
   return {
@@ -156,27 +163,23 @@ class PassageWriter {
       textLength,
     );
     const title = [...terms.title, ...terms.keywords];
+    const ofPage = { title: this.#idsOf(title), path: this.#idsOf(terms.path) };
+    const [titleWords, pathWords] = [title.join(' '), terms.path.join(' ')];
     for (const [position, { anchor, heading, text }] of passages.entries()) {
-      const all = { title, path: terms.path, heading: analyzeText(heading), text: texts[position] ?? [] };
+      const [headingTerms, textTerms] = [analyzeText(heading), texts[position] ?? []];
+      const ids = { ...ofPage, heading: this.#idsOf(headingTerms), text: this.#idsOf(textTerms) };
       const id = passageId(pageId, position);
-      this.#statements.passage.run(
-        id,
-        anchor,
-        heading,
-        text,
-        all.heading.join(' '),
-        all.text.length,
-        packCounts(all.text.map((term) => this.#idOf(term))),
-      );
-      this.#statements.words.run(id, ...fields.map((field) => all[field].join(' ')));
-      this.#count(all, 1);
+      const headingWords = headingTerms.join(' ');
+      this.#statements.passage.run(id, anchor, heading, text, headingWords, textTerms.length, packCounts(ids.text));
+      this.#statements.words.run(id, titleWords, pathWords, headingWords, textTerms.join(' '));
+      this.#count(ids, 1);
     }
     for (const { to, text } of page.links) {
       const link = analyzeText(text).join(' ');
       if (link === '') continue;
       const { lastInsertRowid: id } = this.#statements.link.run(pageId, to, link);
       this.#statements.linkWords.run(id, link);
-      this.#countTerms('links', new Set(link.split(' ')), 1);
+      this.#countTerms('links', new Set(this.#idsOf(link.split(' '))), 1);
     }
   }
 
@@ -185,19 +188,19 @@ class PassageWriter {
     const page = db
       .prepare('SELECT id, title_terms, keyword_terms, path_terms FROM pages WHERE path = ?')
       .get(path) as Record<string, unknown>;
-    const title = [...split(page['title_terms']), ...split(page['keyword_terms'])];
+    const title = this.#idsOf([...split(page['title_terms']), ...split(page['keyword_terms'])]);
     const id = Number(page['id']);
     const passages = [passageId(id, 0), passageId(id + 1, 0) - 1];
     const isOfPage = 'BETWEEN ? AND ?';
     for (const row of db.prepare(`SELECT text, heading_terms FROM passages WHERE id ${isOfPage}`).all(...passages)) {
-      const text = analyzeText(String(row['text']));
-      this.#count({ title, path: split(page['path_terms']), heading: split(row['heading_terms']), text }, -1);
+      const [heading, text] = [this.#idsOf(split(row['heading_terms'])), this.#idsOf(analyzeText(String(row['text'])))];
+      this.#count({ title, path: this.#idsOf(split(page['path_terms'])), heading, text }, -1);
     }
     db.prepare(`DELETE FROM words WHERE rowid ${isOfPage}`).run(...passages);
     db.prepare(`DELETE FROM passages WHERE id ${isOfPage}`).run(...passages);
     if (this.#hasVectors) db.prepare(`DELETE FROM passage_vectors WHERE passage ${isOfPage}`).run(...passages);
     for (const row of db.prepare('SELECT terms FROM links WHERE page = ?').all(id))
-      this.#countTerms('links', new Set(split(row['terms'])), -1);
+      this.#countTerms('links', new Set(this.#idsOf(split(row['terms']))), -1);
     db.prepare('DELETE FROM link_words WHERE rowid IN (SELECT id FROM links WHERE page = ?)').run(id);
     db.prepare('DELETE FROM links WHERE page = ?').run(id);
     db.prepare('DELETE FROM pages WHERE id = ?').run(id);
@@ -218,23 +221,24 @@ class PassageWriter {
     return this.#sums['passages'] ?? 0;
   }
 
-  #count(all: Record<(typeof fields)[number], readonly string[]>, more: 1 | -1): void {
+  #count(ids: Record<(typeof fields)[number], readonly number[]>, more: 1 | -1): void {
     const sums = this.#sums;
     sums['passages'] = (sums['passages'] ?? 0) + more;
-    const terms = new Set<string>();
+    const terms = new Set<number>();
     for (const field of fields) {
-      sums[field] = (sums[field] ?? 0) + more * all[field].length;
-      for (const term of all[field]) terms.add(term);
+      sums[field] = (sums[field] ?? 0) + more * ids[field].length;
+      for (const id of ids[field]) terms.add(id);
     }
     this.#countTerms('passages', terms, more);
   }
 
-  #countTerms(of: 'passages' | 'links', terms: ReadonlySet<string>, more: 1 | -1): void {
+  #countTerms(of: 'passages' | 'links', terms: ReadonlySet<number>, more: 1 | -1): void {
     const counts = this.#more[of];
-    for (const term of terms) {
-      const id = this.#idOf(term);
-      counts.set(id, (counts.get(id) ?? 0) + more);
-    }
+    for (const id of terms) counts.set(id, (counts.get(id) ?? 0) + more);
+  }
+
+  #idsOf(terms: readonly string[]): number[] {
+    return terms.map((term) => this.#idOf(term));
   }
 
   #idOf(term: string): number {
