@@ -44,8 +44,8 @@ export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<Usag
         const key = usageKey(organization, day.slice(0, 7));
         // Read before the entries: another process that writes entries meanwhile writes this afterwards, and one of both is refused.
         const counted = await usage.get(key);
-        return async (entries) => {
-          const figures = { ...counted?.document.days, [day.slice(8)]: usageOfEntries(entries) };
+        return async ({ parts }) => {
+          const figures = { ...counted?.document.days, [day.slice(8)]: usageOfEntries(parts.flat()) };
           await usage.put(key, { days: figures }, { expectedRevision: counted?.revision ?? 0 });
         };
       });

@@ -1,25 +1,44 @@
 import type { ThreadCommit } from '#shared/aggregates/thread/thread.ts';
-import type { SomeUsageFigures } from '#shared/contracts/audit-entry.ts';
-import { conversationsKeptDays, type InsightAnswer, insightOwner } from '#shared/contracts/insights.ts';
+import {
+  conversationsKeptDays,
+  type InsightAnswer,
+  type InsightBlock,
+  insightBlockKey,
+  insightOwner,
+} from '#shared/contracts/insights.ts';
 import { dateInKey, usageKey } from '#shared/contracts/read-models.ts';
 import type { ReadModels } from '#shared/messaging/read-models.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { removeUsageBefore } from './access-projection.ts';
-import { dayList, removeDaysBefore } from './day-list.ts';
-import { insightAnswerKind, insightAnswers, insightFigures } from './insight-answers.ts';
-import type { ProjectionSource } from './projection.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { dayList, removeDaysBefore, type WrittenDay } from './day-list.ts';
+import {
+  insightAnswerKind,
+  insightAnswers,
+  insightBlock,
+  insightFigures,
+  partsOfBlock,
+  usageOfBlocks,
+} from './insight-answers.ts';
+import type { ProjectionSource, Store } from './projection.ts';
 
 /**
  * What readers asked, what became of it, and what it cost. Single commits of a thread may be gone from the log, by age or because the thread was
  * erased, so each is folded on its own, in any order: what it says of an answer is merged with what is known. A day's figures are always counted
- * again from all of its answers. When a thread is erased, so is what was said in it; that there were answers still counts as used.
+ * again from its answers, in blocks. When a thread is erased, so is what was said in it; that there were answers still counts as used.
  */
 export const conversationProjection: ProjectionSource<ThreadCommit> = {
   name: 'conversations',
-  shape: 1,
+  shape: 2,
   isUnordered: true,
   openReader: (bus, generation) => bus.projectionReaders.conversations(generation),
-  into: ({ insightAnswers: parts, insightAnswerDays: days, insightFigures: figures, usageConversations: usage }) => {
+  into: ({
+    insightAnswers: parts,
+    insightAnswerDays: days,
+    insightBlocks: blocks,
+    insightFigures: figures,
+    usageConversations: usage,
+  }) => {
     const answers = dayList({ days, parts }, insightAnswerKind);
     return {
       fold: async (commit) => {
@@ -32,12 +51,13 @@ export const conversationProjection: ProjectionSource<ThreadCommit> = {
           const usageOfMonth = usageKey(owner, day.slice(0, 7));
           // Before the answers: another process that writes answers meanwhile writes these afterwards, and one of both is refused.
           const [before, used] = await Promise.all([figures.get(figuresKey), usage.get(usageOfMonth)]);
-          return async (all) => {
-            const usedDays = { ...used?.document.days, [day.slice(8)]: usageOfAnswers(all) };
+          return async (written) => {
+            const counted = await countedBlocks(blocks, owner, day, written);
+            const usedDays = { ...used?.document.days, [day.slice(8)]: usageOfBlocks(counted) };
             await usage.put(usageOfMonth, { days: usedDays }, { expectedRevision: used?.revision ?? 0 });
-            await figures.put(figuresKey, insightFigures(all), { expectedRevision: before?.revision ?? 0 });
+            await figures.put(figuresKey, insightFigures(counted), { expectedRevision: before?.revision ?? 0 });
           };
-        }),
+        }, partsOfBlock),
     };
   },
   expire: async (generations, { now }) => {
@@ -45,19 +65,46 @@ export const conversationProjection: ProjectionSource<ThreadCommit> = {
   },
 };
 
-/** What a day's answers count for, those of erased threads included. Pure. */
-export function usageOfAnswers(answers: readonly InsightAnswer[]): SomeUsageFigures {
-  const known = answers.filter(({ said, erased }) => said !== undefined || erased === true);
-  const tokens = known.reduce((sum, answer) => sum + answer.tokens, 0);
-  return { ...(known.length === 0 ? {} : { questions: known.length }), ...(tokens === 0 ? {} : { tokens }) };
+const blocksAtOnce = 32;
+
+/** All blocks of a day, after some of its answers were written. What was counted before a block in which something may have changed is only read. */
+async function countedBlocks(
+  blocks: Store<InsightBlock>,
+  owner: string,
+  day: string,
+  { first, parts, earlier }: WrittenDay<InsightAnswer>,
+): Promise<InsightBlock[]> {
+  const count = async (block: number, answers: readonly InsightAnswer[], isLast: boolean): Promise<InsightBlock> => {
+    const counted = insightBlock(answers);
+    // It changes with each answer, and its few answers are read anyway.
+    if (isLast) return counted;
+    const key = insightBlockKey(owner, day, block);
+    const stored = await blocks.get(key);
+    await blocks.put(key, counted, { expectedRevision: stored?.revision ?? 0 });
+    return counted;
+  };
+  const firstBlock = first / partsOfBlock;
+  const before = await inParallel(Array.from({ length: firstBlock }), blocksAtOnce, async (_, block) => {
+    const stored = await blocks.get(insightBlockKey(owner, day, block));
+    if (stored !== undefined) return stored.document;
+    // It was the last one until now.
+    const partsOfIt = Array.from({ length: partsOfBlock }, (_part, index) => earlier(block * partsOfBlock + index));
+    return count(block, (await Promise.all(partsOfIt)).flat(), false);
+  });
+  const after: InsightBlock[] = [];
+  for (let start = 0; start < parts.length; start += partsOfBlock) {
+    const answers = parts.slice(start, start + partsOfBlock).flat();
+    after.push(await count(firstBlock + after.length, answers, start + partsOfBlock >= parts.length));
+  }
+  return [...before, ...after];
 }
 
 /** Removes what was made of conversations that the log begins to remove today, whole days at a time. */
 async function expireConversations(models: ReadModels, now: Date): Promise<void> {
   const firstDay = firstKeptDay(now, conversationsKeptDays);
   await removeDaysBefore({ days: models.insightAnswerDays, parts: models.insightAnswers }, firstDay);
-  for (const key of await models.insightFigures.keys()) {
-    if (dateInKey(key) < firstDay) await models.insightFigures.remove(key);
+  for (const store of [models.insightBlocks, models.insightFigures]) {
+    for (const key of await store.keys()) if (dateInKey(key) < firstDay) await store.remove(key);
   }
   await removeUsageBefore(models.usageConversations, firstDay);
 }

@@ -27,12 +27,22 @@ export type DayListKind<E> = {
 /** Collects the entries of a batch, and writes them by day when all are there. */
 export type DayList<E> = {
   add(organization: string, entry: E): void;
-  /** `onDay` is given all entries of each day that was written; without it only those parts are read that change. */
-  write(onDay?: OnDay<E>): Promise<void>;
+  /**
+   * `onDay` is given what may have changed of each day that was written, in whole blocks of `blockParts` parts, by default all of the day; without
+   * it only those parts are read that change.
+   */
+  write(onDay?: OnDay<E>, blockParts?: number): Promise<void>;
 };
 
-/** `before` is called before the entries of a day are read, and what it answers is called with all of them. */
-type OnDay<E> = (organization: string, day: string) => Promise<(entries: readonly E[]) => Promise<void>>;
+/** It is called before the entries of a day are read, and what it answers when they are written. */
+type OnDay<E> = (organization: string, day: string) => Promise<(written: WrittenDay<E>) => Promise<void>>;
+
+/** The parts of a day from `first` on. `earlier` reads one that comes before. */
+export type WrittenDay<E> = {
+  first: number;
+  parts: readonly E[][];
+  earlier: (part: number) => Promise<readonly E[]>;
+};
 
 const organizationsAtOnce = 32;
 
@@ -51,13 +61,15 @@ export function dayList<E>(stores: DayListStores<E>, kind: DayListKind<E>): DayL
       ofOrganization.set(day, added);
       added.push(entry);
     },
-    async write(onDay) {
+    async write(onDay, blockParts = Infinity) {
       // The days of an organization share a document, so they take turns.
       await inParallel([...waiting], organizationsAtOnce, async ([organization, byDay]) => {
         for (const [day, added] of byDay) {
           const written = await onDay?.(organization, day);
-          const entries = await addToDay(stores, kind, { organization, day }, added, written !== undefined);
-          await written?.(entries);
+          const of = { organization, day };
+          const { first, parts } = await addToDay(stores, kind, of, added, written === undefined ? 1 : blockParts);
+          const earlier = async (part: number) => (await readPart(stores, of, part)).entries;
+          await written?.({ first, parts, earlier });
         }
       });
       waiting.clear();
@@ -68,17 +80,18 @@ export function dayList<E>(stores: DayListStores<E>, kind: DayListKind<E>): DayL
 type Day = { organization: string; day: string };
 type Part<E> = { entries: E[]; revision: number };
 
-/** Answers the entries of all parts that were read: the whole day if that was asked for. */
+/** Answers all parts from the beginning of the block in which the first change is. */
 async function addToDay<E>(
   stores: DayListStores<E>,
   kind: DayListKind<E>,
   of: Day,
   added: readonly E[],
-  isWhole: boolean,
-): Promise<E[]> {
+  blockParts: number,
+): Promise<{ first: number; parts: E[][] }> {
   const days = await stores.days.get(listDaysKey(of.organization));
   const partCount = partCountOf(days?.document, of.day);
-  const first = isWhole ? 0 : await partBefore(stores, kind, of, partCount, leastOrder(added, kind));
+  const before = blockParts === Infinity ? 0 : await partBefore(stores, kind, of, partCount, leastOrder(added, kind));
+  const first = blockParts === Infinity ? 0 : before - (before % blockParts);
   const stored: Part<E>[] = [];
   let entryCount = added.length;
   // Parts that are about to be written are read, too: a process that was killed may have left some.
@@ -94,10 +107,10 @@ async function addToDay<E>(
   );
   await setPartCount(stores, of, Math.max(partCount, first + parts.length));
   for (const [index, entries] of parts.entries()) {
-    const before = stored[index];
-    if (before?.entries !== entries) await writePart(stores, of, first + index, entries, before?.revision ?? 0);
+    const { entries: known, revision = 0 } = stored[index] ?? {};
+    if (known !== entries) await writePart(stores, of, first + index, entries, revision);
   }
-  return parts.flat();
+  return { first, parts };
 }
 
 async function readPart<E>({ parts }: DayListStores<E>, { organization, day }: Day, part: number): Promise<Part<E>> {

@@ -1,6 +1,8 @@
 import type { ThreadCommit, ThreadEvent } from '#shared/aggregates/thread/thread.ts';
+import type { SomeUsageFigures } from '#shared/contracts/audit-entry.ts';
 import {
   type InsightAnswer,
+  type InsightBlock,
   type InsightFigures,
   type InsightGap,
   insightOrder,
@@ -83,11 +85,47 @@ function mergedAnswer(known: InsightAnswer, coming: InsightAnswer): InsightAnswe
   };
 }
 
-/** So a day's figures stay under half a megabyte. */
-const most = { gaps: 200, pages: 400, ratedDown: 100 };
+/** Parts of a list that are counted together. */
+export const partsOfBlock = 10;
 
-/** What the answers of one domain and day come to. Pure: every answer must be there once, the order does not matter. */
-export function insightFigures(answers: readonly InsightAnswer[]): InsightFigures {
+/** What lists have at most, the most frequent or the newest: so a document stays under a megabyte. Of a block it is more, because blocks are added up. */
+const most = { day: { gaps: 200, pages: 400, ratedDown: 100 }, block: { gaps: 300, pages: 500, ratedDown: 100 } };
+
+/** What the answers of a part of a day come to, of one domain. Pure: every answer must be there once, the order does not matter. */
+export function insightBlock(answers: readonly InsightAnswer[]): InsightBlock {
+  const used = answers.filter(({ said, erased }) => said !== undefined || erased === true);
+  return {
+    figures: cutFigures(figuresOf(answers), most.block),
+    questions: used.length,
+    tokens: used.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}
+
+/** What the blocks of a day come to, oldest first. Pure. */
+export function insightFigures(blocks: readonly InsightBlock[]): InsightFigures {
+  const figures = { questions: 0, answered: 0, unanswered: 0, unfinished: 0, up: 0, down: 0 };
+  const gaps = new Map<string, InsightGap>();
+  const pages = new Map<string, InsightPage>();
+  for (const { figures: some } of blocks) {
+    for (const name of Object.keys(figures) as (keyof typeof figures)[]) figures[name] += some[name];
+    for (const gap of some.gaps) gaps.set(gap.key, { ...gap, count: (gaps.get(gap.key)?.count ?? 0) + gap.count });
+    for (const page of some.pages) {
+      const { answers, up, down } = pages.get(page.path) ?? { answers: 0, up: 0, down: 0 };
+      pages.set(page.path, { ...page, answers: answers + page.answers, up: up + page.up, down: down + page.down });
+    }
+  }
+  const ratedDown = blocks.toReversed().flatMap((block) => block.figures.ratedDown);
+  return cutFigures({ ...figures, gaps: [...gaps.values()], pages: [...pages.values()], ratedDown }, most.day);
+}
+
+/** What a day's answers count for, those of erased threads included. Pure. */
+export function usageOfBlocks(blocks: readonly InsightBlock[]): SomeUsageFigures {
+  const questions = blocks.reduce((sum, block) => sum + block.questions, 0);
+  const tokens = blocks.reduce((sum, block) => sum + block.tokens, 0);
+  return { ...(questions === 0 ? {} : { questions }), ...(tokens === 0 ? {} : { tokens }) };
+}
+
+function figuresOf(answers: readonly InsightAnswer[]): InsightFigures {
   const figures = { questions: 0, answered: 0, unanswered: 0, unfinished: 0, up: 0, down: 0 };
   const gaps = new Map<string, InsightGap>();
   const pages = new Map<string, InsightPage>();
@@ -115,11 +153,17 @@ export function insightFigures(answers: readonly InsightAnswer[]): InsightFigure
       pages.set(path, { path, title, answers: before + 1, up: up + isUp, down: down + isDown });
     }
   }
+  return { ...figures, gaps: [...gaps.values()], pages: [...pages.values()], ratedDown };
+}
+
+/** Of gaps that are as frequent the newest stay: in every block others would be cut by their words alone. */
+function cutFigures({ gaps, pages, ratedDown, ...figures }: InsightFigures, lists: typeof most.day): InsightFigures {
+  const age = ({ lastAskedAt, key }: InsightGap) => `${lastAskedAt} ${key}`;
   return {
     ...figures,
-    gaps: [...gaps.values()].sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1)).slice(0, most.gaps),
-    pages: [...pages.values()].sort((a, b) => b.answers - a.answers || (a.path < b.path ? -1 : 1)).slice(0, most.pages),
-    ratedDown: ratedDown.slice(0, most.ratedDown),
+    gaps: gaps.toSorted((a, b) => b.count - a.count || (age(a) < age(b) ? 1 : -1)).slice(0, lists.gaps),
+    pages: pages.toSorted((a, b) => b.answers - a.answers || (a.path < b.path ? -1 : 1)).slice(0, lists.pages),
+    ratedDown: ratedDown.slice(0, lists.ratedDown),
   };
 }
 

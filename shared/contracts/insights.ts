@@ -78,8 +78,23 @@ export const insightFiguresSchema = z.object({
 });
 export type InsightFigures = z.infer<typeof insightFiguresSchema>;
 
+/**
+ * Bucket `insights`, key `blocks.<org>/<domain>.<yyyy-mm-dd>.<block>`: what the answers of some parts of a list come to. So an answer on a day that
+ * has a hundred thousand costs no more than on one that has a few. The last block of a day has no document.
+ */
+export const insightBlockSchema = z.object({
+  figures: insightFiguresSchema,
+  /** What is used: also by answers of erased threads. */
+  questions: count,
+  tokens: count,
+});
+export type InsightBlock = z.infer<typeof insightBlockSchema>;
+
 /** Whose answers a list has: one domain's. In keys this takes the place of the organization. Pure. */
 export const insightOwner = (organization: string, domain: string): string => `${organization}/${domain}`;
+
+/** Pure. */
+export const insightBlockKey = (owner: string, day: string, block: number): string => `${owner}.${day}.${block}`;
 
 /** Pure. */
 export const insightFiguresKey = (organization: string, domain: string, day: string): string =>

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
-import { insightAnswersDocumentSchema, insightFiguresSchema } from '#shared/contracts/insights.ts';
+import { insightAnswersDocumentSchema, insightBlockSchema, insightFiguresSchema } from '#shared/contracts/insights.ts';
 import {
   auditDocumentSchema,
   contentDocumentSchema,
@@ -232,6 +232,7 @@ export const readModelTable = {
   usageAccess: row('access', 'usage', usageDocumentSchema, shared('access.')),
   insightAnswers: row('conversations', 'insights', insightAnswersDocumentSchema, parts('answers.')),
   insightAnswerDays: row('conversations', 'insights', listDaysDocumentSchema, shared('days.')),
+  insightBlocks: row('conversations', 'insights', insightBlockSchema, { prefix: 'blocks.' }),
   insightFigures: row('conversations', 'insights', insightFiguresSchema, shared('figures.')),
   usageConversations: row('conversations', 'usage', usageDocumentSchema, shared('conversations.')),
 };
@@ -261,7 +262,7 @@ export const storesOf = {
   content: ['auditContentDays', 'auditContent', 'usageContent', 'directoryContents'],
   directory: ['auditDirectoryDays', 'auditDirectory', 'directoryKeys', 'directoryOrganizations'],
   access: ['auditAccessDays', 'auditAccess', 'usageAccess'],
-  conversations: ['insightAnswerDays', 'insightAnswers', 'usageConversations', 'insightFigures'],
+  conversations: ['insightAnswerDays', 'insightAnswers', 'insightBlocks', 'usageConversations', 'insightFigures'],
 } as const satisfies Record<ProjectionName, readonly ReadModelName[]>;
 
 /** The read models that are read now. */

@@ -166,10 +166,14 @@ const blueRows: readonly BucketRow[] = [
     kept: `rebuilt at will; its records of \`ACCESS\` go after ${accessKeptDays} days`,
   }),
   readModel('usage', '<source>.<org>.<month>', { byKey: ['gateway'], kept: 'as `audit`' }),
-  readModel('insights', 'answers.<org>/<domain>.<day>.<part>, days.<org>/<domain>, figures.<org>/<domain>.<day>', {
-    byKey: ['gateway'],
-    kept: `rebuilt at will; what it has of a day goes after ${conversationsKeptDays} days`,
-  }),
+  readModel(
+    'insights',
+    'answers.<org>/<domain>.<day>.<part>, days.<org>/<domain>, blocks.<org>/<domain>.<day>.<block>, figures.<org>/<domain>.<day>',
+    {
+      byKey: ['gateway'],
+      kept: `rebuilt at will; what it has of a day goes after ${conversationsKeptDays} days`,
+    },
+  ),
   readModel('directory', 'org.<org>, key.<sha256>, content.<org>.<domain>', {
     readers: ['gateway', 'projector', 'assistant', 'auditor'],
   }),
