@@ -10,6 +10,7 @@ import {
   type BrokenLimit,
   brokenLimit,
   brokenMdxLimit,
+  maxSourceBytes,
   setAsideLongLines,
   sourceTooLarge,
 } from './source-limits.ts';
@@ -34,8 +35,7 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
   const prepared = prepareSource(body, file, options.variables ?? {});
   const { lines, fenced, headingIds } = prepared;
   const head = { frontmatter, diagnostics: [...decoded.diagnostics, ...found, ...prepared.diagnostics] };
-  const replacedBytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-  const broken = sourceTooLarge(replacedBytes - 1) ?? brokenLimit(lines, fenced);
+  const broken = sourceTooLarge(bytesOf(lines)) ?? brokenLimit(lines, fenced);
   if (broken) return refused(broken, head, file);
   const longLines = setAsideLongLines(lines, fenced);
   const text = lines.join('\n');
@@ -60,6 +60,14 @@ function parse(toTree: ToTree, source: Uint8Array | string, file: string, option
     const message = `The page cannot be parsed: ${sentenceOf(error)}`;
     return refused(error instanceof RangeError ? overflow : { code: 'page-not-parsed', message }, head, file);
   }
+}
+
+/** Bytes of a text in lines; 0 where it is plain that they are few. */
+function bytesOf(lines: readonly string[]): number {
+  let characters = 0;
+  for (const line of lines) characters += line.length + 1;
+  // A character has three bytes at most.
+  return characters * 3 <= maxSourceBytes ? 0 : Buffer.byteLength(lines.join('\n'));
 }
 
 const overflow: BrokenLimit = { code: 'nesting-too-deep', message: 'The page is nested too deep. Use fewer levels.' };

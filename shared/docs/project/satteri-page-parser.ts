@@ -43,7 +43,6 @@ function finish(tree: Root, text: string, math: boolean): boolean {
   const pending: { node: Nodes; block: Nodes; depth: number }[] = [{ node: tree, block: tree, depth: 0 }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { node, depth } = next;
-    if (depth > maxDepth) throw new RangeError(`it is nested more than ${maxDepth} levels deep`);
     const start = node.position?.start;
     const block = phrasing.has(node.type) ? next.block : node;
     switch (node.type) {
@@ -71,10 +70,16 @@ function finish(tree: Root, text: string, math: boolean): boolean {
     }
     if (!('children' in node)) continue;
     if (!setBack(node, text)) return false;
-    for (const child of node.children) pending.push({ node: child, block, depth: depth + 1 });
+    if (node.children.length > 0 && depth === maxDepth) throw tooDeep();
+    for (const child of node.children) {
+      if ('children' in child || child.type.startsWith('mdx') || (math && child.type === 'text'))
+        pending.push({ node: child, block, depth: depth + 1 });
+    }
   }
   return true;
 }
+
+const tooDeep = (): RangeError => new RangeError(`it is nested more than ${maxDepth} levels deep`);
 
 /**
  * satteri lifts elements out of paragraphs that have nothing else, as the plugin of MDX does. They are set back: `<a>x</a>` on a line of its
@@ -82,9 +87,11 @@ function finish(tree: Root, text: string, math: boolean): boolean {
  */
 function setBack(parent: Parents, text: string): boolean {
   const { children } = parent;
-  for (const [index, child] of children.entries()) {
+  for (let index = 0; index < children.length; index += 1) {
+    const child = children[index];
+    if (child === undefined || !isFlow(child)) continue;
     const previous = children[index - 1];
-    if (isFlow(child) && previous && isFlow(previous) && child.position?.start.line === previous.position?.end.line) {
+    if (previous && isFlow(previous) && child.position?.start.line === previous.position?.end.line) {
       return false;
     }
     if (child.type !== 'mdxJsxFlowElement' || !child.children.some((inner) => isPhrasing(inner))) continue;

@@ -60,7 +60,8 @@ function lazyLines(lines: readonly string[], fenced: readonly boolean[]): Broken
   let lazy = 0;
   let inQuote = false;
   for (const [index, line] of lines.entries()) {
-    const isQuote = /^\s*>/.test(line);
+    const isQuote = line.includes('>') && /^\s*>/.test(line);
+    if (!isQuote && !inQuote) continue;
     if (!isQuote && inQuote && !fenced[index] && line.trim() !== '') lazy += 1;
     inQuote = isQuote || (inQuote && line.trim() !== '');
     if (lazy > maxLazyLines) {

@@ -11,6 +11,9 @@ const invisible = /[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\
 const externalProtocols = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
 const maxLength = 8192;
 
+/** A path that nothing could be hidden in: nearly all. */
+const plainPath = /^(?!\/\/)([\w./-]+)(#[\w-]*)?$/;
+
 /**
  * `//host` and backslash forms count as external, because browsers read them so. Protocols other than http, https, mailto, tel and sms are
  * refused, also when white space or control characters hide them.
@@ -20,6 +23,8 @@ export function classifyUrl(written: string): ClassifiedUrl {
   const trimmed = written.trim();
   if (trimmed === '') return { kind: 'anchor', hash: '' };
   if (trimmed.startsWith('#')) return { kind: 'anchor', hash: trimmed };
+  const plain = plainPath.exec(trimmed);
+  if (plain) return { kind: 'path', path: plain[1] ?? '', query: '', hash: plain[2] ?? '' };
   const compact = trimmed.replace(invisible, '').replace(/\\/g, '/');
   if (compact.startsWith('//')) return external(`https:${compact}`);
   const protocol = /^([a-z][a-z0-9+.-]*:)/i.exec(compact)?.[1]?.toLowerCase();

@@ -51,9 +51,16 @@ export function pictureHref(fromPage: string, picture: string): string {
 
 /** `../` as often as the page is deep; `./` at the top, so that a name with a colon is not taken for a protocol. */
 export function pathToTop(fromPage: string): string {
-  const depth = fromPage.split('/').length - 1;
-  return depth === 0 ? './' : '../'.repeat(depth);
+  // A page asks again and again.
+  if (fromPage !== lastPage) {
+    const depth = fromPage.split('/').length - 1;
+    lastPage = fromPage;
+    lastTop = depth === 0 ? './' : '../'.repeat(depth);
+  }
+  return lastTop;
 }
+
+let [lastPage, lastTop] = ['', './'];
 
 /** Paths that are the same when they are encoded: nearly all. A page has hundreds. */
 const plainPath = /^[\w./!~*'()@+,-]*$/;

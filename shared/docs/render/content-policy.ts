@@ -23,6 +23,22 @@ const own = "'self' file:";
  */
 export function contentPolicy(page: PolicyInput): SafeHtml {
   const { tenantScripts = false, tenantStyles = false, inlineScripts = [], inlineStyles = [] } = page;
+  if (inlineScripts.length > 0 || inlineStyles.length > 0) return policyOf(page);
+  const key = `${tenantScripts} ${tenantStyles}`;
+  const made = ofPages.get(key) ?? policyOf(page);
+  ofPages.set(key, made);
+  return made;
+}
+
+/** Those of pages without anything inline: all pages of a site have the same. */
+const ofPages = new Map<string, SafeHtml>();
+
+function policyOf({
+  tenantScripts = false,
+  tenantStyles = false,
+  inlineScripts = [],
+  inlineStyles = [],
+}: PolicyInput): SafeHtml {
   const policy = [
     `default-src ${own}`,
     `script-src ${words(own, tenantScripts && 'https:', hashes(inlineScripts))}`,

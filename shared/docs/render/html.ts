@@ -14,7 +14,7 @@ type Part = string | number | SafeHtml | undefined | false | readonly Part[];
 /** Template for HTML: every value is escaped unless it is `SafeHtml`; arrays are joined, undefined and false give nothing. Attributes must be quoted. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): SafeHtml {
   let text = strings[0] ?? '';
-  for (const [position, part] of parts.entries()) text += inside(part) + (strings[position + 1] ?? '');
+  for (let at = 0; at < parts.length; at += 1) text += inside(parts[at]) + (strings[at + 1] ?? '');
   return new SafeHtml(text);
 }
 
@@ -77,6 +77,14 @@ function escapeOf(code: number, quotes: boolean): string | undefined {
 export function scriptJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replace(
     /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => scriptEscapes[character] ?? '',
   );
 }
+
+const scriptEscapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};

@@ -62,7 +62,7 @@ export function codeFacts({ code, language: written, meta: rest }: CodeInput): {
     options = `${language.replace(/^[\w+#.-]*/, '')} ${options}`;
     language = /^[\w+#.-]*/.exec(language)?.[0] ?? '';
   }
-  const meta = fenceMeta(options, code.split('\n').length);
+  const meta = fenceMeta(options, options === '' ? 0 : linesIn(code));
   if (language === 'nocopy') {
     language = '';
     meta.copy = false;
@@ -105,6 +105,10 @@ const bidi = /[\u202a-\u202e\u2066-\u2069]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are taken out
 const terminalCodes = /\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
+/** Whether there is any of them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for
+const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069]/;
+
 /** `html`: the escaped code in spans with our own classes. `text`: the code itself, marks taken out. */
 type CodeHtml = Pick<Typeset, 'html' | 'text'> & {
   lineCount: number;
@@ -116,12 +120,14 @@ type CodeHtml = Pick<Typeset, 'html' | 'text'> & {
  * comments have their effect.
  */
 export function codeHtml(code: string, language: string, meta: FenceMeta, shared?: SharedCode): CodeHtml {
-  const hasBidi = bidi.test(code);
-  bidi.lastIndex = 0;
+  const hasHidden = hidden.test(code);
+  const hasBidi = hasHidden && code.search(bidi) >= 0;
   const marks = new Map<number, string>();
-  const cleaned = code
-    .replace(terminalCodes, '')
-    .replace(bidi, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`);
+  const cleaned = hasHidden
+    ? code
+        .replace(terminalCodes, '')
+        .replace(bidi, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase()}⟩`)
+    : code;
   const text = cleaned.includes('[!code') ? withoutMarks(cleaned, marks) : cleaned;
   const html = (): SafeHtml => {
     const byLine = meta.lines || meta.highlighted.size > 0 || meta.focused.size > 0 || marks.size > 0;
@@ -131,7 +137,13 @@ export function codeHtml(code: string, language: string, meta: FenceMeta, shared
       .map((line, at) => lineHtml(line, at + 1, meta, marks.get(at + 1)));
     return new SafeHtml(written.join('\n'));
   };
-  return { html, text, lineCount: text.split('\n').length, hasBidi };
+  return { html, text, lineCount: linesIn(text), hasBidi };
+}
+
+function linesIn(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 /** Examples of an interface are the same on many pages. */
@@ -230,6 +242,7 @@ export function fenceMeta(meta: string, lineCount: number): FenceMeta {
     highlighted: new Set(),
     focused: new Set(),
   };
+  if (meta === '') return read;
   const bare: string[] = [];
   const token = /([A-Za-z][\w-]*)=(?:"([^"]*)"|'([^']*)'|\{([^}]*)\}|(\S+))|\{([\d,\s-]+)\}|(\S+)/g;
   for (const [, key, double, single, braced, plain, range, word] of meta.slice(0, 2000).matchAll(token)) {

@@ -154,3 +154,8 @@ test('anything is read once, however long it is, and nothing of it is lost', { t
     }
   }
 });
+
+test('each line of a text has its own span, and an empty line none', () => {
+  const html = coloured('python', 'a = """b\n\n  c"""').html();
+  expect(html).toBe('a <span class="tk">=</span> <span class="te">"""b</span>\n\n<span class="te">  c"""</span>');
+});

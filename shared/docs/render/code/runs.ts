@@ -84,4 +84,6 @@ export class Runs {
 
 /** Blanks have no colour. */
 export const span = (text: string, className: string): string =>
-  text.trim() === '' ? escapeHtmlText(text) : `<span class="${className}">${escapeHtmlText(text)}</span>`;
+  !(text.charCodeAt(0) > 0x20) && text.trim() === ''
+    ? escapeHtmlText(text)
+    : `<span class="${className}">${escapeHtmlText(text)}</span>`;

@@ -79,14 +79,23 @@ export class PageSections {
       .map(({ anchor, heading, text }) => ({
         anchor,
         heading: heading.trim(),
-        text: text
-          .split('\n')
-          .map(tidyLine)
-          .filter((line) => line !== '')
-          .join('\n'),
+        text: tidied(text),
       }))
       .filter(({ heading, text }) => heading !== '' || text !== '');
   }
+}
+
+/** The lines that have something, tidied. */
+function tidied(text: string): string {
+  let made = '';
+  for (let from = 0; from <= text.length; ) {
+    const found = text.indexOf('\n', from);
+    const end = found < 0 ? text.length : found;
+    const line = end === from ? '' : tidyLine(text.slice(from, end));
+    if (line !== '') made += made === '' ? line : `\n${line}`;
+    from = end + 1;
+  }
+  return made;
 }
 
 /** A line without what indents it, and with single spaces. */

@@ -5,6 +5,7 @@ import { contentElements, drawnElements, strippedElements } from '../sanitize/co
 import { type Around, endingParagraph, nameHere, top, within } from '../sanitize/place-elements.ts';
 import {
   attributesText,
+  linkAttributes,
   ordinaryAttributes,
   type ResolveAddress,
   safeProperties,
@@ -107,7 +108,7 @@ class ContentWriter {
     let name = contentElements.has(tagName) ? nameHere(element, around) : undefined;
     if (name === undefined) return this.nodes(children, around);
     const { addresses, isLeftOut } = this.#options;
-    const ordinary = isLeftOut === undefined ? ordinaryAttributes(element, name) : undefined;
+    const ordinary = isLeftOut === undefined ? this.#ordinary(element, name) : undefined;
     const properties = ordinary === undefined ? safeProperties(element, name, addresses?.resolve) : element.properties;
     if (isLeftOut?.(properties)) return '';
     if (name === 'img' && properties.src === undefined && addresses !== undefined)
@@ -137,6 +138,12 @@ class ContentWriter {
     if (isVoid) return children.length === 0 ? start : start + this.nodes(children, around);
     // A parser drops the first line end in this element.
     return `${start}${name === 'pre' && inside.startsWith('\n') ? '\n' : ''}${inside}</${name}>`;
+  }
+
+  #ordinary(element: Element, name: string): string | undefined {
+    if (name !== 'a') return ordinaryAttributes(element, name);
+    const resolve = this.#options.addresses?.resolve;
+    return linkAttributes(element, (written) => (resolve === undefined ? written : resolve('href', written, element)));
   }
 
   #inside(name: string, children: readonly Nodes[], around: Around): string {

@@ -79,12 +79,56 @@ export function ordinaryAttributes({ tagName, properties }: Element, name: strin
   for (const key in properties) {
     const value = plainValue(properties[key]);
     if (value === undefined) continue;
-    const start = starts.get(key);
+    const start = starts.get(key) ?? startOfData(key);
     if (start === undefined || typeof value === 'boolean' || Number.isNaN(value)) return undefined;
     text += `${start}="${escapeHtml(Array.isArray(value) ? value.join(' ') : String(value))}"`;
   }
   return text;
 }
+
+/** What an attribute with data begins with: every element may have it. */
+function startOfData(key: string): string | undefined {
+  const known = startsOfData.get(key);
+  if (known !== undefined || !/^data[A-Z][A-Za-z]{0,30}$/.test(key)) return known;
+  const start = ` ${infoOf(key, false)?.attribute}`;
+  // Authors write names, too.
+  if (startsOfData.size < 200) startsOfData.set(key, start);
+  return start;
+}
+
+const startsOfData = new Map<string, string>();
+
+/**
+ * The attributes of a link inside the site that has an address and ordinary ones, as `attributesText(safeProperties(…))` gives them: most links of
+ * most pages. Undefined: it has others, or leads out of the site.
+ */
+export function linkAttributes(
+  { tagName, properties }: Element,
+  resolve: (written: string) => string | undefined,
+): string | undefined {
+  if (tagName !== 'a') return undefined;
+  for (const key in properties) {
+    const value = properties[key];
+    const isOrdinary = typeof value === 'string' || Array.isArray(value);
+    if (key === 'href' ? typeof value !== 'string' : !isOrdinary || startOfLink(key) === undefined) return undefined;
+  }
+  let text = '';
+  for (const key in properties) {
+    const value = plainValue(properties[key]);
+    let written = Array.isArray(value) ? value.join(' ') : String(value);
+    if (key === 'href') {
+      const found = resolve(written);
+      const { kind } = found === undefined ? { kind: 'refused' } : classifyUrl(found);
+      if (kind === 'external') return undefined;
+      if (found === undefined || kind === 'refused') continue;
+      written = found;
+    }
+    text += `${startOfLink(key)}="${escapeHtml(written)}"`;
+  }
+  return text;
+}
+
+const startOfLink = (key: string): string | undefined => startsOfLink.get(key) ?? startOfData(key);
 
 function plainValue(value: Properties[string]): Properties[string] {
   if (Array.isArray(value)) return value.filter((item) => typeof item === 'string' || typeof item === 'number');
@@ -188,6 +232,10 @@ const ordinaryStarts: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map
     .filter((name) => !drawnElements.has(name) && !requiredAttributes.has(name) && currentName(name) === name)
     .filter((name) => !['a', 'iframe', 'img', 'video'].includes(name))
     .map((name) => [name, startsOf(name)]),
+);
+
+const startsOfLink: ReadonlyMap<string, string> = new Map(
+  [['href', ' href'] as const, ...startsOf('a')].filter(([key]) => key !== 'target' && key !== 'rel'),
 );
 
 function startsOf(name: string): Map<string, string> {
