@@ -172,8 +172,15 @@ export type PageText = {
 
 export type RenderedPage = PageFacts & PageText;
 
+/** Twice what the pages of a chunk can have. A child says how much it is, and it is inflated outside of it. */
+const mostTextBytes = 128 * 1024 * 1024;
+
 /** Where texts of pages are behind a sidecar, as deflate data, and what they are: bytes there and inflated, CRC-32 of the latter. */
-const deflatedTextsSchema = z.object({ sizeBytes: z.int().min(0), rawLength: z.int().min(0), crc32: z.int().min(0) });
+const deflatedTextsSchema = z.object({
+  sizeBytes: z.int().min(0),
+  rawLength: z.int().min(0).max(mostTextBytes),
+  crc32: z.int().min(0),
+});
 
 /**
  * Describes a segment; stored after it, so a sidecar that exists means that there is nothing to render. Its object has the texts of

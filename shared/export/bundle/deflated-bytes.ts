@@ -35,10 +35,6 @@ export async function deflateWhole(raw: Uint8Array): Promise<Buffer> {
 /** The bytes again. Rejects when the data is no deflate data, or that of more than `rawLength` bytes. */
 export async function inflateWhole(deflated: Uint8Array, rawLength: number): Promise<Buffer> {
   if (rawLength === 0) return Buffer.alloc(0);
-  const options = {
-    finishFlush: constants.Z_SYNC_FLUSH,
-    maxOutputLength: rawLength,
-    chunkSize: Math.max(64, rawLength),
-  };
-  return inflate(deflated, options);
+  const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.min(rawLength, 4 * pieceBytes));
+  return inflate(deflated, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: rawLength, chunkSize });
 }
