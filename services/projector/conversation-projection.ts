@@ -29,7 +29,7 @@ import type { ProjectionSource, Store } from './projection.ts';
  */
 export const conversationProjection: ProjectionSource<ThreadCommit> = {
   name: 'conversations',
-  shape: 2,
+  shape: 1,
   isUnordered: true,
   openReader: (bus, generation) => bus.projectionReaders.conversations(generation),
   into: ({
@@ -87,7 +87,7 @@ async function countedBlocks(
   const before = await inParallel(Array.from({ length: firstBlock }), blocksAtOnce, async (_, block) => {
     const stored = await blocks.get(insightBlockKey(owner, day, block));
     if (stored !== undefined) return stored.document;
-    // It was the last one until now.
+    // It was the last one until now, or an older version wrote the day.
     const partsOfIt = Array.from({ length: partsOfBlock }, (_part, index) => earlier(block * partsOfBlock + index));
     return count(block, (await Promise.all(partsOfIt)).flat(), false);
   });
