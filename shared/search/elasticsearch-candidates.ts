@@ -40,7 +40,7 @@ type KeptPassage = {
   pathTerms: string;
   heading: string;
   textLength: number;
-  counts: Uint8Array;
+  counts: Uint32Array;
   /** By which the terms in `counts` are numbered. */
   numbers: TermNumbers;
 };

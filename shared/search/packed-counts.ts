@@ -1,7 +1,7 @@
 const mostCounted = 255;
 
 /** How often a text has each term, by ids: 24 bits of the id, 8 of the count, ascending. */
-export function packCounts(ids: readonly number[]): Uint8Array {
+export function packCounts(ids: readonly number[]): Uint32Array {
   const packed = Uint32Array.from(ids).sort();
   let length = 0;
   for (let at = 0; at < packed.length; ) {
@@ -11,12 +11,15 @@ export function packCounts(ids: readonly number[]): Uint8Array {
     packed[length] = id * 256 + Math.min(mostCounted, at - first);
     length += 1;
   }
-  return new Uint8Array(packed.buffer.slice(0, length * packed.BYTES_PER_ELEMENT));
+  return packed.slice(0, length);
 }
 
+/** As they are in a file. */
+export const countsIn = (bytes: Uint8Array): Uint32Array =>
+  new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+
 /** How often each of these terms is in a text. */
-export function unpackCounts(bytes: Uint8Array, terms: readonly { id: number; term: string }[]): Map<string, number> {
-  const packed = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+export function unpackCounts(packed: Uint32Array, terms: readonly { id: number; term: string }[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { id, term } of terms) {
     let low = 0;

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { mostCandidates, mostLinkedPages, mostLinks, rarest } from './candidate-limits.ts';
 import { type Neighbours, onlyByMeaning } from './vectors/meaning.ts';
 import { unpackCounts } from './packed-counts.ts';
-import { splitNames } from './page-terms.ts';
 import type { Candidate, CandidatePage } from './rank-passages.ts';
 import {
   type FoundPage,
@@ -14,6 +13,7 @@ import {
 } from './search-index.ts';
 import type { PassageEngine } from './search-passages.ts';
 import { similarTo } from './similar-terms.ts';
+import { type Kept, keptIn, type KeptPassage, optional, split } from './sqlite-kept.ts';
 import { pageOfPassage, positionOfPassage, sqliteShape } from './sqlite-schema.ts';
 import { isSealWhole } from './sqlite-seal.ts';
 import { nearestIn, readMatrix, type VectorMatrix, vectorFactsIn } from './vectors/sqlite-vectors.ts';
@@ -48,7 +48,12 @@ export type KeptMatrices = {
 };
 
 /** Throws `SearchUnavailable` when it cannot be opened, and what SQLite says when it is no such file. Undefined when it is of another shape. */
-export function openSqlitePassages(file: string, state: string, matrices: KeptMatrices): SqlitePassages | undefined {
+export function openSqlitePassages(
+  file: string,
+  state: string,
+  matrices: KeptMatrices,
+  kept: Kept,
+): SqlitePassages | undefined {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
   try {
     db.exec('PRAGMA cache_size = -1024');
@@ -56,7 +61,7 @@ export function openSqlitePassages(file: string, state: string, matrices: KeptMa
       db.close();
       return undefined;
     }
-    return readable(db, state, matrices);
+    return readable(db, state, matrices, kept);
   } catch (error) {
     db.close();
     throw error;
@@ -72,9 +77,8 @@ const passesFilter = `
   AND (:language IS NULL OR p.language = :language OR (p.language IS NULL AND :languageKnown))
   AND (:tag IS NULL OR p.tag = :tag)
   AND ${isVisible('p')} AND ${isNotExcluded('p')}`;
-const passageColumns = 's.id, s.heading_terms, s.text_length, s.counts';
 
-function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): SqlitePassages {
+function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept: Kept): SqlitePassages {
   const facts = db.prepare('SELECT passages, title, path, heading, text FROM facts').get() as Record<string, number>;
   const count = (table: string): number =>
     Number(db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']);
@@ -91,15 +95,12 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
     'SELECT path, title, language, version, groups, markdown, coalesce(peoples_markdown, markdown) AS peoples FROM pages WHERE path = ?',
   );
   const find = db.prepare(
-    // The texts are read of those alone that are among the best.
-    `SELECT ${passageColumns} FROM passages s WHERE s.id IN (
-       SELECT words.rowid FROM words JOIN pages p ON p.id = words.rowid >> 16
-       WHERE words MATCH :match AND ${passesFilter} ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates})`,
+    `SELECT words.rowid AS id FROM words JOIN pages p ON p.id = words.rowid >> 16
+     WHERE words MATCH :match AND ${passesFilter} ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates}`,
   );
   // Looking at the page of each match takes a quarter of that.
   const findAnywhere = db.prepare(
-    `SELECT ${passageColumns} FROM passages s WHERE s.id IN (
-       SELECT rowid FROM words WHERE words MATCH :match ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates})`,
+    `SELECT rowid AS id FROM words WHERE words MATCH :match ORDER BY bm25(words, 6.0, 3.0, 3.0, 1.0) LIMIT ${mostCandidates}`,
   );
   const isForEveryone = db.prepare("SELECT 1 FROM pages WHERE groups <> '[]' LIMIT 1").get() === undefined;
   const findLinks = db.prepare(
@@ -108,19 +109,14 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
      ORDER BY link_words.rank LIMIT ${mostLinks}`,
   );
   const findFirst = db.prepare(
-    `SELECT ${passageColumns} FROM pages p JOIN passages s ON s.id = p.id << 16
-     WHERE p.path IN (SELECT value FROM json_each(:paths)) AND ${passesFilter}`,
+    `SELECT p.id << 16 AS id FROM pages p WHERE p.path IN (SELECT value FROM json_each(:paths)) AND ${passesFilter}`,
   );
   const findThese = db.prepare(
-    `SELECT ${passageColumns} FROM passages s JOIN pages p ON p.id = s.id >> 16
-     WHERE s.id IN (SELECT value FROM json_each(:ids)) AND ${passesFilter}`,
+    `SELECT i.value AS id FROM json_each(:ids) i JOIN pages p ON p.id = i.value >> 16 WHERE ${passesFilter}`,
   );
   const visible = db.prepare(`SELECT p.id FROM pages p WHERE ${passesFilter}`);
   const vectors = vectorFactsIn(db);
-  const pagesAre = db.prepare(
-    `SELECT id, path, language, version, boost, title_terms, name_terms, keyword_terms, path_terms, text_length
-     FROM pages WHERE id IN (SELECT value FROM json_each(:ids))`,
-  );
+  const read = keptIn(db, kept);
   const countLinks = db.prepare(
     `SELECT l.target, count(DISTINCT l.page) AS pages FROM links l JOIN pages f ON f.id = l.page
      WHERE f.path <> l.target AND ${isVisible('f')} AND ${isNotExcluded('f')}
@@ -235,61 +231,50 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
       if (terms.length === 0 && meaning === undefined) return [];
       const reader = { groups: JSON.stringify(filter.groups ?? []), exclude: JSON.stringify(exclude) };
       const values = { ...filterValues(filter), ...reader };
-      const rowsWith = (search: typeof find, of: readonly { term: string }[], more: Partial<typeof values>) =>
-        of.length === 0 ? [] : search.all({ match: matching(of.map(({ term }) => term)), ...more });
+      const idsOf = (rows: Iterable<Record<string, unknown>>): number[] => Array.from(rows, (row) => Number(row['id']));
+      const match = (of: readonly { term: string }[]): string => matching(of.map(({ term }) => term));
       const filtersNothing =
         isForEveryone &&
         exclude.length === 0 &&
         [values.version, values.language, values.tag].every((of) => of === null);
-      const rows = filtersNothing ? rowsWith(findAnywhere, rarest(terms), {}) : rowsWith(find, rarest(terms), values);
-      const links = Map.groupBy(rowsWith(findLinks, terms, reader), (row) => String(row['target']));
+      const rare = rarest(terms);
+      const ids = new Set<number>();
+      if (rare.length > 0)
+        for (const id of idsOf(
+          filtersNothing ? findAnywhere.all({ match: match(rare) }) : find.all({ match: match(rare), ...values }),
+        ))
+          ids.add(id);
+      const linkRows = terms.length === 0 ? [] : findLinks.all({ match: match(terms), ...reader });
+      const links = Map.groupBy(linkRows, (row) => String(row['target']));
       const neighbours = neighboursOf(meaning, values);
-      const only = onlyByMeaning(neighbours, new Set(rows.map((row) => Number(row['id']))));
-      const near = only.length === 0 ? [] : findThese.all({ ids: JSON.stringify(only), ...values });
-      const found = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
-      const linked = findFirst.all({ paths: JSON.stringify([...links.keys()].slice(0, mostLinkedPages)), ...values });
-      rows.push(...linked.filter((row) => !found.has(pageOfPassage(Number(row['id'])))));
-      const ids = new Set(rows.map((row) => Number(row['id'])));
-      rows.push(...near.filter((row) => !ids.has(Number(row['id']))));
+      const only = onlyByMeaning(neighbours, new Set(ids));
+      const near = only.length === 0 ? [] : idsOf(findThese.all({ ids: JSON.stringify(only), ...values }));
+      const found = new Set(Array.from(ids, pageOfPassage));
+      const linked = [...links.keys()].slice(0, mostLinkedPages);
+      if (linked.length > 0)
+        for (const id of idsOf(findFirst.all({ paths: JSON.stringify(linked), ...values })))
+          if (!found.has(pageOfPassage(id))) ids.add(id);
+      for (const id of near) ids.add(id);
 
+      const passages = read.passages(ids);
       const pages = new Map<number, CandidatePage>();
-      const pageIds = new Set(rows.map((row) => pageOfPassage(Number(row['id']))));
-      const pageRows = pagesAre.all({ ids: JSON.stringify([...pageIds]) });
+      const keptPages = read.pages(new Set(passages.map(({ id }) => pageOfPassage(id))));
       const linkedPages = linkedFrom(
         reader,
-        pageRows.map((row) => String(row['path'])),
+        keptPages.map(({ path }) => path),
       );
-      for (const row of pageRows) {
-        const path = String(row['path']);
-        pages.set(Number(row['id']), {
-          path,
-          language: optional(row['language']),
-          version: optional(row['version']),
-          boost: Number(row['boost']),
-          title: split(row['title_terms']),
-          names: splitNames(String(row['name_terms'])),
-          keywords: split(row['keyword_terms']),
-          pathTerms: split(row['path_terms']),
-          textLength: Number(row['text_length']),
-          links: (links.get(path) ?? []).map((link) => split(link['terms'])),
-          linkedFrom: linkedPages.get(path) ?? 0,
-        });
+      for (const { id, ...ofPage } of keptPages) {
+        const toPage = (links.get(ofPage.path) ?? []).map((link) => split(link['terms']));
+        pages.set(id, { ...ofPage, links: toPage, linkedFrom: linkedPages.get(ofPage.path) ?? 0 });
       }
-      return rows.flatMap((row): SqliteCandidate[] => {
-        const page = pages.get(pageOfPassage(Number(row['id'])));
+      const candidateOf = ({ id, heading, textLength, counts }: KeptPassage): SqliteCandidate[] => {
+        const page = pages.get(pageOfPassage(id));
         if (page === undefined) return [];
-        return [
-          {
-            id: Number(row['id']),
-            page,
-            position: positionOfPassage(Number(row['id'])),
-            heading: split(row['heading_terms']),
-            text: unpackCounts(row['counts'] as Uint8Array, terms),
-            textLength: Number(row['text_length']),
-            meaning: neighbours.get(Number(row['id'])),
-          },
-        ];
-      });
+        const text = unpackCounts(counts, terms);
+        const position = positionOfPassage(id);
+        return [{ id, page, position, heading, text, textLength, meaning: neighbours.get(id) }];
+      };
+      return passages.flatMap(candidateOf);
     },
     near: async (path) => page(path),
     texts: async (candidates) =>
@@ -329,8 +314,6 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices): Sqli
 
 /** Terms have letters and digits only; the quotes keep `or`, `not` and `near` from being operators. */
 const matching = (terms: readonly string[]): string => terms.map((term) => `"${term}"`).join(' OR ');
-const optional = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
 
 /** Whether the whole file is sound. Reads all of it. Throws where that cannot be done now. */
 export function isSound(db: DatabaseSync): boolean {

@@ -7,6 +7,7 @@ import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { type FoundPage, type SearchIndex, type SearchScope, SearchUnavailable } from './search-index.ts';
 import { searchPassages } from './search-passages.ts';
 import { buildSqlitePassages } from './sqlite-build.ts';
+import { keptOfFiles } from './sqlite-kept.ts';
 import { startSqliteVectors, type VectorMatrix } from './vectors/sqlite-vectors.ts';
 import {
   isDamage,
@@ -37,6 +38,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
     maxSize: keptVectorBytes,
     sizeCalculation: ({ numbers, ids }) => 1 + numbers.byteLength + ids.byteLength,
   });
+  const kept = keptOfFiles();
   /** Files whose whole content was looked at since they were last written, and not long ago. */
   const sound = new LRUCache<string, true>({ max: keptSound, ttl: soundForMs });
   const fileOf = ({ organization, domain, contentVersion }: SearchScope): string =>
@@ -54,7 +56,7 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       await putAside(file);
       return undefined;
     }
-    const passages = openSqlitePassages(file, state, matrices);
+    const passages = openSqlitePassages(file, state, matrices, kept);
     if (passages !== undefined) open.set(file, passages);
     return passages;
   }

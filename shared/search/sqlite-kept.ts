@@ -1,0 +1,92 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
+import { countsIn } from './packed-counts.ts';
+import { splitNames } from './page-terms.ts';
+import type { CandidatePage } from './rank-passages.ts';
+
+/** What ranking needs of a passage. `counts`: see `packCounts`. */
+export type KeptPassage = { id: number; heading: readonly string[]; textLength: number; counts: Uint32Array };
+/** What it needs of a page, whoever reads it. */
+export type KeptPage = Omit<CandidatePage, 'links' | 'linkedFrom'> & { id: number };
+
+/** Of all files together: some 20,000 passages. */
+const keptBytes = 16_000_000;
+/** Numbers of files stand above those of passages, which are 65,536 to a page. */
+const numbersOfFile = 2 ** 40;
+
+export type Kept = LRUCache<number, KeptPassage | KeptPage>;
+
+/** What was read of files lately, by number of file, and of passage or page. A file never changes while it is open. */
+export const keptOfFiles = (): Kept => new LRUCache({ maxSize: keptBytes, sizeCalculation: bytesOf });
+
+let files = 0;
+
+/** Reads passages and pages of an open file by their ids, those alone from the file that are not kept. In no order; what is not there is left out. */
+export function keptIn(db: DatabaseSync, kept: Kept) {
+  files += 1;
+  const [ofPassages, ofPages] = [2 * files * numbersOfFile, (2 * files + 1) * numbersOfFile];
+  const passagesAre = db.prepare(
+    'SELECT id, heading_terms, text_length, counts FROM passages WHERE id IN (SELECT value FROM json_each(?))',
+  );
+  const pagesAre = db.prepare(
+    `SELECT id, path, language, version, boost, title_terms, name_terms, keyword_terms, path_terms, text_length
+     FROM pages WHERE id IN (SELECT value FROM json_each(?))`,
+  );
+
+  function read<T extends KeptPassage | KeptPage>(
+    ids: Iterable<number>,
+    above: number,
+    rows: typeof pagesAre,
+    from: (row: Record<string, unknown>) => T,
+  ): T[] {
+    const found: T[] = [];
+    const unknown: number[] = [];
+    for (const id of ids) {
+      const known = kept.get(above + id) as T | undefined;
+      if (known === undefined) unknown.push(id);
+      else found.push(known);
+    }
+    if (unknown.length === 0) return found;
+    for (const row of rows.iterate(JSON.stringify(unknown))) {
+      const one = from(row);
+      kept.set(above + one.id, one);
+      found.push(one);
+    }
+    return found;
+  }
+
+  return {
+    passages: (ids: Iterable<number>): KeptPassage[] => read(ids, ofPassages, passagesAre, passageFrom),
+    pages: (ids: Iterable<number>): KeptPage[] => read(ids, ofPages, pagesAre, pageFrom),
+  };
+}
+
+const passageFrom = (row: Record<string, unknown>): KeptPassage => ({
+  id: Number(row['id']),
+  heading: split(row['heading_terms']),
+  textLength: Number(row['text_length']),
+  counts: countsIn(row['counts'] as Uint8Array),
+});
+
+const pageFrom = (row: Record<string, unknown>): KeptPage => ({
+  id: Number(row['id']),
+  path: String(row['path']),
+  language: optional(row['language']),
+  version: optional(row['version']),
+  boost: Number(row['boost']),
+  title: split(row['title_terms']),
+  names: splitNames(String(row['name_terms'])),
+  keywords: split(row['keyword_terms']),
+  pathTerms: split(row['path_terms']),
+  textLength: Number(row['text_length']),
+});
+
+const bytesOfWord = 24;
+function bytesOf(one: KeptPassage | KeptPage): number {
+  if ('counts' in one) return 250 + one.counts.byteLength + bytesOfWord * one.heading.length;
+  const words = [one.title, one.keywords, one.pathTerms, ...one.names].reduce((sum, { length }) => sum + length, 0);
+  return 400 + one.path.length + bytesOfWord * words;
+}
+
+export const optional = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+export const split = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
