@@ -28,6 +28,19 @@ describe('frontmatter', () => {
     });
   });
 
+  it('has the same meaning whether or not it is so simple that it needs no parser', () => {
+    for (const yaml of [
+      'title: "It\'s: a # text, [x] {y} & *z ü – 日"\ndescription: ""\n\ntitle: "again"',
+      'constructor: "x"\nprototype: "y"\ntrue: "z"\nnull: "n"',
+      'a: "\u00a0 \ue000 b "',
+    ]) {
+      const { data, diagnostics } = block(yaml);
+      expect(diagnostics).toEqual([]);
+      expect(data).toEqual(block(`${yaml}\n# read as YAML`).data);
+    }
+    expect(block('a: "\\u0041"\nb: "c" ').data).toEqual({ a: 'A', b: 'c' });
+  });
+
   it('is not opened by a thematic break', () => {
     expect(read('--- x y\ntext\n---\n')).toMatchObject({ data: {}, raw: '', broken: false });
   });

@@ -61,6 +61,8 @@ function readYaml(
   report: (message: string, line?: number) => Diagnostic,
 ): Pick<Frontmatter, 'data' | 'broken' | 'diagnostics'> {
   if (!/^[^\n#]*[^\s#]/m.test(raw)) return { data: {}, broken: false, diagnostics: [] };
+  const simple = quotedLines(raw);
+  if (simple !== undefined) return { data: plainJson(simple) as JsonObject, broken: false, diagnostics: [] };
   const unknownTags = new Set<string>();
   try {
     const value = loadLeniently(raw, {
@@ -80,6 +82,21 @@ function readYaml(
     const { sentence, line } = explain(error);
     return { data: rescued(raw), broken: true, diagnostics: [report(sentence, line)] };
   }
+}
+
+/** `name: "text"`, where the text has nothing that YAML would read in another way. */
+const quotedLine = /^([A-Za-z][\w-]{0,99}): "([ !#-[\]-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*)"$/;
+
+/** Frontmatter of such lines alone, as that of most pages, needs no parser. Undefined: it has others. */
+function quotedLines(raw: string): JsonObject | undefined {
+  const data: JsonObject = {};
+  for (const line of raw.split('\n')) {
+    if (line === '') continue;
+    const found = quotedLine.exec(line);
+    if (found === null) return undefined;
+    data[found[1] ?? ''] = found[2] ?? '';
+  }
+  return data;
 }
 
 function loadLeniently(raw: string, options: LoadOptions): unknown {

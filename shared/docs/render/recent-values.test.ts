@@ -13,3 +13,15 @@ test('what was made is given again, and what is held stays bounded', () => {
   get('a');
   expect(made).toBe(before + 1);
 });
+
+test('what comes once is not held, where most keys come once', () => {
+  const recent = new RecentValues<number>(10_000, { fromSecond: true });
+  let made = 0;
+  const get = (key: string): number => recent.get(key, () => (made += 1));
+  expect([get('a'), get('b'), get('a'), get('a'), get('a')]).toEqual([1, 2, 3, 3, 3]);
+  // Keys that look alike are different ones still.
+  const long = 'x'.repeat(64);
+  const alike = [`${long}a${long}`, `${long}b${long}`].map((key) => [get(key), get(key), get(key)]);
+  expect(new Set(alike.flat()).size).toBeGreaterThanOrEqual(2);
+  expect(alike[0]?.[2]).not.toBe(alike[1]?.[2]);
+});

@@ -147,7 +147,7 @@ function linesIn(text: string): number {
 }
 
 /** Examples of an interface are the same on many pages. */
-const recentHtml = new RecentValues<SafeHtml>(500_000);
+const recentHtml = new RecentValues<SafeHtml>(500_000, { fromSecond: true });
 
 const plainHtml = (text: string, language: string): SafeHtml =>
   recentHtml.get(`${language}\n${text}`, () => new SafeHtml(coloured(text, language).html()));
