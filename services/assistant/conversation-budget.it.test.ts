@@ -85,6 +85,19 @@ describeWithServers(['nats-server'], 'what conversations take, over a real nats-
     expect(sizes?.document.days[0]?.bytes).toBeGreaterThan(80_000);
   });
 
+  test('hundreds of questions at once do not keep each other from being counted', async () => {
+    const uncounted: unknown[] = [];
+    const onUncounted = (error: unknown) => uncounted.push(error);
+    const budget = { budgetBytes: 100_000_000, clock, onUncounted };
+    const log = budgetedThreads(bus.threads, bus.conversationSizes, budget);
+    const copy = threads(log, clock, randomBase62);
+    const asked = await Promise.all(Array.from({ length: 200 }, () => answer(copy)));
+    const commits = (await Promise.all(asked.map((thread) => copy.history(thread)))).flat();
+    const stored = commits.reduce((sum, commit) => sum + Buffer.byteLength(JSON.stringify(commit)), 0);
+    expect(uncounted).toEqual([]);
+    expect((await bus.conversationSizes.get(organization))?.document.days[0]?.bytes).toBe(stored);
+  });
+
   test('a count that cannot be read begins anew', async () => {
     const { server, passwords } = stand;
     const address = { url: server.url, user: 'assistant', password: passwords['assistant'] ?? '' };

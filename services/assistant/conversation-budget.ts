@@ -24,6 +24,9 @@ type Budget = {
   onUncounted?: (error: unknown) => void;
 };
 
+/** What was stored: its size, and where in the log. */
+type Added = { bytes: number; sequence: number };
+
 const mostAttempts = 20;
 const conflictPause: RetryPolicy = { firstPauseMs: 2, longestPauseMs: 200 };
 
@@ -51,10 +54,37 @@ export function budgetedThreads(
     );
   }
 
-  async function count(organization: string, bytes: number, sequence: number): Promise<void> {
+  /** What is counted next, and what is being counted, by organization. */
+  const next = new Map<string, { added: Added; done: Promise<void> }>();
+  const last = new Map<string, Promise<void>>();
+
+  /**
+   * Counts together what is stored while the count before is written. Hundreds of answers at once would else wait for each other, and most would give up.
+   * Resolves when this and all before it are counted.
+   */
+  function count(organization: string, added: Added): Promise<void> {
+    const waiting = next.get(organization);
+    if (waiting !== undefined) {
+      waiting.added.bytes += added.bytes;
+      waiting.added.sequence = Math.max(waiting.added.sequence, added.sequence);
+      return waiting.done;
+    }
+    const write = (): Promise<void> => {
+      next.delete(organization);
+      return writeCount(organization, added);
+    };
+    const done = (last.get(organization) ?? Promise.resolve()).then(write, write);
+    next.set(organization, { added, done });
+    last.set(organization, done);
+    const forget = () => last.get(organization) === done && last.delete(organization);
+    done.then(forget, forget);
+    return done;
+  }
+
+  async function writeCount(organization: string, added: Added): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const before = await madeAnew(sizes.get(organization, { fromLeader: true }), onUncounted);
-      const { kept, purgedUpTo } = counted(before.document, { day: today(), bytes, sequence }, budgetBytes);
+      const { kept, purgedUpTo } = counted(before.document, { day: today(), ...added }, budgetBytes);
       // First, because it can be repeated: what is no longer counted must be gone.
       if (purgedUpTo > 0) await log.purge(threadSubject(organization, '*', '*'), { sequence: purgedUpTo });
       const revision = await sizes.put(organization, kept, { expectedRevision: before.revision });
@@ -73,7 +103,10 @@ export function budgetedThreads(
       const isFree = ({ type }: ThreadEvent) => type === 'QuestionAnswered' || type === 'ThreadErased';
       if (!commit.data.events.every(isFree)) await checkBudget(organization);
       const stored = await log.append(commit, after);
-      await count(organization, Buffer.byteLength(JSON.stringify(commit)), stored.sequence).catch(onUncounted);
+      const added = { bytes: Buffer.byteLength(JSON.stringify(commit)), sequence: stored.sequence };
+      const isCounted = count(organization, added).catch(onUncounted);
+      // A reader waits for the first word of an answer. When that is stored, its question is counted, too.
+      if (!commit.data.events.some(({ type }) => type === 'QuestionAsked')) await isCounted;
       return stored;
     },
   };
