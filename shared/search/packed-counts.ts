@@ -14,9 +14,13 @@ export function packCounts(ids: readonly number[]): Uint32Array {
   return packed.slice(0, length);
 }
 
-/** As they are in a file. */
-export const countsIn = (bytes: Uint8Array): Uint32Array =>
-  new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+/** As they are in a file. What they are read into is theirs alone, and need not be copied where numbers may begin there. */
+export function countsIn(bytes: Uint8Array): Uint32Array {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const isAligned = byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 && byteLength === buffer.byteLength;
+  const [from, at] = isAligned ? [buffer, byteOffset] : [buffer.slice(byteOffset, byteOffset + byteLength), 0];
+  return new Uint32Array(from, at, byteLength / Uint32Array.BYTES_PER_ELEMENT);
+}
 
 /** How often each of these terms is in a text. */
 export function unpackCounts(packed: Uint32Array, terms: readonly { id: number; term: string }[]): Map<string, number> {

@@ -9,8 +9,8 @@ export type KeptPassage = { id: number; heading: readonly string[]; textLength: 
 /** What it needs of a page, whoever reads it. */
 export type KeptPage = Omit<CandidatePage, 'links' | 'linkedFrom'> & { id: number };
 
-/** Of all files together: some 20,000 passages. */
-const keptBytes = 16_000_000;
+/** Of all files together: some 6,000 passages. What is kept for long and replaced often costs several times that in memory. */
+const keptBytes = 5_000_000;
 /** Numbers of files stand above those of passages, which are 65,536 to a page. */
 const numbersOfFile = 2 ** 40;
 
