@@ -10,8 +10,11 @@ const apart = new Set(['tooltip-content', 'color-name']);
 /** In sentences, too, where a full stop may follow. */
 const apartBefore = new Set(['kbd', 'badge']);
 
+const together = { before: false, after: false };
+
 /** Where the words of an element that is no block are apart from those beside it. `classes`: its property `className`. */
 export function apartOf(name: string, classes: unknown): { before: boolean; after: boolean } {
+  if (!Array.isArray(classes) && !apart.has(name) && !apartBefore.has(name)) return together;
   const is = (set: ReadonlySet<string>): boolean =>
     set.has(name) || (Array.isArray(classes) && classes.some((one) => set.has(one)));
   const after = is(apart);
@@ -29,6 +32,7 @@ type Within = 'text' | 'heading' | 'nothing';
 export class PageSections {
   readonly ids: string[] = [];
   readonly #sections: Section[] = [{ anchor: '', heading: '', text: '' }];
+  #last = this.#sections[0] as Section;
   #within: Within = 'text';
   #length = 0;
 
@@ -38,7 +42,8 @@ export class PageSections {
     if (outside !== 'nothing' && typeof id === 'string') this.ids.push(id);
     if (!isRead || unreadTags.has(name)) this.#within = 'nothing';
     else if (outside === 'text' && typeof id === 'string' && /^h[1-4]$/.test(name)) {
-      this.#sections.push({ anchor: id, heading: '', text: '' });
+      this.#last = { anchor: id, heading: '', text: '' };
+      this.#sections.push(this.#last);
       this.#within = 'heading';
     }
     return outside;
@@ -52,8 +57,7 @@ export class PageSections {
   }
 
   text(text: string): void {
-    const section = this.#sections.at(-1);
-    if (section === undefined) return;
+    const section = this.#last;
     if (this.#within === 'heading') section.heading += text;
     if (this.#within !== 'text' || this.#length > maxText) return;
     this.#length += text.length;
