@@ -42,5 +42,5 @@ export class RecentValues<Made> {
   }
 }
 
-/** Characters of a key by which it is known again, and how many keys. */
-const [mostLookedAt, mostSeen] = [64, 20_000];
+/** Characters of a key by which it is known again, and how many keys: those of some hundred pages, so that a whole site is no repetition. */
+const [mostLookedAt, mostSeen] = [64, 2_000];
