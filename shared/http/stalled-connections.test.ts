@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { endStalledConnections } from './stalled-connections.ts';
@@ -47,3 +47,31 @@ test('a server that closes ends connections on which nothing was asked, and answ
   expect(await (await asking).text()).toBe('whole');
   await closed;
 });
+
+test.each(['before', 'after'])(
+  'a connection whose answer has its head %s the server closes, and its end later, ends with the answer',
+  async (when) => {
+    let response: ServerResponse | undefined;
+    const isAsked = Promise.withResolvers<void>();
+    const server = createServer((_request, asked) => {
+      response = asked;
+      if (when === 'before') asked.flushHeaders();
+      isAsked.resolve();
+    });
+    // As long as proxies keep theirs.
+    server.keepAliveTimeout = 3_600_000;
+    endStalledConnections(server, 3_600_000);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const silent = connect(port, '127.0.0.1').resume();
+    const asking = connect(port, '127.0.0.1').resume();
+    asking.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await Promise.all([once(silent, 'connect'), isAsked.promise]);
+
+    const ends = Promise.all([once(server, 'close'), once(asking, 'close')]);
+    server.close();
+    await once(silent, 'close');
+    response?.end('whole');
+    await ends;
+  },
+);

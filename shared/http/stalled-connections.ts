@@ -8,8 +8,9 @@ type Exchange = { request: IncomingMessage; response: ServerResponse };
  * Ends connections on which nothing has moved for `afterMs` and whose client is to go on: a body that stops arriving, an answer that its
  * client stops reading, a connection between requests. Where the next step is ours it may take longer: a request that is being worked on, a
  * body that we are not taking yet, an answer that we have no more of yet.
- * `refuse` answers a body that stopped, and closes the connection. When the server closes, connections on which nothing was asked yet end, too:
- * browsers open some in advance, and Node would wait for them. A request that is on its way in that moment is still answered.
+ * `refuse` answers a body that stopped, and closes the connection. When the server closes, connections on which nothing was asked yet end, too, and
+ * others as soon as what was asked is answered: browsers open some in advance and keep all of them, and Node would wait for these. A request that is
+ * on its way in that moment is still answered.
  */
 export function endStalledConnections(
   server: Server,
@@ -27,22 +28,30 @@ export function endStalledConnections(
     else if (request.readableLength >= request.readableHighWaterMark) socket.setTimeout(afterMs);
     else refuse(socket);
   });
-  const unused = new Set<Socket>();
+  const open = new Set<Socket>();
+  let isClosing = false;
   server.on('connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
   });
   server.prependListener('request', (request, response) => {
-    unused.delete(request.socket);
     exchanges.set(request.socket, { request, response });
+    if (isClosing) response.shouldKeepAlive = false;
   });
-  // Node calls it when a server closes, and counts connections without a request as busy.
+  // Node calls it when a server closes: once, so that what is busy then would stay, and it counts connections without a request as busy.
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
-    setTimeout(() => {
-      for (const socket of unused) socket.destroy();
+    if (isClosing) return;
+    isClosing = true;
+    for (const socket of open) {
+      const response = exchanges.get(socket)?.response;
+      if (response?.headersSent === false) response.shouldKeepAlive = false;
+    }
+    const timer = setInterval(() => {
+      for (const socket of open) if (!exchanges.has(socket)) socket.destroy();
       closeIdle();
     }, onItsWayMs);
+    server.once('close', () => clearInterval(timer));
   };
 }
 
