@@ -1,19 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, inflateRawSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ExportPlan, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ExportPlan, type RenderedPage, segmentKey, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { childPool, type ChildPool } from '#shared/docs/sandbox/child-pool.ts';
-import { readSidecar } from '#shared/export/export-objects.ts';
+import { readSidecar, storedSegment } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { siteModel } from '../../test/support/site-model.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { renderClosing } from './render-closing.ts';
 import { renderChild } from './main.ts';
-import { packPages } from '#shared/export/bundle/packed-segment.ts';
+import { packPages, sidecarParts } from '#shared/export/bundle/packed-segment.ts';
 import { storeSegment } from './store-segment.ts';
 
 const organization = 'acme';
@@ -108,16 +109,65 @@ test('missing sidecars are all named, and nothing is stored', async () => {
   expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
 });
 
-test('a segment whose texts are damaged is named, and its sidecar removed: it is rendered again', async () => {
+describe('a segment whose sidecar is damaged is named, and counts as not rendered', () => {
+  const stored = async (site: Awaited<ReturnType<typeof storedSite>>, chunk: number) =>
+    Buffer.from((await objectStore.get(sidecarKey(organization, site.plan.chunks[chunk]?.key ?? ''))) ?? []);
+  const flipped = (bytes: Buffer, at: number, bit: number): Buffer =>
+    Buffer.from(bytes.map((byte, index) => (index === at ? byte ^ bit : byte)));
+  const endedEarly = (own: Buffer): Buffer => {
+    const { json, behind } = sidecarParts(own);
+    const { search } = JSON.parse(Buffer.from(json).toString()).texts;
+    const all = Array.from({ length: 8 }, (_, bit) => flipped(own, own.length - 5, 1 << bit));
+    const isEnded = (one: Buffer): boolean => {
+      try {
+        return inflateRawSync(one.subarray(-behind.length + search.sizeBytes)).length > 0;
+      } catch {
+        return false;
+      }
+    };
+    return all.find(isEnded) ?? own;
+  };
+  const damages: [string, (own: Buffer, other: Buffer) => Buffer][] = [
+    ['another byte in a text', (own) => flipped(own, own.length - 20, 1)],
+    ['another number in its JSON', (own) => flipped(own, own.indexOf('"fullTextBytes":') + 16, 2)],
+    ['another title in its JSON', (own) => flipped(own, own.indexOf('Title of'), 2)],
+    // Inflates to the same bytes, but ends the data of all that is joined behind it.
+    ['a last block in place of the flush', endedEarly],
+    ['its end cut off', (own) => own.subarray(0, -1)],
+    ['something behind its end', (own) => Buffer.concat([own, Buffer.from('}')])],
+    ['nothing in it', () => Buffer.from('')],
+    ['that of another chunk', (_, other) => other],
+  ];
+  test.each(damages)('%s', async (_, damage) => {
+    pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+    const site = await storedSite(6, 2, 100);
+    const key = site.plan.chunks[1]?.key ?? '';
+    await objectStore.put(sidecarKey(organization, key), damage(await stored(site, 1), await stored(site, 0)));
+    expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [1] });
+    expect(await storedSegment(objectStore, organization, key, readSidecar)).toBeUndefined();
+    expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
+  });
+});
+
+test('a segment whose sidecar vanishes before its texts were read is named', async () => {
   pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
-  const site = await storedSite(6, 2, 100);
-  const key = sidecarKey(organization, site.plan.chunks[1]?.key ?? '');
-  const stored = Buffer.from((await objectStore.get(key)) ?? []);
-  stored.writeUInt8((stored.at(-20) ?? 0) ^ 1, stored.length - 20);
-  await objectStore.put(key, stored);
-  expect(await renderClosing(context(), site, signal)).toEqual({ kind: 'lost', chunks: [1] });
-  expect(await objectStore.head(key)).toBeUndefined();
-  expect(await objectStore.head(segmentKey(organization, site.plan.closingKey))).toBeUndefined();
+  const site = await storedSite(2, 1, 100);
+  const place = { organization, domain, key: site.plan.chunks[1]?.key ?? '' };
+  // So much that it is not kept.
+  const fullText = randomBytes(33 * 1024 * 1024).toString('base64');
+  const page = { ...(await readSidecar(objectStore, organization, place.key))?.pages[0], fullText, search: '[]' };
+  const large = { ...page, fullTextBytes: fullText.length, searchBytes: 2 } as RenderedPage;
+  await storeSegment(context(), place, await packPages(domain, [], [large]), signal);
+  const vanishing: ObjectStore = {
+    ...objectStore,
+    async get(key, options) {
+      const found = await objectStore.get(key, options);
+      if (key === sidecarKey(organization, place.key)) await objectStore.remove(key);
+      return found;
+    },
+  };
+  const outcome = await renderClosing({ ...context(), objectStore: vanishing }, site, signal);
+  expect(outcome).toEqual({ kind: 'lost', chunks: [1] });
 });
 
 test('texts of pages are copied whole; those of the search are cut shorter where a site has too many', async () => {

@@ -1,6 +1,6 @@
 import { blobKey, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import { packStored, type StoredFile } from '#shared/export/bundle/pack-export.ts';
-import { type PackedSegment, sidecarBytes, sidecarOf } from '#shared/export/bundle/packed-segment.ts';
+import { type PackedSegment, sidecarBytes, sidecarOf, withSum } from '#shared/export/bundle/packed-segment.ts';
 import type { SegmentSummary } from '#shared/export/bundle/segment-writer.ts';
 import { storedSegment } from '#shared/export/export-objects.ts';
 import { crashPoint } from '#shared/runtime/crash-point.ts';
@@ -65,8 +65,9 @@ async function putSidecar(
   signal: AbortSignal,
 ): Promise<void> {
   crashPoint('after-segment-put', 'page-renderer');
+  const stored = withSum(key, body);
   await retryUnavailable(retry, signal, () =>
-    objectStore.put(sidecarKey(organization, key), body, { contentType: 'application/json', signal }),
+    objectStore.put(sidecarKey(organization, key), stored, { contentType: 'application/json', signal }),
   );
   crashPoint('after-sidecar-put', 'page-renderer');
 }

@@ -13,7 +13,7 @@ import {
 } from '#shared/contracts/stored-objects.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { BrokenObject, getJson } from '#shared/storage/stored-json.ts';
-import { sidecarParts } from './bundle/packed-segment.ts';
+import { hasRightSum, sidecarParts } from './bundle/packed-segment.ts';
 
 /** The export plan of that hash. Rejects when there is none, or with `ObjectStoreUnavailable`. */
 export async function readPlan(
@@ -50,7 +50,7 @@ async function wholeSidecar<T>(objectStore: ObjectStore, organization: string, k
   let behind: Uint8Array = new Uint8Array(0);
   const get: ObjectStore['get'] = async (...asked) => {
     const stored = await objectStore.get(...asked);
-    if (stored === undefined) return undefined;
+    if (stored === undefined || !hasRightSum(key, stored)) return undefined;
     const parts = sidecarParts(stored);
     behind = parts.behind;
     return parts.json;

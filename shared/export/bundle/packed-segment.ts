@@ -49,6 +49,24 @@ async function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
   return { deflated, facts: { sizeBytes: deflated.length, rawLength: raw.length, crc32: crc32(raw) } };
 }
 
+/** With a sum of all that is stored, and of the key of its segment: what a disk changed, or another segment's sidecar, is told from what was written. */
+export function withSum(key: string, sidecar: Uint8Array): Buffer {
+  const rest = sidecar.subarray(1);
+  return Buffer.concat([Buffer.from(sumBegins + sumOf(key, rest) + sumEnds), rest]);
+}
+
+/** A sidecar that another version stored without a sum is taken as it is. */
+export function hasRightSum(key: string, stored: Uint8Array): boolean {
+  const [begin, end] = [sumBegins.length, sumBegins.length + sumDigits];
+  const head = Buffer.from(stored.subarray(0, end)).toString('latin1');
+  return !head.startsWith(sumBegins) || head.slice(begin) === sumOf(key, stored.subarray(end + sumEnds.length));
+}
+
+const sumBegins = '{"sum":"';
+const sumDigits = 8;
+const sumEnds = '",';
+const sumOf = (key: string, rest: Uint8Array): string => crc32(rest, crc32(key)).toString(16).padStart(sumDigits, '0');
+
 /** The texts of one kind, each with its end. */
 export function textsOf(pages: readonly PageText[], kind: TextKind): Buffer {
   return Buffer.from(pages.map((page) => page[kind] + textEnds[kind]).join(''));
