@@ -7,6 +7,7 @@ import { bulkWriter, countWhere, refresh, removeWhere, writeRetry } from './elas
 import type { EarlierBuild } from './elasticsearch-earlier-build.ts';
 import {
   type BaseOfBuild,
+  buildName,
   type BuildUse,
   documentShape,
   exact,
@@ -87,9 +88,9 @@ export function buildElasticsearchPassages(
   earlier?: EarlierBuild,
 ): IndexBuild {
   const startedAt = Date.now();
-  const build = `${startedAt.toString(36)}-${randomBase62(12)}`;
+  const build = buildName(startedAt, randomBase62(12));
   const { organization, domain, contentVersion } = scope;
-  const common = { organization, domain, build, startedAt };
+  const common = { organization, domain, build };
   const bulk = bulkWriter(writer, scope, signal, register);
   /** The pages of the build itself, and those that stay in the base. */
   const [own, shared] = [new Map<string, ListedPage>(), new Map<string, ListedPage>()];
@@ -211,7 +212,7 @@ export function buildElasticsearchPassages(
       }
       const all = [...list, ...shared.values()];
       const document: VersionDocument = {
-        ...{ ...scopeOnly(scope), kind: 'version', build, shape: documentShape, documentCount: documentsOf(all) },
+        ...{ ...scopeOnly(scope), kind: 'searched', build, shape: documentShape, documentCount: documentsOf(all) },
         ...factsOf(all),
         ...(base && { base }),
         ...(synonyms.length > 0 && { synonyms, hasSynonyms: true }),
@@ -239,11 +240,10 @@ export function buildElasticsearchPassages(
   /** Vectors of what is replaced stay: the new build gets copies of them, and then they go. */
   async function releaseReplaced(replaced: VersionDocument | undefined): Promise<void> {
     const isOver = (one: BuildUse): boolean => one.build === replaced?.build;
-    const also = replaced?.build;
     const vectors = replaced?.vectorFacts === undefined ? 'deleted' : 'kept';
     let uses: readonly BuildUse[];
     try {
-      uses = await releaseBuilds(writer, scope, isOver, { also, vectors, signal });
+      uses = await releaseBuilds(writer, scope, isOver, { vectors, signal });
     } catch {
       // It is searched already. What could not be cleaned now is cleaned with the next commit.
       return;
@@ -293,13 +293,14 @@ export async function removeElasticsearchVersion(
   const { contentVersion } = scope;
   const before = await storedVersion(writer, scope, signal);
   const gone: VersionDocument = {
-    ...{ ...scopeOnly(scope), kind: 'version', build: '', documentCount: 0, removing: true, ...factsOf([]) },
+    ...{ ...scopeOnly(scope), kind: 'searched', build: '', shape: documentShape, documentCount: 0, removing: true },
+    ...factsOf([]),
   };
   if (!before?.document.removing) await storeVersion(writer, scope, gone, before, signal);
   await refresh(writer, signal);
   await releaseBuilds(writer, scope, (use) => use.contentVersion === contentVersion, { vectors: 'copied', signal });
-  // Of earlier programs.
-  await removeWhere(writer, scope, [{ term: { contentVersion } }], signal, [{ term: { kind: 'version' } }]);
+  // Of programs of other shapes.
+  await removeWhere(writer, scope, [{ term: { contentVersion } }], signal, [{ ids: { values: [versionId(scope)] } }]);
   await deleteVersion(writer, scope, ({ removing }) => removing === true, signal);
 }
 

@@ -3,10 +3,13 @@ import { hourMs } from '#shared/runtime/time-and-ids.ts';
 import { type ElasticsearchWriter, refusalStatus, requireMissingIndex } from './elasticsearch-connection.ts';
 import { removeWhere } from './elasticsearch-documents.ts';
 import {
+  buildName,
   type BuildsDocument,
   buildsId,
   type BuildUse,
+  earlierBuildName,
   routingOf,
+  firstBuildName,
   type VersionDocument,
 } from './elasticsearch-schema.ts';
 import { type SearchScope, SearchUnavailable } from './search-index.ts';
@@ -22,12 +25,13 @@ import { type SearchScope, SearchUnavailable } from './search-index.ts';
 /** No build takes longer. */
 export const longestBuildMs = 2 * hourMs;
 const abandonedAfterMs = 2 * longestBuildMs;
+const earlierKeptMs = 7 * 24 * hourMs;
 
 const storeWithinMs = 30_000;
 const mostConflicts = 50;
 const conflictPauseMs = 20;
 
-type State = Pick<BuildsDocument, 'uses' | 'left' | 'vectorsOf'>;
+type State = Pick<BuildsDocument, 'uses' | 'left' | 'vectorsOf' | 'begun'>;
 
 /** Says that a build, and its base, are needed from now on. False, and nothing is said, when the base is in use no longer. */
 export async function registerBuild(
@@ -59,8 +63,6 @@ export async function isRegistered(
 }
 
 type ReleaseOptions = {
-  /** A build that was never registered, of an earlier program. */
-  also?: string | undefined;
   /** `copied`: those that were kept are deleted, too. */
   vectors: 'deleted' | 'kept' | 'copied';
   signal?: AbortSignal | undefined;
@@ -71,40 +73,42 @@ export async function releaseBuilds(
   writer: ElasticsearchWriter,
   scope: SearchScope,
   isOver: (use: BuildUse) => boolean,
-  { also, vectors, signal }: ReleaseOptions,
+  { vectors, signal }: ReleaseOptions,
 ): Promise<readonly BuildUse[]> {
   const abandonedBefore = Date.now() - abandonedAfterMs;
   const before = await stored(writer, scope, signal);
   const isOld = ({ since }: BuildUse): boolean => since < abandonedBefore;
   const searched = before.state.uses.some(isOld) ? await searchedBuilds(writer, scope, signal) : new Set<string>();
-  const { uses, left, vectorsOf } = await change(
+  const { uses, left, vectorsOf, begun } = await change(
     writer,
     scope,
     (state) => {
       const kept = state.uses.filter((use) => !isOver(use) && (!isOld(use) || searched.has(use.build)));
       const needed = new Set(kept.flatMap(buildsOf));
-      const all = [...state.left, ...state.uses.flatMap(buildsOf), ...(also === undefined ? [] : [also])];
+      const all = [...state.left, ...state.uses.flatMap(buildsOf)];
       if (vectors === 'copied') all.push(...state.vectorsOf);
       return {
         uses: kept,
         left: [...new Set(all)].filter((build) => !needed.has(build)),
         vectorsOf: vectors === 'copied' ? [] : state.vectorsOf,
+        begun: state.begun,
       };
     },
     signal,
   );
-  // Those that were written after their build had been deleted. Documents of earlier programs name their version, and are deleted with it.
+  // Those that were written after their build had been deleted.
   const known = [...new Set([...uses.flatMap(buildsOf), ...left, ...vectorsOf])];
   const stray = {
-    filter: [{ range: { startedAt: { lt: abandonedBefore } } }],
-    must_not: [{ terms: { build: known } }, { exists: { field: 'contentVersion' } }],
+    filter: [{ range: { build: { gte: firstBuildName, lt: buildName(abandonedBefore) } } }],
+    must_not: [{ terms: { build: known } }],
   };
-  const over = [{ terms: { build: left } }, { bool: stray }];
-  const isKept = { terms: { kind: ['version', 'builds', ...(vectors === 'kept' ? ['vector'] : [])] } };
-  await removeWhere(writer, scope, [{ bool: { should: over, minimum_should_match: 1 } }], signal, [isKept]);
+  const isKept = { terms: { kind: ['searched', ...(vectors === 'kept' ? ['vector'] : [])] } };
+  const own = { should: [{ terms: { build: left } }, { bool: stray }], minimum_should_match: 1, must_not: [isKept] };
+  const over = [{ bool: own }, ...earlierShapes(begun)];
+  await removeWhere(writer, scope, [{ bool: { should: over, minimum_should_match: 1 } }], signal);
   const isDeleted = new Set(left);
   const withoutDeleted = (state: State): State => ({
-    uses: state.uses,
+    ...state,
     left: state.left.filter((build) => !isDeleted.has(build)),
     vectorsOf: vectors === 'kept' ? [...new Set([...state.vectorsOf, ...left])] : state.vectorsOf,
   });
@@ -112,8 +116,19 @@ export async function releaseBuilds(
   return uses;
 }
 
+/**
+ * What programs of earlier shapes stored, once this one has indexed the domain for so long that none of them is likely to run any more. One that does builds it
+ * again, and that is left alone for as long.
+ */
+function earlierShapes(begun: number): { range: { build: { lt: string } } }[] {
+  const before = Date.now() - earlierKeptMs;
+  return begun < before ? [{ range: { build: { lt: earlierBuildName(before) } } }] : [];
+}
+
 const buildsOf = ({ build, base }: BuildUse): string[] => (base === undefined ? [build] : [build, base]);
 const isIn = (build: string, { uses }: State): boolean => uses.some((use) => use.build === build);
+
+const nothingYet = (): State => ({ uses: [], left: [], vectorsOf: [], begun: Date.now() });
 
 type Stored = { state: State; sequence: number | undefined; term: number | undefined };
 
@@ -129,8 +144,8 @@ async function stored({ call, alias }: ElasticsearchWriter, scope: SearchScope, 
     signal,
   );
   if ((answer as { found?: boolean } | null)?.found === undefined) requireMissingIndex(answer);
-  const { uses = [], left = [], vectorsOf = [] } = (answer.found && answer._source) || {};
-  return { state: { uses, left, vectorsOf }, sequence: answer._seq_no, term: answer._primary_term };
+  const { uses, left, vectorsOf, begun } = (answer.found && answer._source) || nothingYet();
+  return { state: { uses, left, vectorsOf, begun }, sequence: answer._seq_no, term: answer._primary_term };
 }
 
 /** Any number of processes may change it at once: each does so to what the one before left. The document is there while it says something. */
@@ -148,7 +163,7 @@ async function change(
     const next = to(state);
     if (JSON.stringify(next) === JSON.stringify(state)) return state;
     const guard = isThere ? { if_seq_no: sequence, if_primary_term: term } : { op_type: 'create' as const };
-    const isEmpty = Object.values(next).every(({ length }) => length === 0);
+    const isEmpty = [next.uses, next.left, next.vectorsOf].every(({ length }) => length === 0);
     const document: BuildsDocument = { organization, domain, kind: 'builds', ...next };
     try {
       await writer.call(
@@ -177,7 +192,7 @@ async function searchedBuilds(
   signal?: AbortSignal,
 ): Promise<Set<string>> {
   const { organization, domain } = scope;
-  const filter = [{ term: { organization } }, { term: { domain } }, { term: { kind: 'version' } }];
+  const filter = [{ term: { organization } }, { term: { domain } }, { term: { kind: 'searched' } }];
   const answer = await call(
     `list what is searched of ${domain}`,
     storeWithinMs,

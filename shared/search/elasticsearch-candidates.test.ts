@@ -9,7 +9,15 @@ const scope = { organization: 'acme', domain: 'docs', contentVersion: 'cv_1' };
 const none = { title: 0, path: 0, heading: 0, text: 0 };
 const version: VersionDocument = {
   ...scope,
-  ...{ kind: 'version', build: 'b', documentCount: 1, passageCount: 1, averageLength: none, averagePageLength: 1 },
+  ...{
+    kind: 'searched',
+    build: 'b',
+    shape: 9,
+    documentCount: 1,
+    passageCount: 1,
+    averageLength: none,
+    averagePageLength: 1,
+  },
   facets: { versions: [], languages: [], tags: [] },
 };
 const pageCount = 100;
@@ -17,7 +25,7 @@ const pageCount = 100;
 /** What the cluster answers: a passage of each page, and no link. */
 const passage = (at: number): PassageDocument => ({
   ...scope,
-  ...{ kind: 'passage', build: 'b', startedAt: 0, position: 0 },
+  ...{ kind: 'passage', build: 'b', position: 0 },
   filters: { path: `p${at}`, language: '', version: '', groups: [] },
   terms: { title: 'page', path: 'p', heading: '', text: 'word' },
   rank: { path: `p${at}`, boost: 1, title: 'page', names: '', keywords: '', textLength: 1 },

@@ -7,19 +7,25 @@ import { SearchUnavailable, type SearchFacets, type SearchPage, type SearchScope
 
 /*
  * All content versions of all organizations are in one index. Each document says whose it is, and those of one domain are on one shard. Two kinds are
- * changed: `version` says which build of a content version is searched, `builds` which builds of the domain are in use. The others belong to a build: `page`,
+ * changed: `searched` says which build of a content version is searched, `builds` which builds of the domain are in use. The others belong to a build: `page`,
  * `passage`, `link`, `vector`, and `pages`, which lists its pages. A link is filtered by the page that it is on. Vectors come later than the others, one beside
  * each passage.
  *
  * A build that follows an earlier one has documents for the changed pages alone. For all others it is searched together with its base, a build with
  * all pages of its time. So what a publication costs is decided by what it changes.
+ *
+ * Programs of different shapes run side by side during an upgrade, or after it was taken back. Each has documents of its own and leaves the others' alone: their
+ * ids and the names of builds begin with the shape. Programs before the ninth shape delete documents of builds of which they do not know that they are needed, but
+ * only such as have `startedAt` or a `contentVersion`, and of version documents those of the kind `version`. So there are none of these any more.
  */
 
 /** Of the mapping below. A program with a higher one copies the index, see `prepareIndex`. */
 export const mappingVersion = 2;
 
 /** Counts up when documents lack what this program needs, or the terms of `analyzeText` change: builds of another shape are built again. */
-export const documentShape = 8;
+export const documentShape = 9;
+/** Of an earlier shape whose builds can be searched as they are, until there is one of ours. */
+export const searchedEarlierShape = 7;
 
 const keyword = { type: 'keyword' } as const;
 /** The terms come from `analyzeText`, separated by spaces: Elasticsearch analyzes nothing. */
@@ -33,9 +39,10 @@ const mapping: estypes.MappingTypeMapping = {
     kind: keyword,
     organization: keyword,
     domain: keyword,
-    /** Of a version. Builds of programs before the eighth shape had it, too. */
+    /** Of what says which build is searched. Builds of programs before the eighth shape had it, too. */
     contentVersion: keyword,
     build: keyword,
+    /** Of programs before the ninth shape. */
     startedAt: { type: 'date', format: 'epoch_millis' },
     filters: {
       properties: { path: keyword, language: keyword, version: keyword, tag: keyword, groups: keyword },
@@ -50,14 +57,14 @@ const mapping: estypes.MappingTypeMapping = {
 
 /** Which build of a content version is searched. `removing`: it is being removed, and nothing may be committed. */
 export type VersionDocument = SearchScope & {
-  kind: 'version';
+  /** `version` in those of programs before the ninth shape. */
+  kind: 'searched' | 'version';
   build: string;
   /** Absent where the build has all pages itself. */
   base?: BaseOfBuild;
   /** Pages, passages and links of build and base. */
   documentCount: number;
-  /** Absent in builds before the second shape. */
-  shape?: number;
+  shape: number;
   passageCount: number;
   averageLength: Record<(typeof fields)[number], number>;
   averagePageLength: number;
@@ -82,6 +89,8 @@ export type BuildsDocument = Owner & {
   left: string[];
   /** Deleted but for the vectors, which are still to be copied. */
   vectorsOf: string[];
+  /** When programs of this shape began to index the domain, in milliseconds. */
+  begun: number;
 };
 /** `since`: when it was registered, in milliseconds. */
 export type BuildUse = { contentVersion: string; build: string; base?: string | undefined; since: number };
@@ -151,8 +160,7 @@ export type VectorDocument = OfBuild & {
 };
 
 type Owner = Omit<SearchScope, 'contentVersion'>;
-/** `startedAt`: when the build was registered. */
-type OfBuild = Owner & { build: string; startedAt: number };
+type OfBuild = Owner & { build: string };
 
 type Filters = { path: string; language: string; version: string; tag?: string | undefined; groups: string[] };
 
@@ -184,9 +192,18 @@ export const exact = (value: string): string =>
 /** Keeps a domain's documents together, so that a search asks one shard. */
 export const routingOf = ({ organization, domain }: SearchScope): string => `${organization}/${domain}`;
 
+/** Sorts by the shape, and behind the names of builds before the ninth shape: they are their time, which begins with a letter before `v` until 2046. */
+const shapeName = `v${String(documentShape).padStart(3, '0')}`;
+export const firstBuildName = `${shapeName}-`;
+/** Sorts by time. With nothing `random`, those of builds that began before come before it. */
+export const buildName = (startedAt: number, random = ''): string =>
+  `${firstBuildName}${startedAt.toString(36)}-${random}`;
+export const earlierBuildName = (startedAt: number): string => startedAt.toString(36);
+
 export const versionId = ({ organization, domain, contentVersion }: SearchScope): string =>
+  `searched/${shapeName}/${organization}/${domain}/${contentVersion}`;
+export const earlierVersionId = ({ organization, domain, contentVersion }: SearchScope): string =>
   `version/${organization}/${domain}/${contentVersion}`;
-/** `path`: as `filters` have it. So an id follows from what can be read of many documents fast. */
 export const passageId = (build: string, path: string, position: number): string =>
   `${build}/passage/${sha256Of(path)}/${position}`;
 export const linkId = (build: string, path: string, position: number): string =>
@@ -197,7 +214,8 @@ export const vectorId = (build: string, path: string, position: number): string 
 export const vectorField = (dimensions: number): string => `vectors.d${dimensions}`;
 export const pageId = (build: string, path: string): string => `${build}/page/${sha256Of(path)}`;
 export const pagesId = (build: string, number: number): string => `${build}/pages/${number}`;
-export const buildsId = ({ organization, domain }: SearchScope): string => `builds/${organization}/${domain}`;
+export const buildsId = ({ organization, domain }: SearchScope): string =>
+  `builds/${shapeName}/${organization}/${domain}`;
 
 const hiddenPages = new WeakMap<BaseOfBuild, ReadonlySet<string>>();
 

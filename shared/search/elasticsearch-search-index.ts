@@ -15,6 +15,7 @@ import {
   aliasOf,
   buildWith,
   documentShape,
+  earlierVersionId,
   everyone,
   exact,
   groupKey,
@@ -23,6 +24,7 @@ import {
   type PassageDocument,
   prepareIndex,
   routingOf,
+  searchedEarlierShape,
   type VersionDocument,
   versionId,
 } from './elasticsearch-schema.ts';
@@ -68,34 +70,33 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   /** How many passages of a build have a term. A build never changes. */
   const counts = new LRUCache<string, number>({ max: keptCounts });
 
-  /** The documents with these ids, and which build is searched now. */
+  /** The documents with these ids, and which build is searched now: of this program's shape, or else of the one that can be searched, too. */
   async function documents(scope: SearchScope, ids: readonly string[], signal?: AbortSignal) {
-    const key = versionId(scope);
+    const [key, earlierKey] = [versionId(scope), earlierVersionId(scope)];
     const routing = routingOf(scope);
     const answer = await call(
       'send documents',
       withinMs,
       (client, deadline) =>
-        client.mget<VersionDocument | PageDocument | PassageDocument>(
+        client.mget<StoredDocument>(
           {
             index: alias,
-            docs: [key, ...ids].map((_id) => ({ _id, routing })),
+            docs: [key, earlierKey, ...ids].map((_id) => ({ _id, routing })),
             _source_excludes: ['terms', 'rank', 'synonyms'],
           },
           { ...deadline, ignore: [404] },
         ),
       signal,
     );
-    const sources = new Map<string, VersionDocument | PageDocument | PassageDocument>();
+    const sources = new Map<string, StoredDocument>();
     for (const item of documentsIn(answer)) {
       if ('error' in item && !isMissingIndex(item.error)) {
         throw new SearchUnavailable(`Elasticsearch cannot send documents now: ${item.error.reason ?? item.error.type}`);
       }
       if ('found' in item && item.found && item._source) sources.set(item._id, item._source);
     }
-    const stored = sources.get(key);
-    const isSearched = stored?.kind === 'version' && !stored.removing && stored.shape === documentShape;
-    const version = isSearched ? stored : undefined;
+    const stored = sources.get(key) ?? sources.get(earlierKey);
+    const version = stored !== undefined && isSearched(stored) ? stored : undefined;
     if (version === undefined) versions.delete(key);
     else versions.set(key, version);
     return { version, sources };
@@ -103,6 +104,12 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
 
   const versionOf = async (scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> =>
     (await documents(scope, [], signal)).version;
+
+  /** Of this program's shape: others can be searched, not built upon. */
+  async function ownVersionOf(scope: SearchScope, signal?: AbortSignal): Promise<VersionDocument | undefined> {
+    const version = await versionOf(scope, signal);
+    return version?.shape === documentShape ? version : undefined;
+  }
 
   /**
    * What `read` finds in the build that is searched. `read` says which documents it needs; they are fetched together with the version, so a build
@@ -138,7 +145,7 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       (client, deadline) =>
         client.get<VersionDocument>(
           {
-            ...{ index: alias, id: versionId(version), routing: routingOf(version) },
+            ...{ index: alias, id: idOf(version), routing: routingOf(version) },
             _source_includes: ['build', 'synonyms'],
           },
           { ...deadline, ignore: [404] },
@@ -306,11 +313,11 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       checkScope(scope);
       await prepareIndex(settings, call, signal);
       await finishRemoval(writer, scope, signal);
-      const before = from === undefined ? undefined : await versionOf({ ...scope, contentVersion: from }, signal);
+      const before = from === undefined ? undefined : await ownVersionOf({ ...scope, contentVersion: from }, signal);
       const earlier = before && (await openEarlierBuild(writer, before, signal));
       return buildElasticsearchPassages(writer, scope, { synonyms, signal }, earlier);
     },
-    passageCount: async (scope) => (await versionOf(checkScope(scope)))?.passageCount,
+    passageCount: async (scope) => (await ownVersionOf(checkScope(scope)))?.passageCount,
     search: (query) => search({ ...query, ...checkScope(query) }),
     async findPage(scope, path, groups) {
       const page = await onOneBuild(
@@ -376,11 +383,21 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
   }
 }
 
+type StoredDocument = VersionDocument | PageDocument | PassageDocument;
+
+const isSearched = (stored: StoredDocument): stored is VersionDocument =>
+  (stored.kind === 'searched' || stored.kind === 'version') &&
+  !stored.removing &&
+  (stored.shape === documentShape || stored.shape === searchedEarlierShape);
+
+const idOf = (version: VersionDocument): string =>
+  version.kind === 'searched' ? versionId(version) : earlierVersionId(version);
+
 /** Vectors may have come since. */
 const isSameState = (a: VersionDocument, b: VersionDocument): boolean =>
   a.build === b.build && isDeepStrictEqual(a.vectorFacts, b.vectorFacts);
 
-type Sources = ReadonlyMap<string, VersionDocument | PageDocument | PassageDocument>;
+type Sources = ReadonlyMap<string, StoredDocument>;
 
 /** One deadline for all calls of a search. */
 function deadlineOf(withinMs: number): AbortSignal {

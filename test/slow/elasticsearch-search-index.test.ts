@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { type BulkFate, refusingProxy } from '../support/refusing-proxy.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/start-elasticsearch.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { ElasticsearchSettings } from '#shared/search/elasticsearch-connection.ts';
 import { elasticsearchSearchIndex } from '#shared/search/elasticsearch-search-index.ts';
 import { aliasOf, mappingVersion } from '#shared/search/elasticsearch-schema.ts';
@@ -344,6 +345,136 @@ describeWithServers(['elasticsearch'], 'in Elasticsearch', () => {
       expect(await documentCount(own)).toBe(0);
       for (const one of indices) await one.close();
     });
+  });
+
+  describe('beside a program before the ninth shape', () => {
+    const owner = { organization: scope.organization, domain: scope.domain };
+    const refresh = '_bulk?refresh=true&routing=acme/docs';
+
+    /** A content version of one page with one passage, as such a program stores it. */
+    async function storeEarlier(own: ElasticsearchSettings, contentVersion: string, text: string): Promise<string> {
+      const startedAt = Date.now();
+      const build = `${startedAt.toString(36)}-${randomBytes(4).toString('hex')}`;
+      const ofBuild = { ...owner, contentVersion, build, startedAt };
+      const filters = { path: 'old', language: 'everywhere', version: 'everywhere', groups: ['everyone'] };
+      const averages = { averageLength: { title: 1, path: 1, heading: 1, text: 1 }, averagePageLength: 1 };
+      const documents: [string, object][] = [
+        [
+          `version/acme/docs/${contentVersion}`,
+          {
+            ...{ ...owner, contentVersion, build, kind: 'version', shape: 7, passageCount: 1, ...averages },
+            facets: { versions: [], languages: [], tags: [], open: { versions: [], languages: [], tags: [] } },
+          },
+        ],
+        [
+          `${build}/page/${sha256Of('old')}`,
+          { ...ofBuild, filters, kind: 'page', page: { path: 'old', title: 'Old', markdown: text } },
+        ],
+        [
+          `${build}/passage/${sha256Of('old')}/0`,
+          {
+            ...{ ...ofBuild, filters, kind: 'passage', position: 0 },
+            terms: { title: 'old', path: 'old', heading: '', text },
+            rank: { path: 'old', boost: 1, title: 'old', names: '', keywords: '', textLength: 2 },
+            shown: { title: 'Old', anchor: '', heading: '', text },
+          },
+        ],
+      ];
+      const lines = documents.flatMap(([_id, document]) => [{ index: { _id } }, document]);
+      const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const answer = await fetch(`${server.url}/${aliasOf(own)}/${refresh}`, { method: 'POST', headers, body });
+      expect(await answer.json()).toMatchObject({ errors: false });
+      return build;
+    }
+
+    /** What it deletes with each commit: what began long ago, or was replaced, and is not searched as far as it knows. */
+    async function cleanAsEarlier(own: ElasticsearchSettings, replaced: string, at: number): Promise<void> {
+      const headers = { 'content-type': 'application/json' };
+      const ofDomain = [{ term: { organization: owner.organization } }, { term: { domain: owner.domain } }];
+      const versions = { query: { bool: { filter: [...ofDomain, { term: { kind: 'version' } }] } } };
+      const request = { method: 'POST', headers, body: JSON.stringify(versions) };
+      const found = await (await fetch(`${server.url}/${aliasOf(own)}/_search`, request)).json();
+      type Hit = { _source: { build: string } };
+      const searched = (found as { hits: { hits: Hit[] } }).hits.hits.map(({ _source }) => _source.build);
+      const left = [{ range: { startedAt: { lt: at - 4 * 3_600_000 } } }, { term: { build: replaced } }];
+      await deleteWhere(own, {
+        filter: [...ofDomain, { bool: { should: left, minimum_should_match: 1 } }],
+        must_not: [{ terms: { build: searched } }, { term: { kind: 'version' } }],
+      });
+    }
+
+    const deleteWhere = (own: ElasticsearchSettings, bool: object): Promise<void> =>
+      request(`${aliasOf(own)}/_delete_by_query?refresh=true`, 'POST', { query: { bool } });
+
+    test('what that one has is searched until there is a build of this one, and neither takes it from the other', async () => {
+      const own = settings();
+      const index = elasticsearchSearchIndex(own);
+      await (await index.startBuild({ ...scope, domain: 'other' })).abandon();
+      await storeEarlier(own, scope.contentVersion, 'earlier words');
+      expect(await index.search({ ...scope, query: 'earlier', limit: 5 })).toMatchObject([{ path: 'old' }]);
+      expect(await index.findPage(scope, 'old', [])).toMatchObject({ markdown: 'earlier words' });
+      // So it is built.
+      expect(await index.passageCount(scope)).toBeUndefined();
+      const earlierDocuments = await documentCount(own);
+      await fill(index, 'first');
+      expect(await documentCount(own)).toBe(onceThere + earlierDocuments);
+      expect(await index.search({ ...scope, query: 'earlier', limit: 5 })).toEqual([]);
+      await storeEarlier(own, scope.contentVersion, 'earlier again');
+      expect(await index.search({ ...scope, query: 'first', limit: 400 })).toHaveLength(pageCount * passagesOfPage);
+      await index.close();
+    });
+
+    test('what it cleans leaves what versions share alone, and what it stored goes a week later', async () => {
+      const own = settings();
+      const index = elasticsearchSearchIndex(own);
+      await fill(index, 'first');
+      const next = { ...scope, contentVersion: 'cv_2' };
+      const shared = await index.startBuild(next, { from: scope.contentVersion });
+      await shared.keep([...shared.known.keys()].filter((path) => path !== 'pages/0'));
+      const passageCount = await shared.commit();
+      await index.remove(scope);
+      const replaced = await storeEarlier(own, next.contentVersion, 'earlier words');
+      await storeEarlier(own, next.contentVersion, 'earlier again');
+      await cleanAsEarlier(own, replaced, Date.now() + 24 * 3_600_000);
+      expect(await index.search({ ...next, query: 'passage', limit: 400 })).toHaveLength(passageCount);
+      const withEarlier = await documentCount(own);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 8 * 24 * 3_600_000 });
+      await fill(index, 'second').finally(() => vi.useRealTimers());
+      expect(await documentCount(own)).toBe(withEarlier - 3 + onceThere - 1);
+      expect(await index.search({ ...next, query: 'passage', limit: 400 })).toHaveLength(passageCount);
+      await index.close();
+    });
+
+    test.each(['this one', 'that one'])(
+      'a version that %s removes is gone for both, and leaves nothing',
+      async (who) => {
+        const own = settings();
+        const index = elasticsearchSearchIndex(own);
+        await fill(index, 'first');
+        await storeEarlier(own, scope.contentVersion, 'earlier words');
+        if (who === 'this one') await index.remove(scope);
+        else {
+          const { organization, domain, contentVersion } = scope;
+          const filter = Object.entries({ organization, domain, contentVersion }).map(([name, is]) => ({
+            term: { [name]: is },
+          }));
+          await deleteWhere(own, { filter, must_not: [{ term: { kind: 'version' } }] });
+          await request(`${aliasOf(own)}/_doc/version%2Facme%2Fdocs%2Fcv_1?routing=acme/docs`, 'DELETE');
+        }
+        expect(await index.passageCount(scope)).toBeUndefined();
+        expect(await index.search({ ...scope, query: 'first earlier', limit: 5 })).toEqual([]);
+        const next = { ...scope, contentVersion: 'cv_2' };
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3_600_000 });
+        await index
+          .startBuild(next)
+          .then((build) => build.commit())
+          .finally(() => vi.useRealTimers());
+        await index.remove(next);
+        expect(await documentCount(own)).toBe(0);
+        await index.close();
+      },
+    );
   });
 
   test('an index with an older mapping is replaced by a copy, once', async () => {

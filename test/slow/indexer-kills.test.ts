@@ -225,18 +225,18 @@ async function documentsOf(url: string, prefix: string): Promise<string[]> {
     expect(answer.status).toBe(200);
     return ((await answer.json()) as { hits: { hits: Hit[] } }).hits.hits;
   };
-  const [version] = await ask({ query: { term: { kind: 'version' } } });
+  const [version] = await ask({ query: { term: { kind: 'searched' } } });
   const build = String(version?._source['build']);
   const documents: Hit[] = version === undefined ? [] : [version];
   const sort = ['kind', 'filters.path', { position: { order: 'asc', missing: 0 } }];
   const some = { size: 2_000, query: { term: { build } }, sort };
   for (let after: unknown[] | undefined; ; ) {
     const hits = await ask(after === undefined ? some : { ...some, search_after: after });
-    documents.push(...hits.filter(({ _source }) => _source['kind'] !== 'version'));
+    documents.push(...hits.filter(({ _source }) => _source['kind'] !== 'searched'));
     after = hits.at(-1)?.sort;
     if (after === undefined) break;
   }
-  return documents.map(({ _source: { kind, build: _, startedAt: __, ...rest } }) =>
+  return documents.map(({ _source: { kind, build: _, ...rest } }) =>
     JSON.stringify([kind, sha256Of(JSON.stringify(rest)), (rest['rank'] as { path?: string } | undefined)?.path]),
   );
 }

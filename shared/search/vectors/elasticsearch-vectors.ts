@@ -6,7 +6,6 @@ import { bulkWriter, refresh } from '../elasticsearch-documents.ts';
 import { buildFilter } from '../elasticsearch-candidates.ts';
 import {
   buildWith,
-  documentShape,
   everyone,
   type PassageDocument,
   prepareVectors,
@@ -37,7 +36,7 @@ export async function startElasticsearchVectors(
   signal?: AbortSignal,
 ): Promise<VectorBuild | undefined> {
   const version = (await storedVersion(writer, scope, signal))?.document;
-  if (version === undefined || version.removing || version.shape !== documentShape) return undefined;
+  if (version === undefined || version.removing) return undefined;
   const known = version.vectorFacts?.model === model ? version.vectorFacts : undefined;
   if (known?.isComplete) return undefined;
   await prepareVectors(writer, known?.dimensions || undefined, signal);
@@ -67,7 +66,7 @@ export async function startElasticsearchVectors(
         // Beside its passage: what another version shares has its vector there, too.
         const build = buildWith(version as VersionDocument, place.filters.path);
         const document: VectorDocument = {
-          ...{ organization, domain, build, kind: 'vector', startedAt: Date.now() },
+          ...{ organization, domain, build, kind: 'vector' },
           ...{ ...place, model, digest },
           ...(vector === undefined ? {} : { vectors: { [`d${vector.length}`]: rounded(vector) } }),
         };
