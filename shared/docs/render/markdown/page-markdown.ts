@@ -15,6 +15,7 @@ import { defaultHandlers, type Handle, toMarkdown } from 'mdast-util-to-markdown
 import { type MarkdownWriter, plainText, textProp } from '#shared/docs/render/components/component.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import type { StaticElement } from '#shared/docs/render/evaluate/static-tree.ts';
+import { plainBlocks } from './plain-blocks.ts';
 
 /** An evaluated page, with its source where that is known. */
 type Page = {
@@ -162,22 +163,38 @@ const fieldList: Handle = (node: List, parent, state, info) => {
 type Handlers = NonNullable<NonNullable<Parameters<typeof toMarkdown>[1]>['handlers']>;
 
 /** Markdown of static nodes. `handlers` write some of them in another way. */
-export function markdownOf(nodes: readonly Nodes[], handlers: Partial<Handlers> = {}): string {
-  const root: Root = { type: 'root', children: asMarkdown(nodes) };
-  return toMarkdown(root, {
-    bullet: '-',
-    emphasis: '_',
-    rule: '-',
-    fences: true,
-    incrementListMarker: true,
-    listItemIndent: 'one',
-    extensions: [gfmToMarkdown({ tableCellPadding: false, tablePipeAlign: false })],
-    handlers: {
-      math: (node: { value: string }) => `$$\n${node.value}\n$$`,
-      inlineMath: (node: { value: string }) => `$${node.value}$`,
-      ...handlers,
+export function markdownOf(nodes: readonly Nodes[], handlers?: Partial<Handlers>): string {
+  const blocks = asMarkdown(nodes);
+  const plain = handlers === undefined ? plainBlocks(blocks, oneBlock) : undefined;
+  if (plain === undefined) return anyMarkdown(blocks, handlers);
+  return /^$|[\r\n]$/.test(plain) ? plain : `${plain}\n`;
+}
+
+/** The Markdown of a block as it is among others: its own line end, if it has one, is not that of the document. */
+export const oneBlock = (block: Root['children'][number]): string =>
+  anyMarkdown([block, { type: 'thematicBreak' }]).slice(0, -'\n\n---\n'.length);
+
+const extensions = [gfmToMarkdown({ tableCellPadding: false, tablePipeAlign: false })];
+
+/** By the library, which writes whatever there may be. */
+export function anyMarkdown(children: Root['children'], handlers?: Partial<Handlers>): string {
+  return toMarkdown(
+    { type: 'root', children },
+    {
+      bullet: '-',
+      emphasis: '_',
+      rule: '-',
+      fences: true,
+      incrementListMarker: true,
+      listItemIndent: 'one',
+      extensions,
+      handlers: {
+        math: (node: { value: string }) => `$$\n${node.value}\n$$`,
+        inlineMath: (node: { value: string }) => `$${node.value}$`,
+        ...handlers,
+      },
     },
-  });
+  );
 }
 
 const phrasing = new Set(
