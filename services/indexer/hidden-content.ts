@@ -39,8 +39,13 @@ function withElements(tree: Root, change: Change): Root {
 }
 
 function changedNodes<N extends Nodes>(nodes: N[], change: Change): N[] {
-  const changed = nodes.flatMap((node) => changedNode(node, change) ?? []);
-  return changed.length === nodes.length && changed.every((node, at) => node === nodes[at]) ? nodes : changed;
+  let changed: N[] | undefined;
+  for (const [at, node] of nodes.entries()) {
+    const one = changedNode(node, change);
+    if (one !== node) changed ??= nodes.slice(0, at);
+    if (one !== undefined) changed?.push(one);
+  }
+  return changed ?? nodes;
 }
 
 function changedNode<N extends Nodes>(node: N, change: Change): N | undefined {

@@ -3,13 +3,13 @@ import type { PageReferenceInput } from '#shared/docs/reference/page-reference.t
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
 import { componentRegistry } from '#shared/docs/render/components/registry.ts';
 import { toContent } from '#shared/docs/render/content/to-content.ts';
-import { writeContent } from '#shared/docs/render/content/write-content.ts';
 import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
 import { asPeopleRead, isHidden, withoutHidden } from './hidden-content.ts';
 import { linksOf, type WrittenLink } from './page-links.ts';
+import { readSections } from './read-sections.ts';
 
 export type PageToRead = {
   /** Path in the project. */
@@ -77,8 +77,7 @@ export function readPage(page: PageToRead) {
   const visible = withoutHidden(evaluated.tree);
   const shown = visible === evaluated.tree ? whole : complete(visible);
   const content = toContent(whole.tree, () => undefined, texts);
-  const read = { plain: true, isLeftOut: isHidden };
-  const sections = [content.main, content.aside].flatMap((part) => writeContent(part, read).sections);
+  const sections = [content.main, content.aside].flatMap(readSections);
   const links = linksOf([...content.main, ...content.aside], file, (properties) => isHidden(properties));
   const markdownOf = (of: typeof shown): string => pageMarkdown({ title, description }, of);
   const peoples = asPeopleRead(visible);

@@ -29,10 +29,6 @@ export type Addresses = {
 export type WriteOptions = {
   /** Without them, addresses stay as they are. */
   addresses?: Addresses;
-  /** Elements with such properties are left out. */
-  isLeftOut?: (properties: Properties) => boolean;
-  /** It is not for eyes: code and formulas stay plain. */
-  plain?: boolean;
 };
 
 /**
@@ -77,8 +73,8 @@ class ContentWriter {
   /** Written once for all that are alike, where nothing around it changes what it becomes. */
   #repeated(node: Repeated, around: Around): string {
     const { id } = node;
-    const { addresses, isLeftOut } = this.#options;
-    const isPlain = isPlainPlace(around) && isLeftOut === undefined && plainId.test(id);
+    const { addresses } = this.#options;
+    const isPlain = isPlainPlace(around) && plainId.test(id);
     const once = isPlain ? writtenOnce(node) : undefined;
     if (once === undefined || !this.sections.repeat(id, once.text)) return this.#element(node.element(id), around);
     addresses?.resolve('href', `#${id}`, linkToItself);
@@ -98,8 +94,7 @@ class ContentWriter {
     if (before === undefined) return '';
     this.sections.text(node.of === 'code' ? `${node.text}\n` : node.text);
     // Drawings have no HTML in them.
-    const isPlain = around.inDrawing || this.#options.plain === true;
-    return before + (isPlain ? escapeHtmlText(node.text) : node.html().text);
+    return before + (around.inDrawing ? escapeHtmlText(node.text) : node.html().text);
   }
 
   #element(element: Element, around: Around): string {
@@ -107,10 +102,9 @@ class ContentWriter {
     if (strippedElements.has(tagName) || (around.inLink && isLinkToItself(element))) return '';
     let name = contentElements.has(tagName) ? nameHere(element, around) : undefined;
     if (name === undefined) return this.nodes(children, around);
-    const { addresses, isLeftOut } = this.#options;
-    const ordinary = isLeftOut === undefined ? this.#ordinary(element, name) : undefined;
+    const { addresses } = this.#options;
+    const ordinary = this.#ordinary(element, name);
     const properties = ordinary === undefined ? safeProperties(element, name, addresses?.resolve) : element.properties;
-    if (isLeftOut?.(properties)) return '';
     if (name === 'img' && properties.src === undefined && addresses !== undefined)
       return this.#element(missingImage(properties, addresses), around);
     const source = name === 'img' ? element.properties.src : undefined;
@@ -198,5 +192,5 @@ const hasClass = ({ className }: Properties, name: string): boolean =>
   Array.isArray(className) && className.includes(name);
 
 /** Headings have a link to themselves. In another link there is no use for it. */
-const isLinkToItself = ({ tagName, properties }: Element): boolean =>
+export const isLinkToItself = ({ tagName, properties }: Element): boolean =>
   tagName === 'a' && hasClass(properties, 'heading-anchor');
