@@ -67,7 +67,7 @@ async function storedSite(pageCount: number, pagesInChunk: number, characters: n
       };
     });
     const files = part.map((path) => ({ path: `${path}.html`, body: Buffer.from(path) }));
-    await storeSegment(context(), { organization, domain, key }, await packPages(domain, files, pages), signal);
+    await storeSegment(context(), { organization, domain, key }, packPages(domain, files, pages), signal);
   }
   const model = siteModel(paths.map((path) => ({ path })));
   const plan: ExportPlan = {

@@ -1,6 +1,6 @@
 import type { FailedPage } from '#shared/contracts/export-facts.ts';
 import { blobKey, type ExportPlan, type RenderedPage } from '#shared/contracts/stored-objects.ts';
-import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
+import type { RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { type PageSlice, pageSlice, type RenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderRequest, RenderResponse } from '#shared/docs/render/render-request.ts';
 import type { ChildPool, RunOptions } from '#shared/docs/sandbox/child-pool.ts';
@@ -11,7 +11,7 @@ import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 
-type RenderedChunk = { files: RenderedFile[]; pages: RenderedPage[]; failedPages: FailedPage[] };
+type RenderedChunk = { files: RenderedText[]; pages: RenderedPage[]; failedPages: FailedPage[] };
 
 const sourcesAtOnce = 8;
 
@@ -111,7 +111,7 @@ async function inputOf(context: RendererContext, organization: string, slice: Pa
 }
 
 type PageOutcome =
-  | { kind: 'page'; files: RenderedFile[]; page: RenderedPage }
+  | { kind: 'page'; files: RenderedText[]; page: RenderedPage }
   /** `childDied`: the process died, because of the page or because no process can run here. */
   | { kind: 'failed'; reason: string; childDied: boolean };
 

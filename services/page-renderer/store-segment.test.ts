@@ -46,7 +46,7 @@ test('a sidecar can be read without its texts, and damaged texts are none', asyn
   const sidecar = { ...digests, files: [], pages: [], diagnostics: [] };
   const text = { fullText: '# X\n,"texts":[\n', search: '[["","","x"]]' };
   for (const texts of [[], [text], [text, text]]) {
-    await objectStore.put(sidecarKey('acme', place.key), await sidecarBytes(sidecar, texts));
+    await objectStore.put(sidecarKey('acme', place.key), sidecarBytes(sidecar, texts));
     expect(await readSidecar(objectStore, 'acme', place.key)).toMatchObject(sidecar);
     const stored = await readWholeSidecar(objectStore, 'acme', place.key);
     if (stored === undefined) throw new Error('it is not there');

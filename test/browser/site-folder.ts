@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import type { SiteRenderOptions } from '#shared/docs/render/page-slice.ts';
-import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
+import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { openBrowser } from '../support/open-browser.ts';
 
@@ -85,7 +85,7 @@ export async function siteFolder(
   const rendered = project.model.pages.map((page) => project.render(page.path, { ...testOptions, ...options }));
   const pages = rendered.map(({ page }) => page);
   const closing = await closingFiles(project.model, pages, { domain: 'test' });
-  const write = ({ path, body }: RenderedFile) => {
+  const write = ({ path, body }: RenderedFile | RenderedText) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), body);
   };

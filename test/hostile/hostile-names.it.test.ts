@@ -11,6 +11,7 @@ import { portableName } from '#shared/export/bundle/archive-names.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { joinSegments } from '#shared/export/bundle/join-segments.ts';
 import { packRendered } from '#shared/export/bundle/pack-export.ts';
+import type { FileToPack } from '#shared/export/bundle/segment-writer.ts';
 import { verifyBundle } from '#shared/export/bundle/verify-bundle.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import { makePlan } from '#services/orchestrator/make-plan.ts';
@@ -36,8 +37,8 @@ async function bundleOf(model: SiteModel, text: (file: string) => string, select
   const index = indexSite(model, exported);
   const sidecars: Parameters<typeof closingFrom>[1][number][] = [];
   const segments: Parameters<typeof joinSegments>[0][number][] = [];
-  const add = async (files: { path: string; body: Uint8Array }[], pages: RenderedPage[] = []) => {
-    const { bytes, ...summary } = await packRendered(domain, files);
+  const add = async (files: readonly FileToPack[], pages: RenderedPage[] = []) => {
+    const { bytes, ...summary } = packRendered(domain, files);
     sidecars.push({ version: 1 as const, ...summary, pages, diagnostics: [] });
     segments.push({ ...summary, key: String(segments.length), open: async () => Readable.from([bytes]) });
   };

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
-import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
+import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import { filesOfSite, indexSite } from '#shared/docs/render/site-index.ts';
@@ -16,13 +16,13 @@ export async function unpackedSite(
   { model, read, pageInput }: PublishedProject,
   folder: string,
 ): Promise<RenderedPage[]> {
-  const write = ({ path, body }: RenderedFile) => {
+  const write = ({ path, body }: RenderedFile | RenderedText) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), body);
   };
   const index = indexSite(model);
   const site = renderSite(model, testOptions);
-  const files: RenderedFile[] = [];
+  const files: (RenderedFile | RenderedText)[] = [];
   for (const file of filesOfSite(model).files) files.push({ path: file.path, body: await read(file) });
   const pages: RenderedPage[] = [];
   for (const path of index.exported) {

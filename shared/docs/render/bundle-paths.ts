@@ -78,6 +78,9 @@ export function encodePath(path: string): string {
 /** A file of the bundle: path inside its top folder (`guides/x.html`), and its bytes. */
 export type RenderedFile = { path: string; body: Uint8Array };
 
+/** A file of the bundle whose bytes are this text in UTF-8. */
+export type RenderedText = { path: string; body: string };
+
 /**
  * Address of the site, without a slash at the end. It is known only if the project says so (`seo.metatags.canonical` in docs.json).
  */

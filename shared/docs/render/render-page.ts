@@ -1,6 +1,6 @@
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
-import { pageAddress, pageFile, type RenderedFile } from './bundle-paths.ts';
+import { pageAddress, pageFile, type RenderedText } from './bundle-paths.ts';
 import { componentRegistry } from './components/registry.ts';
 import { h } from './content/content-tree.ts';
 import { noteClass } from './content/content-context.ts';
@@ -34,7 +34,7 @@ export type PageInput = {
 };
 
 /** Files by their path inside the bundle's top folder, and what the closing segment needs of the page. */
-export type RenderedPageFiles = { files: RenderedFile[]; page: RenderedPage };
+export type RenderedPageFiles = { files: RenderedText[]; page: RenderedPage };
 
 const maxDiagnostics = 300;
 const maxHtmlBytes = 2 * 1024 * 1024;
@@ -88,10 +88,9 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     islands: islands && islands.path,
     endpoint: page.added?.endpoint,
   });
-  const body = Buffer.from(html);
-  if (body.length > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
+  if (Buffer.byteLength(html) > maxHtmlBytes) throw new PageFailed('page-too-large', 'its HTML has more than 2 MB');
   for (const name of islands?.classes ?? []) noteClass(name, content);
-  return renderedFiles(slice, description?.text, body, {
+  return renderedFiles(slice, description?.text, html, {
     markdown,
     islands,
     sections: [...main.sections, ...aside.sections],
@@ -135,7 +134,7 @@ export function renderFailedPage(
     playground: undefined,
   });
   const failure = reason.slice(0, 300);
-  return renderedFiles(slice, description?.text, Buffer.from(html), {
+  return renderedFiles(slice, description?.text, html, {
     markdown: `# ${slice.title}\n\n${text}\n`,
     sections: [],
     links: [],
@@ -166,7 +165,7 @@ type PageContent = Pick<
 function renderedFiles(
   { path, title, canonical = pageAddress(path) }: PageSlice,
   description: string | undefined,
-  html: Uint8Array,
+  html: string,
   { markdown, islands, sections, ...facts }: PageContent,
 ): RenderedPageFiles {
   const fullText = fullTextPart(canonical, markdown);
@@ -179,8 +178,8 @@ function renderedFiles(
   return {
     files: [
       { path: pageFile(path), body: html },
-      { path: `${path}.md`, body: Buffer.from(markdown) },
-      ...(islands ? [{ path: islands.path, body: Buffer.from(islands.script) }] : []),
+      { path: `${path}.md`, body: markdown },
+      ...(islands ? [{ path: islands.path, body: islands.script }] : []),
     ],
     page: {
       path,

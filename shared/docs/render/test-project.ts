@@ -3,7 +3,7 @@ import type { PageText, RenderedPage, SegmentSidecar } from '#shared/contracts/s
 import type { SiteModel } from '#shared/docs/project/site-model.ts';
 import { textsOf } from '#shared/export/bundle/packed-segment.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { RenderedFile } from './bundle-paths.ts';
+import type { RenderedFile, RenderedText } from './bundle-paths.ts';
 import { pageSlice, type SiteRenderOptions } from './page-slice.ts';
 import type { StoredText } from './closing-store.ts';
 import { type ClosingInput, renderClosing } from './render-closing.ts';
@@ -79,7 +79,12 @@ export async function renderedContent(source: string, others: Record<string, str
 export function closingFiles(
   model: SiteModel,
   pages: readonly RenderedPage[],
-  bundle: { domain: string; label?: string; site?: readonly RenderedFile[]; files?: readonly RenderedFile[] },
+  bundle: {
+    domain: string;
+    label?: string;
+    site?: readonly RenderedFile[];
+    files?: readonly (RenderedFile | RenderedText)[];
+  },
 ): Promise<RenderedFile[]> {
   const { domain, label, site = [], files = [] } = bundle;
   const { contentVersion } = model;
@@ -93,8 +98,12 @@ export function closingFiles(
     sizeBytes: 0,
     diagnostics: [],
   };
-  const listed = (of: readonly RenderedFile[]) =>
-    of.map(({ path, body }) => ({ path: `${domain}/${path}`, size: body.length, sha256: sha256Of(body) }));
+  const listed = (of: readonly (RenderedFile | RenderedText)[]) =>
+    of.map(({ path, body }) => ({
+      path: `${domain}/${path}`,
+      size: Buffer.byteLength(body),
+      sha256: sha256Of(body),
+    }));
   return closingFrom({ model, plan }, [
     { ...summary, files: listed(site), pages: [] },
     { ...summary, files: listed(files), pages: [...pages] },

@@ -152,7 +152,7 @@ function nodeArguments({ memoryLimitMb, ...program }: StartOptions, readable: re
 }
 
 /** Megabytes. Pages leave much garbage behind: with this room a page takes a third less processor time than where V8 keeps far from a small limit. */
-const room = { old: 256, young: 32 };
+const room = { old: 128, young: 32 };
 
 function heapArguments(memoryLimitMb: number): string[] {
   const old = Math.min(room.old, Math.floor(memoryLimitMb / 2));

@@ -10,10 +10,10 @@ import { tarHeader, tarPadding, tarTrailer } from './tar-header.ts';
 
 type TestSegment = Omit<SegmentSource, 'open'> & { open: () => Promise<Readable> };
 
-const file = (path: string, text: string | Buffer): FileToPack => ({ path, body: Buffer.from(text) });
+const file = (path: string, text: string | Buffer) => ({ path, body: Buffer.from(text) });
 
 async function source(key: string, files: FileToPack[]): Promise<TestSegment> {
-  const { bytes, ...summary } = await packSegment(files);
+  const { bytes, ...summary } = packSegment(files);
   return { key, ...summary, open: async () => Readable.from([bytes.subarray(0, 7), bytes.subarray(7)]) };
 }
 

@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream';
-import { packSegment, type SegmentSummary, type SegmentWriter, segmentWriter } from './segment-writer.ts';
+import {
+  type FileToPack,
+  packSegment,
+  type SegmentSummary,
+  type SegmentWriter,
+  segmentWriter,
+} from './segment-writer.ts';
 
 /*
  * Which files a segment of an export has, in which order and under which names. It belongs to this folder because the renderer version is
@@ -10,10 +16,7 @@ import { packSegment, type SegmentSummary, type SegmentWriter, segmentWriter } f
 export const archivePath = (domain: string, path: string): string => `${domain}/${path}`;
 
 /** Packs rendered files in memory, in the order in which they were rendered. */
-export function packRendered(
-  domain: string,
-  files: readonly { path: string; body: Uint8Array }[],
-): Promise<SegmentSummary & { bytes: Buffer }> {
+export function packRendered(domain: string, files: readonly FileToPack[]): SegmentSummary & { bytes: Buffer } {
   return packSegment(files.map(({ path, body }) => ({ path: archivePath(domain, path), body })));
 }
 

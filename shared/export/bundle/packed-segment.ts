@@ -2,20 +2,16 @@ import { crc32 } from 'node:zlib';
 import type { PageText, RenderedPage, SegmentSidecar } from '#shared/contracts/stored-objects.ts';
 import { deflateWhole, inflateWhole } from './deflated-bytes.ts';
 import { packRendered } from './pack-export.ts';
-import type { DeflatedBytes, SegmentSummary } from './segment-writer.ts';
+import type { DeflatedBytes, FileToPack, SegmentSummary } from './segment-writer.ts';
 
 /** The bytes of a segment and of its sidecar, as they are stored. */
 export type PackedSegment = { segment: Uint8Array; sidecar: Uint8Array };
 
 /** Packs rendered files, in their order, with the sidecar that says what is known of `pages`. `domain`: the top folder of the files. */
-export async function packPages(
-  domain: string,
-  files: readonly { path: string; body: Uint8Array }[],
-  pages: readonly RenderedPage[],
-): Promise<PackedSegment> {
-  const { bytes, ...summary } = await packRendered(domain, files);
+export function packPages(domain: string, files: readonly FileToPack[], pages: readonly RenderedPage[]): PackedSegment {
+  const { bytes, ...summary } = packRendered(domain, files);
   const facts = pages.map(({ fullText: _1, search: _2, ...rest }) => rest);
-  return { segment: bytes, sidecar: await sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
+  return { segment: bytes, sidecar: sidecarBytes(sidecarOf({ ...summary, pages: facts }), pages) };
 }
 
 /** Adds what a segment without pages has. */
@@ -35,17 +31,17 @@ export const textEnds: Record<TextKind, string> = { search: ',\n', fullText: '\n
  * What is stored of a sidecar: its JSON, and behind it the texts of its pages, in their order: first what the search index has of each, then
  * its part of `llms-full.txt`. Both are deflate data: the files that have the texts of all pages are joined from those of chunks.
  */
-export async function sidecarBytes(sidecar: SegmentSidecar, pages: readonly PageText[]): Promise<Buffer> {
+export function sidecarBytes(sidecar: SegmentSidecar, pages: readonly PageText[]): Buffer {
   if (pages.length === 0) return Buffer.from(JSON.stringify(sidecar));
-  const [search, fullText] = await Promise.all([deflatedTexts(pages, 'search'), deflatedTexts(pages, 'fullText')]);
+  const [search, fullText] = [deflatedTexts(pages, 'search'), deflatedTexts(pages, 'fullText')];
   const texts = { search: search.facts, fullText: fullText.facts };
   const json = JSON.stringify({ ...sidecar, texts });
   return Buffer.concat([Buffer.from(json.slice(0, -1)), textsBegin, search.deflated, fullText.deflated]);
 }
 
-async function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
+function deflatedTexts(pages: readonly PageText[], kind: TextKind) {
   const raw = textsOf(pages, kind);
-  const deflated = await deflateWhole(raw);
+  const deflated = deflateWhole(raw);
   return { deflated, facts: { sizeBytes: deflated.length, rawLength: raw.length, crc32: crc32(raw) } };
 }
 

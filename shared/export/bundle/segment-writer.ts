@@ -139,22 +139,31 @@ function segmentContents() {
   };
 }
 
-/** A file to pack: its path in the archive (with the top folder) and its bytes. */
-export type FileToPack = { path: string; body: Uint8Array };
+/** A file to pack: its path in the archive (with the top folder) and its bytes, or its text. */
+export type FileToPack = { path: string; body: string | Uint8Array };
 
 /**
  * Packs files into one segment in memory: for chunks, which are a few hundred kilobytes. The same bytes as those of a `segmentWriter`,
- * in half of its time. Rejects as that does.
+ * in a third of its time, but the caller waits. Texts are written to their place in the segment at once. Throws as that rejects.
  */
-export async function packSegment(files: Iterable<FileToPack>): Promise<SegmentSummary & { bytes: Buffer }> {
+export function packSegment(files: readonly FileToPack[]): SegmentSummary & { bytes: Buffer } {
   const contents = segmentContents();
-  const parts: Uint8Array[] = [];
-  for (const { path, body } of files) {
-    parts.push(contents.header(path, body.length), body, tarPadding(body.length));
-    contents.added(path, body.length, hash('sha256', body, 'hex'));
+  const sizes = files.map(({ body }) => Buffer.byteLength(body));
+  const headers = files.map(({ path }, at) => contents.header(path, sizes[at] as number));
+  const placed = sizes.map((size, at) => (headers[at] as Uint8Array).length + size + tarPadding(size).length);
+  const raw = Buffer.allocUnsafe(placed.reduce((sum, length) => sum + length, 0));
+  let end = 0;
+  for (const [at, { path, body }] of files.entries()) {
+    const [header, size] = [headers[at] as Uint8Array, sizes[at] as number];
+    raw.set(header, end);
+    const begin = end + header.length;
+    if (typeof body === 'string') raw.write(body, begin);
+    else raw.set(body, begin);
+    end += placed[at] as number;
+    raw.fill(0, begin + size, end);
+    contents.added(path, size, hash('sha256', raw.subarray(begin, begin + size), 'hex'));
   }
-  const raw = Buffer.concat(parts);
-  const bytes = await deflateWhole(raw);
+  const bytes = deflateWhole(raw);
   return {
     sha256: hash('sha256', bytes, 'hex'),
     crc32: crc32(raw),

@@ -68,7 +68,7 @@ function paxRecord(key: string, value: string): string {
 type HeaderFields = { prefix: Uint8Array; name: Uint8Array; size: number; type: string };
 
 function headerBlock({ prefix, name, size, type }: HeaderFields): Uint8Array {
-  const block = Buffer.alloc(blockBytes);
+  const block = Buffer.allocUnsafe(blockBytes).fill(0);
   block.set(name, 0);
   block.write('0000644\0', 100);
   block.write('0000000\0', 108);

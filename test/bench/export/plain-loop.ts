@@ -10,7 +10,7 @@ import { testObjectStore } from '../../support/test-object-store.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { renderPage } from '#shared/docs/render/render-page.ts';
-import type { RenderedFile } from '#shared/docs/render/bundle-paths.ts';
+import type { RenderedText } from '#shared/docs/render/bundle-paths.ts';
 
 export type PlainRound = { pages: number; render: Cost; pack: Cost };
 export type Cost = { seconds: number; cpuSeconds: number };
@@ -40,12 +40,12 @@ for (let round = 0; round < Number(rounds); round += 1) {
   };
   for (const paths of chunks) {
     const files = await timed(total.render, async () => paths.flatMap(rendered));
-    await timed(total.pack, () => packRendered(plan.domain, files));
+    await timed(total.pack, async () => packRendered(plan.domain, files));
   }
   process.stdout.write(`${JSON.stringify(total)}\n`);
 }
 
-function rendered(path: string): RenderedFile[] {
+function rendered(path: string): RenderedText[] {
   const slice = pageSlice(index, path, plan);
   const texts = slice.dependencies.map((file) => [file.path, sources.get(file.sha256)?.toString() ?? '']);
   const dependencies = Object.fromEntries(texts) as Record<string, string>;

@@ -6,7 +6,7 @@ import { pageSlice } from '../page-slice.ts';
 import { indexSite } from '../site-index.ts';
 import { renderSite } from './render-site.ts';
 import type { SearchIndex, SearchSections } from './page-globals.ts';
-import type { RenderedFile } from '../bundle-paths.ts';
+import type { RenderedFile, RenderedText } from '../bundle-paths.ts';
 import { closingFiles, testOptions, testProject, type TestProject } from '../test-project.ts';
 
 const files = {
@@ -46,7 +46,7 @@ const files = {
   'changelog.mdx': '---\ntitle: News\n---\n\n<Update label="v1" tags={["API"]}>\nSome & news\n</Update>',
 };
 
-const named = (made: readonly RenderedFile[]) =>
+const named = (made: readonly (RenderedFile | RenderedText)[]) =>
   new Map(made.map((file) => [file.path, Buffer.from(file.body).toString()]));
 
 describe('site segment', () => {
