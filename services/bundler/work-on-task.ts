@@ -4,6 +4,7 @@ import { mostReasonCharacters, type Report, type ReportContext, workAndReport } 
 import { crashPoint } from '#shared/runtime/crash-point.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { repeatReads } from '#shared/storage/repeat-reads.ts';
 import { joinBundle } from './join-bundle.ts';
 
 /** What a bundler works with. */
@@ -28,8 +29,9 @@ async function join(
   { attempt, organization, planHash }: BundleTask,
   signal: AbortSignal,
 ): Promise<Report> {
+  const store = repeatReads(objectStore, retry, signal);
   const outcome = await retryUnavailable(retry, signal, async () =>
-    joinBundle(objectStore, await readPlan(objectStore, organization, planHash, signal), planHash, clock, signal),
+    joinBundle(store, await readPlan(store, organization, planHash, signal), planHash, clock, signal),
   );
   if (outcome.kind === 'lost') {
     const { chunks, reason } = outcome;

@@ -9,7 +9,7 @@ import { indexSite } from '#shared/docs/render/site-index.ts';
 import { childPool, type ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { readSidecar, storedSegment } from '#shared/export/export-objects.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object-store.ts';
 import { siteModel } from '../../test/support/site-model.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { renderClosing } from './render-closing.ts';
@@ -168,6 +168,24 @@ test('a segment whose sidecar vanishes before its texts were read is named', asy
   };
   const outcome = await renderClosing({ ...context(), objectStore: vanishing }, site, signal);
   expect(outcome).toEqual({ kind: 'lost', chunks: [1] });
+});
+
+test('a site is closed with a store that refuses one read of ten', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(40, 1, 100);
+  let reads = 0;
+  const refusing: ObjectStore = {
+    ...objectStore,
+    async get(key, options) {
+      reads += 1;
+      if (reads % 10 === 0) throw new ObjectStoreUnavailable('slow down');
+      return objectStore.get(key, options);
+    },
+  };
+  const retry = { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 2_000 };
+  const outcome = await renderClosing({ ...context(), objectStore: refusing, retry }, site, signal);
+  expect(outcome).toMatchObject({ kind: 'rendered' });
+  expect(reads).toBeLessThan(60);
 });
 
 test('texts of pages are copied whole; those of the search are cut shorter where a site has too many', async () => {

@@ -10,6 +10,8 @@ import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { readSidecar, readWholeSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';
+import type { ObjectStore } from '#shared/storage/object-store.ts';
+import { repeatReads } from '#shared/storage/repeat-reads.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 import { runChild } from './render-pages.ts';
@@ -54,7 +56,7 @@ async function makeSegment(
   const { chunks, pageTotal: _, ...plainPlan } = plan;
   const { organization, closingKey } = plan;
   const request = { kind: 'closing', model: index.model, plan: plainPlan, segmentCount: chunks.length } as const;
-  const sidecars = sidecarsOf(context, plan);
+  const sidecars = sidecarsOf(repeatReads(context.objectStore, context.retry, signal), plan);
   let lost: number[] = [];
   /** The child knows only its message. */
   let unanswered: unknown;
@@ -107,7 +109,7 @@ class TextsLost extends Error {
 }
 
 /** What is stored of the segments of a plan beside their files. */
-function sidecarsOf({ objectStore }: ClosingContext, { organization, chunks }: PlannedSite['plan']) {
+function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedSite['plan']) {
   const segments: { sha256: string }[] = [];
   const kept = new Map<number, { sidecar: Pick<SegmentSidecar, 'texts'>; behind: Uint8Array }>();
   let room = keptBytes;
