@@ -19,6 +19,8 @@ export function prepareSource(body: string, file: string, variables: Record<stri
   const headingIds = new Map<number, string>();
   const values = new Map(Object.entries(variables).map(([name, value]) => [name, value.replaceAll(/\s*\n\s*/g, ' ')]));
   if (body.includes('<!--')) blankComments(lines, fenced);
+  // Without these, no line changes.
+  if (!body.includes('{{') && !body.includes('{#')) return { lines, fenced, headingIds, diagnostics };
   for (const [index, line] of lines.entries()) {
     const { line: replaced, undefinedNames } = replaceVariables(line, fenced[index] ?? false, values);
     lines[index] = replaced;

@@ -19,10 +19,28 @@ export type BrokenLimit = { code: string; message: string; line?: number };
  * JavaScript are recursive or quadratic in nesting, so nesting is bounded here.
  */
 export function brokenLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
+  const sizes = sizesOf(lines);
   return (
-    blockNesting(lines, fenced) ?? lazyLines(lines, fenced) ?? tableCells(lines, fenced) ?? longParagraph(lines, fenced)
+    (sizes.mayNest ? blockNesting(lines, fenced) : undefined) ??
+    (lines.length > maxLazyLines ? lazyLines(lines, fenced) : undefined) ??
+    (sizes.hasTable ? tableCells(lines, fenced) : undefined) ??
+    (sizes.characters > maxParagraphCharacters ? longParagraph(lines, fenced) : undefined)
   );
 }
+
+/** What nearly all pages are too small for need not be looked for in them. */
+function sizesOf(lines: readonly string[]) {
+  let [characters, mayNest, hasTable] = [0, false, false];
+  for (const line of lines) {
+    characters += line.length;
+    mayNest ||= line.length > maxBlockNesting && deeplyNested.test(line);
+    hasTable ||= line.includes('|');
+  }
+  return { characters, mayNest, hasTable };
+}
+
+/** A block that is nested so deep begins with as many characters that indent or mark it. */
+const deeplyNested = new RegExp(`^[\\s>*+.)\\d-]{${maxBlockNesting}}`);
 
 /** The same for elements and expressions, which only MDX nests. Plain Markdown may break these limits. */
 export function brokenMdxLimit(lines: readonly string[], fenced: readonly boolean[]): BrokenLimit | undefined {
