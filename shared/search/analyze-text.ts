@@ -9,9 +9,31 @@ import { frequentWordsOf, languageOfText } from './question-language.ts';
 export function analyzeText(text: string): string[] {
   const terms: string[] = [];
   for (const word of text.normalize('NFKC').match(words) ?? []) {
-    for (const term of termsOf(word)) terms.push(term);
+    for (const term of wordOf(word).terms) terms.push(term);
   }
   return terms;
+}
+
+/** Numbers for terms, by whoever keeps terms by number. */
+export type TermNumbers = {
+  of(term: string): number /** Stands for these numbers where words keep them. */;
+  readonly mark: object;
+};
+
+/** The terms of a text, and the number of each. Words keep their numbers as they keep their terms, until they are asked for others. */
+export function analyzeWithNumbers(text: string, numbers: TermNumbers): { terms: string[]; ids: number[] } {
+  const terms: string[] = [];
+  const ids: number[] = [];
+  for (const part of text.normalize('NFKC').match(words) ?? []) {
+    const word = wordOf(part);
+    if (word.mark !== numbers.mark) {
+      word.mark = numbers.mark;
+      word.ids = word.terms.map((term) => numbers.of(term));
+    }
+    for (const term of word.terms) terms.push(term);
+    for (const id of word.ids) ids.push(id);
+  }
+  return { terms, ids };
 }
 
 /** Where a text has words with one of these terms: where each begins and ends, in its order. */
@@ -62,27 +84,27 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 const runs =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー]+/gu;
 
-type Word = { word: string; terms: readonly string[] };
+type Word = { word: string; terms: readonly string[]; mark: object | undefined; ids: readonly number[] };
 
 /** Terms by word, since a text has few words many times each: of those that came lately, and of those before. 5 MB at most. */
 let recent = new Map<string, Word>();
 let earlier = recent;
 const mostRecent = 12_000;
 
-function termsOf(word: string): readonly string[] {
+function wordOf(word: string): Word {
   const known = recent.get(word);
-  if (known !== undefined) return known.terms;
+  if (known !== undefined) return known;
   const found = earlier.get(word) ?? newWord(word);
-  if (found.word.length > maxTermCharacters) return found.terms;
+  if (found.word.length > maxTermCharacters) return found;
   if (recent.size === mostRecent) [earlier, recent] = [recent, new Map()];
   recent.set(found.word, found);
-  return found.terms;
+  return found;
 }
 
 /** With a copy of the word: a part of a text keeps all of it in memory. */
 function newWord(part: string): Word {
   const word = Buffer.from(part).toString();
-  return { word, terms: cutWord(word) };
+  return { word, terms: cutWord(word), mark: undefined, ids: [] };
 }
 
 function cutWord(word: string): string[] {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { analyzeText } from './analyze-text.ts';
+import { analyzeText, analyzeWithNumbers, type TermNumbers } from './analyze-text.ts';
 import { packCounts } from './packed-counts.ts';
 import { joinNames, pageTerms } from './page-terms.ts';
 import { fields } from './rank-passages.ts';
@@ -104,8 +104,12 @@ class PassageWriter {
   readonly #db: DatabaseSync;
   readonly #statements;
   readonly #ids = new Map<string, number>();
-  /** By id of a term: how many more passages and links have it. */
-  readonly #more = { passages: new Map<number, number>(), links: new Map<number, number>() };
+  /** The terms that the file does not have, in the order of their ids, which follow the last one that it has. */
+  readonly #newTerms: string[] = [];
+  readonly #lastStored: number;
+  readonly #numbers: TermNumbers = { of: (term) => this.#idOf(term), mark: {} };
+  /** How many more passages and links have a term. */
+  readonly #more = { passages: new TermCounts(), links: new TermCounts() };
   readonly #sums: Record<string, number>;
   readonly #hasVectors: boolean;
 
@@ -113,6 +117,7 @@ class PassageWriter {
     this.#db = db;
     this.#hasVectors = vectorFactsIn(db) !== undefined;
     this.#sums = { ...(db.prepare('SELECT * FROM facts').get() as Record<string, number>) };
+    this.#lastStored = Number(db.prepare('SELECT max(id) AS last FROM terms').get()?.['last'] ?? 0);
     this.#statements = {
       page: db.prepare(
         `INSERT INTO pages (path, key, title, language, version, tag, groups, boost, markdown, peoples_markdown, title_terms, name_terms, keyword_terms, path_terms, text_length)
@@ -125,7 +130,6 @@ class PassageWriter {
       link: db.prepare('INSERT INTO links (page, target, terms) VALUES (?, ?, ?)'),
       linkWords: db.prepare('INSERT INTO link_words (rowid, terms) VALUES (?, ?)'),
       term: db.prepare('SELECT id FROM terms WHERE term = ?'),
-      newTerm: db.prepare('INSERT INTO terms (term, passages, links) VALUES (?, 0, 0)'),
     };
   }
 
@@ -143,8 +147,8 @@ class PassageWriter {
   add(page: SearchPage): void {
     const terms = pageTerms(page);
     const passages = page.passages.slice(0, mostPassagesOfPage);
-    const texts = passages.map(({ text }) => analyzeText(text));
-    const textLength = texts.reduce((sum, text) => sum + text.length, 0);
+    const texts = passages.map(({ text }) => analyzeWithNumbers(text, this.#numbers));
+    const textLength = texts.reduce((sum, text) => sum + text.ids.length, 0);
     const { lastInsertRowid: pageId } = this.#statements.page.run(
       page.path,
       page.key,
@@ -166,12 +170,13 @@ class PassageWriter {
     const ofPage = { title: this.#idsOf(title), path: this.#idsOf(terms.path) };
     const [titleWords, pathWords] = [title.join(' '), terms.path.join(' ')];
     for (const [position, { anchor, heading, text }] of passages.entries()) {
-      const [headingTerms, textTerms] = [analyzeText(heading), texts[position] ?? []];
-      const ids = { ...ofPage, heading: this.#idsOf(headingTerms), text: this.#idsOf(textTerms) };
+      const ofText = texts[position] ?? { terms: [], ids: [] };
+      const ofHeading = analyzeWithNumbers(heading, this.#numbers);
+      const ids = { ...ofPage, heading: ofHeading.ids, text: ofText.ids };
       const id = passageId(pageId, position);
-      const headingWords = headingTerms.join(' ');
-      this.#statements.passage.run(id, anchor, heading, text, headingWords, textTerms.length, packCounts(ids.text));
-      this.#statements.words.run(id, titleWords, pathWords, headingWords, textTerms.join(' '));
+      const headingWords = ofHeading.terms.join(' ');
+      this.#statements.passage.run(id, anchor, heading, text, headingWords, ids.text.length, packCounts(ids.text));
+      this.#statements.words.run(id, titleWords, pathWords, headingWords, ofText.terms.join(' '));
       this.#count(ids, 1);
     }
     for (const { to, text } of page.links) {
@@ -179,7 +184,7 @@ class PassageWriter {
       if (link === '') continue;
       const { lastInsertRowid: id } = this.#statements.link.run(pageId, to, link);
       this.#statements.linkWords.run(id, link);
-      this.#countTerms('links', new Set(this.#idsOf(link.split(' '))), 1);
+      this.#more.links.add([this.#idsOf(link.split(' '))], 1);
     }
   }
 
@@ -200,7 +205,7 @@ class PassageWriter {
     db.prepare(`DELETE FROM passages WHERE id ${isOfPage}`).run(...passages);
     if (this.#hasVectors) db.prepare(`DELETE FROM passage_vectors WHERE passage ${isOfPage}`).run(...passages);
     for (const row of db.prepare('SELECT terms FROM links WHERE page = ?').all(id))
-      this.#countTerms('links', new Set(this.#idsOf(split(row['terms']))), -1);
+      this.#more.links.add([this.#idsOf(split(row['terms']))], -1);
     db.prepare('DELETE FROM link_words WHERE rowid IN (SELECT id FROM links WHERE page = ?)').run(id);
     db.prepare('DELETE FROM links WHERE page = ?').run(id);
     db.prepare('DELETE FROM pages WHERE id = ?').run(id);
@@ -208,9 +213,15 @@ class PassageWriter {
 
   /** Writes what was counted; answers how many passages there are. */
   finish(): number {
-    for (const column of ['passages', 'links'] as const) {
-      const update = this.#db.prepare(`UPDATE terms SET ${column} = ${column} + ? WHERE id = ?`);
-      for (const [id, more] of this.#more[column]) if (more !== 0) update.run(more, id);
+    const { passages, links } = this.#more;
+    const update = this.#db.prepare('UPDATE terms SET passages = passages + ?, links = links + ? WHERE id = ?');
+    for (let id = 1; id <= this.#lastStored; id += 1) {
+      if (passages.of(id) !== 0 || links.of(id) !== 0) update.run(passages.of(id), links.of(id), id);
+    }
+    const insert = this.#db.prepare('INSERT INTO terms (id, term, passages, links) VALUES (?, ?, ?, ?)');
+    for (const [at, term] of this.#newTerms.entries()) {
+      const id = this.#lastStored + 1 + at;
+      insert.run(id, term, passages.of(id), links.of(id));
     }
     const columns = Object.keys(this.#sums);
     this.#db
@@ -224,17 +235,11 @@ class PassageWriter {
   #count(ids: Record<(typeof fields)[number], readonly number[]>, more: 1 | -1): void {
     const sums = this.#sums;
     sums['passages'] = (sums['passages'] ?? 0) + more;
-    const terms = new Set<number>();
-    for (const field of fields) {
-      sums[field] = (sums[field] ?? 0) + more * ids[field].length;
-      for (const id of ids[field]) terms.add(id);
-    }
-    this.#countTerms('passages', terms, more);
-  }
-
-  #countTerms(of: 'passages' | 'links', terms: ReadonlySet<number>, more: 1 | -1): void {
-    const counts = this.#more[of];
-    for (const id of terms) counts.set(id, (counts.get(id) ?? 0) + more);
+    for (const field of fields) sums[field] = (sums[field] ?? 0) + more * ids[field].length;
+    this.#more.passages.add(
+      fields.map((field) => ids[field]),
+      more,
+    );
   }
 
   #idsOf(terms: readonly string[]): number[] {
@@ -244,10 +249,43 @@ class PassageWriter {
   #idOf(term: string): number {
     const known = this.#ids.get(term);
     if (known !== undefined) return known;
-    const stored = this.#statements.term.get(term)?.['id'];
-    const id = Number(stored ?? this.#statements.newTerm.run(term).lastInsertRowid);
+    const stored = this.#lastStored === 0 ? undefined : this.#statements.term.get(term)?.['id'];
+    const id = stored === undefined ? this.#lastStored + this.#newTerms.push(term) : Number(stored);
     this.#ids.set(term, id);
     return id;
+  }
+}
+
+/** Counts by id of a term, which are small numbers without gaps. */
+class TermCounts {
+  #counts = new Int32Array(4_096);
+  /** The last text that had the term. */
+  #lastIn = new Uint32Array(4_096);
+  #texts = 0;
+
+  /** Counts each term of a text once, in however many lists it is. */
+  add(lists: readonly (readonly number[])[], more: 1 | -1): void {
+    this.#texts += 1;
+    for (const ids of lists) {
+      for (const id of ids) {
+        if (id >= this.#counts.length) this.#grow(id);
+        if (this.#lastIn[id] === this.#texts) continue;
+        this.#lastIn[id] = this.#texts;
+        this.#counts[id] = (this.#counts[id] ?? 0) + more;
+      }
+    }
+  }
+
+  of(id: number): number {
+    return this.#counts[id] ?? 0;
+  }
+
+  #grow(id: number): void {
+    const length = 2 ** Math.ceil(Math.log2(id + 1));
+    const [counts, lastIn] = [new Int32Array(length), new Uint32Array(length)];
+    counts.set(this.#counts);
+    lastIn.set(this.#lastIn);
+    [this.#counts, this.#lastIn] = [counts, lastIn];
   }
 }
 
