@@ -130,7 +130,7 @@ function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedS
     /** The bytes of a text; if it is all that the segment has of its kind, with the deflate data of it. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
       const stored = kept.get(segment) ?? (await read(segment));
-      const whole = stored && (await readTexts(stored.sidecar, stored.behind, of));
+      const whole = stored && readTexts(stored.sidecar, stored.behind, of);
       if (whole === undefined) {
         await objectStore.remove(sidecarKey(organization, chunks[segment]?.key ?? ''));
         throw new TextsLost(segment);

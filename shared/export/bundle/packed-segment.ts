@@ -77,18 +77,18 @@ export function sidecarParts(stored: Uint8Array): { json: Uint8Array; behind: Ui
 }
 
 /** The texts of one kind from `behind` a sidecar. Undefined when they are damaged. */
-export async function readTexts(
+export function readTexts(
   { texts }: Pick<SegmentSidecar, 'texts'>,
   behind: Uint8Array,
   kind: TextKind,
-): Promise<DeflatedBytes | undefined> {
+): DeflatedBytes | undefined {
   if (texts === undefined) return undefined;
   const begin = kind === 'search' ? 0 : texts.search.sizeBytes;
   const { sizeBytes, rawLength, crc32: sum } = texts[kind];
   const deflated = behind.subarray(begin, begin + sizeBytes);
   if (deflated.length !== sizeBytes) return undefined;
   try {
-    const raw = await inflateWhole(deflated, rawLength);
+    const raw = inflateWhole(deflated, rawLength);
     return raw.length === rawLength && crc32(raw) === sum ? { raw, deflated } : undefined;
   } catch {
     return undefined;
