@@ -39,36 +39,39 @@ const context = () => ({
   retry: { firstPauseMs: 1, longestPauseMs: 1, giveUpAfterMs: 0 },
 });
 
+/** Stores the segment of a chunk of these pages. */
+async function storedChunk(paths: string[], characters: number, searchCharacters: number) {
+  const text = 'Words of a page that a reader may look for. '.repeat(Math.ceil(characters / 44)).slice(0, characters);
+  const key = sha256Of(paths.join());
+  const pages = paths.map((path) => {
+    const fullText = `# ${path}\nSource: /${path}\n\n${text}\n`;
+    const search = JSON.stringify([['a', 'A', text.slice(0, 1_200)]]);
+    return {
+      path,
+      title: `Title of ${path}`,
+      fullTextBytes: fullText.length,
+      searchBytes: search.length,
+      searchCharacters,
+      fullText,
+      search,
+      links: [`/${path}#a`, '/nowhere'],
+      anchors: ['a'],
+      classes: ['mt-4'],
+      diagnostics: [],
+      feedItems: [],
+    };
+  });
+  const files = paths.map((path) => ({ path: `${path}.html`, body: path }));
+  await storeSegment(context(), { organization, domain, key }, packPages(domain, files, pages), signal);
+  return { kind: 'pages' as const, key, paths };
+}
+
 /** Stores the segments of a site as chunks of pages leave them; each page has a text of that many characters. */
 async function storedSite(pageCount: number, pagesInChunk: number, characters: number, searchCharacters = 1_200) {
   const paths = Array.from({ length: pageCount }, (_, at) => `part/page-${String(at).padStart(6, '0')}`);
-  const text = 'Words of a page that a reader may look for. '.repeat(Math.ceil(characters / 44)).slice(0, characters);
   const chunks: ExportPlan['chunks'] = [];
-  for (let at = 0; at < pageCount; at += pagesInChunk) {
-    const part = paths.slice(at, at + pagesInChunk);
-    const key = sha256Of(part.join());
-    chunks.push({ kind: 'pages', key, paths: part });
-    const pages = part.map((path) => {
-      const fullText = `# ${path}\nSource: /${path}\n\n${text}\n`;
-      const search = JSON.stringify([['a', 'A', text.slice(0, 1_200)]]);
-      return {
-        path,
-        title: `Title of ${path}`,
-        fullTextBytes: fullText.length,
-        searchBytes: search.length,
-        searchCharacters,
-        fullText,
-        search,
-        links: [`/${path}#a`, '/nowhere'],
-        anchors: ['a'],
-        classes: ['mt-4'],
-        diagnostics: [],
-        feedItems: [],
-      };
-    });
-    const files = part.map((path) => ({ path: `${path}.html`, body: Buffer.from(path) }));
-    await storeSegment(context(), { organization, domain, key }, packPages(domain, files, pages), signal);
-  }
+  for (let at = 0; at < pageCount; at += pagesInChunk)
+    chunks.push(await storedChunk(paths.slice(at, at + pagesInChunk), characters, searchCharacters));
   const model = siteModel(paths.map((path) => ({ path })));
   const plan: ExportPlan = {
     version: 1,
@@ -149,25 +152,56 @@ describe('a segment whose sidecar is damaged is named, and counts as not rendere
   });
 });
 
-test('a segment whose sidecar vanishes before its texts were read is named', async () => {
-  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
-  const site = await storedSite(2, 1, 100);
-  const place = { organization, domain, key: site.plan.chunks[1]?.key ?? '' };
-  // So much that it is not kept.
+/** Stores texts for the chunk of one page, so much that they are not kept, nor what is read later. */
+async function storeLarge(site: Awaited<ReturnType<typeof storedSite>>, chunk: number): Promise<string> {
+  const place = { organization, domain, key: site.plan.chunks[chunk]?.key ?? '' };
   const fullText = randomBytes(33 * 1024 * 1024).toString('base64');
   const page = { ...(await readSidecar(objectStore, organization, place.key))?.pages[0], fullText, search: '[]' };
   const large = { ...page, fullTextBytes: fullText.length, searchBytes: 2 } as RenderedPage;
-  await storeSegment(context(), place, await packPages(domain, [], [large]), signal);
+  await storeSegment(context(), place, packPages(domain, [], [large]), signal);
+  return sidecarKey(organization, place.key);
+}
+
+test('a segment whose sidecar vanishes before its texts were read is named', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(2, 1, 100);
+  const large = await storeLarge(site, 1);
   const vanishing: ObjectStore = {
     ...objectStore,
     async get(key, options) {
       const found = await objectStore.get(key, options);
-      if (key === sidecarKey(organization, place.key)) await objectStore.remove(key);
+      if (key === large) await objectStore.remove(key);
       return found;
     },
   };
   const outcome = await renderClosing({ ...context(), objectStore: vanishing }, site, signal);
   expect(outcome).toEqual({ kind: 'lost', chunks: [1] });
+});
+
+test('texts that are not kept are read once for all pages of a segment, also where each is cut shorter', async () => {
+  pool = childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const site = await storedSite(33, 1, 100, 2 * 1024 * 1024);
+  const chunks = [site.plan.chunks[0], await storedChunk(site.exported.slice(1), 100, 2 * 1024 * 1024)];
+  const plan = { ...site.plan, chunks: chunks.flatMap((chunk) => chunk ?? []) };
+  const large = await storeLarge(site, 0);
+  const small = sidecarKey(organization, chunks[1]?.key ?? '');
+  let reads = 0;
+  const { promise: largeIsRead, resolve } = Promise.withResolvers<void>();
+  const counting: ObjectStore = {
+    ...objectStore,
+    async get(key, options) {
+      const found = await objectStore.get(key, options);
+      if (key === large) setImmediate(resolve);
+      if (key !== small) return found;
+      reads += 1;
+      await largeIsRead;
+      return found;
+    },
+  };
+  const outcome = await renderClosing({ ...context(), objectStore: counting }, { ...site, plan }, signal);
+  expect(outcome).toMatchObject({ kind: 'rendered' });
+  // What it is, then its texts of each kind.
+  expect(reads).toBe(3);
 });
 
 test('a site is closed with a store that refuses one read of ten', async () => {

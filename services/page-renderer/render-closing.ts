@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { type ExportPlan, segmentKey, type SegmentSidecar, sidecarKey } from '#shared/contracts/stored-objects.ts';
 import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import type { ClosingQuestion } from '#shared/docs/render/render-request.ts';
 import { archivePath, packTo } from '#shared/export/bundle/pack-export.ts';
-import { readTexts } from '#shared/export/bundle/packed-segment.ts';
+import { readTexts, type TextKind } from '#shared/export/bundle/packed-segment.ts';
 import type { DeflatedBytes, SegmentWriter } from '#shared/export/bundle/segment-writer.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { readSidecar, readWholeSidecar, segmentsDigest } from '#shared/export/export-objects.ts';
@@ -97,6 +98,9 @@ async function makeSegment(
 /** Texts of all pages up to this many bytes, as they are stored, stay in memory; of larger sites they are read again when they are needed. */
 const keptBytes = 32 * 1024 * 1024;
 
+/** Two neighbours are read at the same time. */
+const segmentsInParts = 2;
+
 /** The texts of a segment are gone or damaged: its pages must be rendered again. */
 class TextsLost extends Error {
   override name = 'TextsLost';
@@ -114,6 +118,13 @@ function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedS
   const kept = new Map<number, { sidecar: Pick<SegmentSidecar, 'texts'>; behind: Uint8Array }>();
   let room = keptBytes;
   const read = (segment: number) => readWholeSidecar(objectStore, organization, chunks[segment]?.key ?? '');
+  /** Texts of segments of which more parts may be asked for: pages one by one, in their order. */
+  const inParts = new LRUCache<string, Promise<DeflatedBytes | undefined>>({ max: segmentsInParts });
+
+  async function wholeText(segment: number, of: TextKind): Promise<DeflatedBytes | undefined> {
+    const stored = kept.get(segment) ?? (await read(segment));
+    return stored && readTexts(stored.sidecar, stored.behind, of);
+  }
   return {
     /** Those whose sidecars were read. */
     segments,
@@ -129,8 +140,14 @@ function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedS
     },
     /** The bytes of a text; if it is all that the segment has of its kind, with the deflate data of it. Rejects with `TextsLost`. */
     async text({ segment, of, begin, end }: StoredText): Promise<Uint8Array | DeflatedBytes> {
-      const stored = kept.get(segment) ?? (await read(segment));
-      const whole = stored && readTexts(stored.sidecar, stored.behind, of);
+      const key = `${segment} ${of}`;
+      const reading = inParts.get(key) ?? wholeText(segment, of);
+      inParts.set(key, reading);
+      const whole = await reading.catch((error: unknown) => {
+        inParts.delete(key);
+        throw error;
+      });
+      if (whole === undefined || (begin === 0 && end === whole.raw.length)) inParts.delete(key);
       if (whole === undefined) {
         await objectStore.remove(sidecarKey(organization, chunks[segment]?.key ?? ''));
         throw new TextsLost(segment);
@@ -141,7 +158,9 @@ function sidecarsOf(objectStore: ObjectStore, { organization, chunks }: PlannedS
 }
 
 const textsReadAhead = 4;
-const piecesAhead = 2;
+/** Texts on their way at once take no more than this, unless one is larger: those of a chunk may have 60 MB. */
+const aheadBytes = 8 * 1024 * 1024;
+const piecesAhead = 1;
 
 /** Takes files from a child, piece by piece, and adds them to the segment. The child waits for each answer. `read`: the bytes of a stored text. */
 function incomingFiles(
@@ -168,7 +187,7 @@ function incomingFiles(
           await write(question.bytes);
           return undefined;
         case 'texts':
-          for await (const [, bytes] of inOrder(question.texts, textsReadAhead, read)) await write(bytes);
+          for await (const [, bytes] of inOrder(question.texts, aheadOf(question.texts), read)) await write(bytes);
           return undefined;
         case 'end':
           body.end();
@@ -180,6 +199,11 @@ function incomingFiles(
       body.destroy();
     },
   };
+}
+
+function aheadOf(texts: readonly StoredText[]): number {
+  const largest = texts.reduce((most, { begin, end }) => Math.max(most, end - begin), 1);
+  return Math.max(1, Math.min(textsReadAhead, Math.floor(aheadBytes / largest)));
 }
 
 /** SHA-256 of the manifest, as the closing segment's sidecar says. Throws when it has none. */

@@ -44,6 +44,7 @@ const after = (before: Uint8Array): ZlibOptions => ({
  */
 export function inflateWhole(deflated: Uint8Array, rawLength: number): Buffer {
   if (rawLength === 0) return Buffer.alloc(0);
-  const chunkSize = Math.max(constants.Z_MIN_CHUNK, Math.min(rawLength, 4 * pieceBytes));
+  // In one piece, with room for a byte more, so that it is neither copied nor given a second one.
+  const chunkSize = Math.max(constants.Z_MIN_CHUNK, rawLength + 1);
   return inflateRawSync(deflated, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: rawLength, chunkSize });
 }

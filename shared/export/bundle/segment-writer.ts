@@ -62,7 +62,8 @@ export function segmentWriter(): SegmentWriter {
   async function append(raw: Uint8Array, deflated: Promise<Buffer> | Buffer): Promise<void> {
     crc = crc32(raw, crc);
     rawLength += raw.length;
-    before = raw.subarray(-windowBytes);
+    // A copy: a part keeps all of a text in memory.
+    before = Buffer.from(raw.subarray(-windowBytes));
     const turn = Promise.resolve(deflated);
     turn.catch(() => {}); // Thrown when its turn comes.
     deflating.push(turn);
